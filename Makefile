@@ -104,8 +104,8 @@ bench: ## speed and memory of reading, recording and making load: ratios
 	$(GO) run ./dev/bench/kernel
 	$(GO) run ./dev/bench/redis
 	$(GO) run ./dev/bench/fleet
-	$(GO) test ./load -run "^$$" -bench Against -benchtime 1x
-	$(GO) test ./report/html -run "^$$" -bench Browser -benchtime 3x
+	$(GO) test ./internal/collect/load -run "^$$" -bench Against -benchtime 1x
+	$(GO) test ./internal/present/html -run "^$$" -bench Browser -benchtime 3x
 
 bench-dotnet: ## the collections for .NET against the standard ones, on 3.1 and 9: ratios (4 minutes)
 	$(GO) run ./dev/bench/collections

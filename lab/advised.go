@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/operate/compare"
 )
 
 // setting in the environment or the flags of a variant stands for what the diagnosis

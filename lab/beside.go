@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/unstall/unstall/internal/operate/try"
 	"github.com/unstall/unstall/lab/process"
-	"github.com/unstall/unstall/try"
 )
 
 // beside is a program that makes the host what a variant is to be on.

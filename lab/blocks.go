@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/internal/operate/compare"
 )
 
 // blocks measures the variants that are compared: in each block every one of them

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/internal/operate/compare"
 )
 
 // Closed is a closed loop: so many clients, each of whom waits for its answer and

@@ -12,16 +12,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/incident"
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/probe"
-	probes "github.com/unstall/unstall/probe/all"
-	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/collect/probe"
+	probes "github.com/unstall/unstall/internal/collect/probe/all"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/diagnose"
 )
 
 // attempts is how often a spoilt diagnosis is made.

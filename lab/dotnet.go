@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/lab/build"
-	"github.com/unstall/unstall/reading"
-	"github.com/unstall/unstall/stats"
-	"github.com/unstall/unstall/threads"
 )
 
 // Dotnet is the runtime of services in C# that are built with the newest .NET SDK

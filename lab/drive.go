@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/collect/load"
 )
 
 // Demand is a load on one service.

@@ -7,9 +7,9 @@ import (
 	"path"
 	"slices"
 
-	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/lab/build"
-	"github.com/unstall/unstall/reading"
 )
 
 // shared is what the labs' Go programs have in common. The sources are in the tool

@@ -5,9 +5,9 @@ import (
 	"io"
 	"slices"
 
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/report/html"
-	"github.com/unstall/unstall/sorting"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/present/html"
 )
 
 // HTML writes an outcome as a page: what the diagnosis of the sick variant says,

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/operate/compare"
 )
 
 // The page of a lab says first what the diagnosis of the sick variant says, then

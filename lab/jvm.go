@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/hsperf"
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/hsperf"
 	"github.com/unstall/unstall/lab/build"
-	"github.com/unstall/unstall/reading"
 )
 
 // JVM is the runtime of services in Java on an embedded Tomcat 9. A variant's Program

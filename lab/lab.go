@@ -16,8 +16,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/unstall/unstall/cause/all"
-	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/cause/all"
 )
 
 // Lab is an incident that can be run.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/operate/compare"
+	output "github.com/unstall/unstall/internal/present/json"
 	"github.com/unstall/unstall/lab/build"
-	output "github.com/unstall/unstall/report/json"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -12,8 +12,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/format"
 )
 
 const fakeService = `package main

@@ -1,6 +1,6 @@
 package lab
 
-import "github.com/unstall/unstall/compare"
+import "github.com/unstall/unstall/internal/operate/compare"
 
 // Load is the shape of what the services of a lab are put under: a [Storm] of
 // clients who do not wait for answers, or a [Closed] loop of those who do.

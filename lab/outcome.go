@@ -3,8 +3,8 @@ package lab
 import (
 	"time"
 
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/operate/compare"
 )
 
 // Schema is the version of the JSON form of an [Outcome]. Keys are added, never

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/report/sentence"
-	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/present/sentence"
 )
 
 // Report writes an outcome for people.

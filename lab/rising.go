@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/operate/compare"
 )
 
 // Rising is an open loop that rises from a usual rate to another and stays there:

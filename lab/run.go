@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/internal/operate/compare"
 )
 
 // Options are what the user decides, and whom to tell.

@@ -3,7 +3,7 @@ package lab
 import (
 	"context"
 
-	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/lab/service"
 )
 

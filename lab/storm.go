@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/operate/compare"
 )
 
 // Storm is an open loop: clients who do not wait for each other, and suddenly many

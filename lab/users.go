@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/load/journey"
-	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/collect/load/journey"
+	"github.com/unstall/unstall/internal/collect/record"
 )
 
 // generator is what makes the load of a diagnosis: users on journeys, or requests at a rate.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
 )
 
 // again records what follows a capture: a live target named as the run after it is

@@ -6,15 +6,15 @@ import (
 	"io"
 	"time"
 
-	"github.com/unstall/unstall/calibrate"
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/host"
-	"github.com/unstall/unstall/incident"
-	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/probe/linux"
-	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/linux"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/operate/calibrate"
+	"github.com/unstall/unstall/internal/operate/host"
 )
 
 type calibrateCommand struct {

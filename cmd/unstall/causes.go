@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/unstall/unstall/cause/all"
-	"github.com/unstall/unstall/suggest"
+	"github.com/unstall/unstall/internal/base/suggest"
+	"github.com/unstall/unstall/internal/diagnose/cause/all"
 )
 
 type causesCommand struct {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/report"
+	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/present"
 )
 
 type compareCommand struct {

@@ -19,8 +19,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/probe/probetest"
+	"github.com/unstall/unstall/internal/collect/probe/probetest"
+	"github.com/unstall/unstall/internal/diagnose"
 )
 
 // confine is the program "confine" of the tests: a command that sees less of its host than it could.

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"github.com/unstall/unstall/discover/container"
+	"github.com/unstall/unstall/internal/collect/discover/container"
 )
 
 // within names targets by the containers they run in.

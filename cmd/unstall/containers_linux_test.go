@@ -17,13 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/probe/reach"
+	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/dotnet-starvation/app"
 	"github.com/unstall/unstall/lab/jvmapp"
 	"github.com/unstall/unstall/lab/process"
-	"github.com/unstall/unstall/probe/reach"
 )
 
 // contained is a service in an OCI container with its own root file system, PID, mount and network

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/export/parquet"
-	"github.com/unstall/unstall/export/place"
-	"github.com/unstall/unstall/figure"
-	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/present/export/parquet"
+	"github.com/unstall/unstall/internal/present/export/place"
 )
 
 // mostAtOnce runs are read side by side: each is in memory as a whole.

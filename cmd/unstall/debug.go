@@ -10,9 +10,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/remote"
-	"github.com/unstall/unstall/report"
+	"github.com/unstall/unstall/internal/collect/remote"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/present"
 )
 
 type debugCommand struct {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/remote"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/remote"
 )
 
 // engines puts programs on PATH that answer as kubectl and docker do, and write down what they were asked.

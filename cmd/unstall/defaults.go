@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/unstall/unstall/cmd/unstall/arguments"
-	"github.com/unstall/unstall/suggest"
+	"github.com/unstall/unstall/internal/base/suggest"
 )
 
 // defaultsFile holds values for flags, by their names, that are not on the command line:

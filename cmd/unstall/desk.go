@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/discover"
 )
 
 // desk records targets into a directory for those who cannot type a command: a browser, an

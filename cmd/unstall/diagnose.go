@@ -11,15 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/incident"
-	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/report"
-	"github.com/unstall/unstall/report/sentence"
-	"github.com/unstall/unstall/watch/generate"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/operate/watch/generate"
+	"github.com/unstall/unstall/internal/present"
+	"github.com/unstall/unstall/internal/present/sentence"
 )
 
 type diagnoseCommand struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/export"
+	"github.com/unstall/unstall/internal/present/export"
 )
 
 type exportCommand struct {

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/fleet"
-	"github.com/unstall/unstall/fleet/promql"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/operate/fleet"
+	"github.com/unstall/unstall/internal/operate/fleet/promql"
 )
 
 type fleetCommand struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/cmd/unstall/arguments"
-	"github.com/unstall/unstall/report"
+	"github.com/unstall/unstall/internal/present"
 )
 
 // given are the flags on a command line, by name: what comes from the environment or a file of defaults is meant for those

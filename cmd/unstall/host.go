@@ -10,12 +10,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/host"
-	"github.com/unstall/unstall/incident"
-	"github.com/unstall/unstall/probe/all"
-	"github.com/unstall/unstall/probe/linux"
-	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe/all"
+	"github.com/unstall/unstall/internal/collect/probe/linux"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/operate/host"
 )
 
 type hostCommand struct {

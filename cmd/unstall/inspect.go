@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/unstall/unstall/incident"
+	"github.com/unstall/unstall/internal/analyze/incident"
 )
 
 type inspectCommand struct {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/load/journey"
-	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/collect/load/journey"
+	"github.com/unstall/unstall/internal/collect/record"
 )
 
 // isJourney says whether a load is users on journeys: an example, or a file that is there or is called like one.

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/unstall/unstall/internal/present/json"
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/lab/all"
-	"github.com/unstall/unstall/report/json"
 )
 
 type labCommand struct {

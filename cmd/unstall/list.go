@@ -7,10 +7,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/report/json"
-	"github.com/unstall/unstall/report/text"
-	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/present/json"
+	"github.com/unstall/unstall/internal/present/text"
 )
 
 type listCommand struct{ output }

@@ -7,10 +7,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/figure"
-	"github.com/unstall/unstall/report/text"
-	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/present/text"
 )
 
 // column is one of the table of what runs here.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/present/text"
 )
 
 var running = []discover.Found{

@@ -12,14 +12,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/format/spans"
-	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/probe/all"
-	"github.com/unstall/unstall/probe/otlp"
-	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/runtime"
-	"github.com/unstall/unstall/suggest"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/suggest"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/all"
+	"github.com/unstall/unstall/internal/collect/probe/otlp"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/format/spans"
 )
 
 // recording is what recording live targets takes.

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/present/text"
 )
 
 type loadCommand struct {

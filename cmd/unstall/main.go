@@ -15,13 +15,13 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"github.com/unstall/unstall/calibrate"
 	"github.com/unstall/unstall/cmd/unstall/arguments"
-	"github.com/unstall/unstall/model"
-	"github.com/unstall/unstall/probe/all"
-	"github.com/unstall/unstall/remote"
-	"github.com/unstall/unstall/runtime"
-	"github.com/unstall/unstall/try"
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/probe/all"
+	"github.com/unstall/unstall/internal/collect/remote"
+	"github.com/unstall/unstall/internal/operate/calibrate"
+	"github.com/unstall/unstall/internal/operate/try"
 )
 
 type cli struct {

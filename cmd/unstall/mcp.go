@@ -10,8 +10,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/unstall/unstall/assistant"
-	"github.com/unstall/unstall/shelf"
+	"github.com/unstall/unstall/internal/serve/assistant"
+	"github.com/unstall/unstall/internal/serve/shelf"
 )
 
 type mcpCommand struct {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/internal/base/evidence"
 )
 
 // stretch is the time that is asked for.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/evidence"
+	"github.com/unstall/unstall/internal/base/evidence"
 )
 
 func TestMoment(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/internal/diagnose"
 )
 
 // Spans that services send while one of them is recorded are requests, and those of the one that

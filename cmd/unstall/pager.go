@@ -9,7 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/internal/present/text"
 )
 
 // page holds what is written for a terminal until it is known whether it is longer than that.

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/diagnose"
 )
 
 // pid stands for the process in a command, and ours says that the command is one of ours.

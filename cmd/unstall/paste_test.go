@@ -3,10 +3,10 @@ package main
 import (
 	"testing"
 
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/diagnose"
 )
 
 // What is typed gets the process id and the address; words keep what they say of them.

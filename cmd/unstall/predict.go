@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/model"
-	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/diagnose"
 )
 
 type predictCommand struct {

@@ -14,10 +14,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/remote"
-	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/collect/remote"
+	"github.com/unstall/unstall/internal/present/text"
 )
 
 // elsewhere is how targets on another host are reached.

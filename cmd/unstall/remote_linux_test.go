@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/internal/collect/capture"
 )
 
 // sshd starts an OpenSSH server of the test's own on loopback, with its own keys, and puts an ssh on

@@ -11,8 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/unstall/unstall/capture"
 	"github.com/unstall/unstall/dev/schema"
+	"github.com/unstall/unstall/internal/collect/capture"
 )
 
 func TestMain(m *testing.M) {

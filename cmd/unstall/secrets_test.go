@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/redact"
-	"github.com/unstall/unstall/redact/redacttest"
+	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/base/redact/redacttest"
+	"github.com/unstall/unstall/internal/collect/capture"
 )
 
 // TestSecrets plants secrets into every kind of artifact of a capture, and into files

@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/present/text"
 )
 
 // besides is the load that can be made while a target is recorded. Flags that

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"syscall"
 
-	pages "github.com/unstall/unstall/serve"
-	"github.com/unstall/unstall/shelf"
+	pages "github.com/unstall/unstall/internal/serve/serve"
+	"github.com/unstall/unstall/internal/serve/shelf"
 )
 
 type serveCommand struct {

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/report"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/present"
 )
 
 // services is how two services that both run are loaded in turn. Flags that

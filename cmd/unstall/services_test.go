@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/compare"
+	"github.com/unstall/unstall/internal/operate/compare"
 )
 
 // compareURLs runs unstall compare on two services.

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/figure"
-	"github.com/unstall/unstall/format"
-	"github.com/unstall/unstall/incident"
-	"github.com/unstall/unstall/record"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/format"
 )
 
 // Exit codes; of several the highest is returned.

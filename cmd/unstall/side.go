@@ -7,9 +7,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/format"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/operate/compare"
 )
 
 // side diagnoses one run of a comparison, for reports that show both sides as a

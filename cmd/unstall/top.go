@@ -12,10 +12,10 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/report/text"
-	"github.com/unstall/unstall/runtime"
-	"github.com/unstall/unstall/top"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/operate/top"
+	"github.com/unstall/unstall/internal/present/text"
 )
 
 type topCommand struct {

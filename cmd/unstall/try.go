@@ -12,14 +12,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/compare"
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/probe/all"
-	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/report"
-	"github.com/unstall/unstall/runtime"
-	"github.com/unstall/unstall/try"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/all"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/present"
 )
 
 type tryCommand struct {

@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/unstall/unstall/probe/probetest"
-	"github.com/unstall/unstall/try"
+	"github.com/unstall/unstall/internal/collect/probe/probetest"
+	"github.com/unstall/unstall/internal/operate/try"
 )
 
 // touch is the program "touch" of the tests: it asks for huge pages (MADV_HUGEPAGE), writes to

@@ -13,11 +13,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/unstall/unstall/suggest"
-	"github.com/unstall/unstall/watch/generate"
-	"github.com/unstall/unstall/watch/replay"
-	"github.com/unstall/unstall/watch/rule"
-	"github.com/unstall/unstall/watch/series"
+	"github.com/unstall/unstall/internal/base/suggest"
+	"github.com/unstall/unstall/internal/operate/watch/generate"
+	"github.com/unstall/unstall/internal/operate/watch/replay"
+	"github.com/unstall/unstall/internal/operate/watch/rule"
+	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 
 type watchCommand struct {

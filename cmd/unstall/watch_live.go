@@ -16,11 +16,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/runtime"
-	"github.com/unstall/unstall/watch"
-	"github.com/unstall/unstall/watch/metrics"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/operate/watch"
+	"github.com/unstall/unstall/internal/operate/watch/metrics"
 )
 
 // live watches processes until it is told to stop.

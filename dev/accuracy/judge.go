@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/lab"
-	"github.com/unstall/unstall/ledger"
 )
 
 // Case is a service in one run: what was expected and what was found.

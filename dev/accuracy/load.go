@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/internal/collect/load"
 	"github.com/unstall/unstall/lab/process"
-	"github.com/unstall/unstall/load"
 )
 
 // sender is a load while it is made.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/report/json"
-	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/present/json"
 )
 
 // Schema is the version of the JSON form of a [Result]. Keys are added, never renamed;

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/figure"
+	"github.com/unstall/unstall/internal/base/figure"
 )
 
 // page writes Markdown.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/internal/operate/watch"
 	"github.com/unstall/unstall/lab/process"
-	"github.com/unstall/unstall/watch"
 )
 
 // watched is what a watcher with the rules that come with unstall said of a service: at first it is asked little, then all of its load.

@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/format"
-	"github.com/unstall/unstall/format/jfr"
-	"github.com/unstall/unstall/incident"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/jfr"
 	"github.com/unstall/unstall/lab/build"
 )
 

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/format/hotspotgc"
+	"github.com/unstall/unstall/internal/format/hotspotgc"
 )
 
 // gcLogSize is what one log that speed is measured with holds at least.

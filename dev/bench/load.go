@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/unstall/unstall/internal/collect/load"
 	"github.com/unstall/unstall/lab/build"
-	"github.com/unstall/unstall/load"
 )
 
 const (

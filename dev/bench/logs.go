@@ -11,13 +11,13 @@ import (
 	"runtime/pprof"
 	"time"
 
-	"github.com/unstall/unstall/format"
-	"github.com/unstall/unstall/format/accesslog"
-	"github.com/unstall/unstall/format/gauges"
-	"github.com/unstall/unstall/format/gctrace"
-	"github.com/unstall/unstall/format/gopprof"
-	"github.com/unstall/unstall/format/loadresult"
-	"github.com/unstall/unstall/format/spans"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/accesslog"
+	"github.com/unstall/unstall/internal/format/gauges"
+	"github.com/unstall/unstall/internal/format/gctrace"
+	"github.com/unstall/unstall/internal/format/gopprof"
+	"github.com/unstall/unstall/internal/format/loadresult"
+	"github.com/unstall/unstall/internal/format/spans"
 )
 
 // logs measures the other formats, each with input of its own, and the memory that a large access log takes (large is a quarter of

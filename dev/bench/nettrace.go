@@ -14,9 +14,9 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/unstall/unstall/format/nettrace"
-	"github.com/unstall/unstall/format/nettrace/eventpipe"
-	"github.com/unstall/unstall/format/nettrace/eventpipe/eventpipetest"
+	"github.com/unstall/unstall/internal/format/nettrace"
+	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
+	"github.com/unstall/unstall/internal/format/nettrace/eventpipe/eventpipetest"
 )
 
 // atLeast is how many bytes are read for one figure: short streams several times.

@@ -14,12 +14,12 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/unstall/unstall/format"
-	"github.com/unstall/unstall/format/accesslog"
-	"github.com/unstall/unstall/format/gotrace"
-	"github.com/unstall/unstall/format/gotrace/wire"
-	"github.com/unstall/unstall/format/hotspotgc"
-	"github.com/unstall/unstall/incident"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/accesslog"
+	"github.com/unstall/unstall/internal/format/gotrace"
+	"github.com/unstall/unstall/internal/format/gotrace/wire"
+	"github.com/unstall/unstall/internal/format/hotspotgc"
 )
 
 // traces compares reading a trace whole with the loop that only decodes it.

@@ -13,12 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/format"
-	"github.com/unstall/unstall/format/all"
-	"github.com/unstall/unstall/incident"
-	"github.com/unstall/unstall/report/text"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/all"
+	"github.com/unstall/unstall/internal/present/text"
 )
 
 var update = flag.Bool("update", false, "write the reports into the documents")

@@ -164,7 +164,7 @@ var ignored = map[string]bool{"bin": true, "out": true, "testdata": true}
 func documents(t *testing.T) map[string]string {
 	all := make(map[string]string)
 	walk(t, ".md", func(name, text string) {
-		if !strings.HasPrefix(name, "report/html/app/uplot/") { // another project's
+		if !strings.HasPrefix(name, "internal/present/html/app/uplot/") { // another project's
 			all[name] = text
 		}
 	})

@@ -11,12 +11,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/unstall/unstall/cause"
-	causes "github.com/unstall/unstall/cause/all"
+	"github.com/unstall/unstall/internal/diagnose/cause"
+	causes "github.com/unstall/unstall/internal/diagnose/cause/all"
 )
 
 // figured are the folders whose code makes figures that a diagnosis shows.
-var figured = []string{"cause", "diagnose", "reading"}
+var figured = []string{"internal/diagnose", "internal/analyze/reading"}
 
 // shown is what the code says of a figure: its text, and which causes' files make it.
 type shown struct {
@@ -189,7 +189,7 @@ func words(e ast.Expr) string {
 	return ""
 }
 
-// causeOf is the cause that a file judges, "" none of its own: cause/golang/gc_rate.go is of go.gc-rate.
+// causeOf is the cause that a file judges, "" none of its own: internal/diagnose/cause/golang/gc_rate.go is of go.gc-rate.
 func causeOf(name string) string {
 	dir, file := filepath.Split(filepath.ToSlash(name))
 	field := filepath.Base(dir)

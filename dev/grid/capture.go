@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/discover"
+	probes "github.com/unstall/unstall/internal/collect/probe/all"
+	"github.com/unstall/unstall/internal/collect/record"
 	"github.com/unstall/unstall/lab"
-	probes "github.com/unstall/unstall/probe/all"
-	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/runtime"
 )
 
 // recording is how long a recording lasts.

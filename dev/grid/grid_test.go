@@ -15,11 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/model"
-	"github.com/unstall/unstall/model/goheap"
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/model/goheap"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/load"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -288,7 +288,7 @@ func TestCyclesAreWholeOnes(t *testing.T) {
 
 // A recording is read as a diagnosis reads it, and everything is predicted from it.
 func TestCalibrateOnACapture(t *testing.T) {
-	packed, err := os.Open("../../cause/testdata/go.gc-rate/sick/trace.out.gz")
+	packed, err := os.Open("../../internal/diagnose/cause/testdata/go.gc-rate/sick/trace.out.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestCalibrateOnACapture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := os.Open("../../cause/testdata/go.gc-rate/sick/gctrace.log")
+	log, err := os.Open("../../internal/diagnose/cause/testdata/go.gc-rate/sick/gctrace.log")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,15 +12,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/format"
-	"github.com/unstall/unstall/format/gctrace"
-	"github.com/unstall/unstall/format/gopprof"
-	"github.com/unstall/unstall/incident"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/gctrace"
+	"github.com/unstall/unstall/internal/format/gopprof"
 	"github.com/unstall/unstall/lab"
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/reading"
-	"github.com/unstall/unstall/stats"
 )
 
 // demand is a load on one service.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/incident"
-	"github.com/unstall/unstall/model"
-	"github.com/unstall/unstall/model/goheap"
-	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/model/goheap"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/capture"
 )
 
 // forecast is what was predicted for a setting.

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/unstall/unstall/model"
-	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // keptUp says how much of what was asked for must have been answered: where a

@@ -20,10 +20,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/diagnose"
-	"github.com/unstall/unstall/format"
-	"github.com/unstall/unstall/format/jfr"
-	"github.com/unstall/unstall/incident"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/jfr"
 	"github.com/unstall/unstall/lab/build"
 )
 
@@ -64,7 +64,7 @@ func run(page string) error {
 
 // recordings are those of the tree, sorted.
 func recordings() (files []string, err error) {
-	for _, pattern := range []string{"format/jfr/testdata/*.jfr.gz", "cause/testdata/*/*/*.jfr.gz"} {
+	for _, pattern := range []string{"internal/format/jfr/testdata/*.jfr.gz", "internal/diagnose/cause/testdata/*/*/*.jfr.gz"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			return nil, err

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/internal/diagnose"
 )
 
 // table has a row for each rule that fires: of which recordings, what unstall says of these, and why that
@@ -49,7 +49,7 @@ func table(fired []firing, said map[string]*diagnose.Diagnosis) (string, error) 
 
 // short is a recording's name: "jdk17", "jvm.full-gc/sick-flight".
 func short(file string) string {
-	if dir, ok := strings.CutPrefix(filepath.Dir(file), "cause/testdata/"); ok {
+	if dir, ok := strings.CutPrefix(filepath.Dir(file), "internal/diagnose/cause/testdata/"); ok {
 		return dir
 	}
 	name, _, _ := strings.Cut(filepath.Base(file), ".")

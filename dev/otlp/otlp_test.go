@@ -18,12 +18,12 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/format"
-	"github.com/unstall/unstall/format/spans"
-	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/probe/otlp"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/otlp"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/spans"
 )
 
 // sink keeps what is recorded.

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/internal/collect/load"
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/loadgen"
 	"github.com/unstall/unstall/lab/process"
-	"github.com/unstall/unstall/load"
 )
 
 // javaSources are those of the service that all recordings of JVMs run.

@@ -23,9 +23,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/unstall/unstall/internal/operate/try"
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/lab/process"
-	"github.com/unstall/unstall/try"
 )
 
 const usage = `usage: go run ./dev/recorder [flags] list | one NAME... | all

@@ -15,14 +15,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/discover"
+	runtimes "github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/collect/probe"
+	probes "github.com/unstall/unstall/internal/collect/probe/all"
+	"github.com/unstall/unstall/internal/collect/record"
 	"github.com/unstall/unstall/lab/loadgen"
 	"github.com/unstall/unstall/lab/process"
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/probe"
-	probes "github.com/unstall/unstall/probe/all"
-	"github.com/unstall/unstall/record"
-	runtimes "github.com/unstall/unstall/runtime"
 )
 
 // nativeSource is the service of recordings that are of no runtime.

@@ -17,13 +17,13 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"github.com/unstall/unstall/discover"
+	runtimes "github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/discover"
+	probes "github.com/unstall/unstall/internal/collect/probe/all"
+	"github.com/unstall/unstall/internal/collect/record"
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/loadgen"
 	"github.com/unstall/unstall/lab/process"
-	probes "github.com/unstall/unstall/probe/all"
-	"github.com/unstall/unstall/record"
-	runtimes "github.com/unstall/unstall/runtime"
 )
 
 // redisServer is a Redis server that is recorded, and who asks it.

@@ -26,7 +26,7 @@ func requestTraces() (all []recording) {
 		add := func(kind, about string, r recording) {
 			r.id = "http/" + version + "-" + kind
 			r.flat = version + "-" + kind + ".trace.gz"
-			r.dir = "format/gotrace/testdata/http"
+			r.dir = "internal/format/gotrace/testdata/http"
 			r.program, r.toolchain = "go-ballast/gateway", toolchain
 			r.about = about
 			r.args = append([]string{"-live=10", "-garbage=150"}, r.args...)

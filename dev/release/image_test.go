@@ -83,7 +83,7 @@ func image(t *testing.T, path string) {
 	if os.Geteuid() != 0 {
 		t.Skip("containers of their own namespaces need root")
 	}
-	found, err := exec.Command("bash", "../../dev/tools/runc.sh", "find").Output()
+	found, err := exec.Command("bash", "../tools/runc.sh", "find").Output()
 	if err != nil && os.Getenv("RUNC") == "" {
 		t.Skip("no containers are made here: dev/tools/runc.sh fetches what makes them")
 	} else if err != nil {

@@ -108,14 +108,14 @@ func archived(t *testing.T, path string) map[string]int64 {
 }
 
 // fixture is a log that unstall reads.
-const fixture = "../../cause/testdata/go.gc-rate/sick/gctrace.log"
+const fixture = "../../internal/diagnose/cause/testdata/go.gc-rate/sick/gctrace.log"
 
 // install installs the package into a Debian without Go, and diagnoses a file and a process there.
 func install(t *testing.T, deb string) {
 	if os.Geteuid() != 0 {
 		t.Skip("another root directory takes root")
 	}
-	base, err := exec.Command("bash", "../../dev/tools/rootfs.sh", "find").Output()
+	base, err := exec.Command("bash", "../tools/rootfs.sh", "find").Output()
 	if err != nil {
 		t.Skip("there is no Debian to install into: dev/tools/rootfs.sh fetches one")
 	}
@@ -192,7 +192,7 @@ func TestArm(t *testing.T) {
 	}
 	var by []string
 	if runtime.GOARCH != "arm64" {
-		qemu, err := exec.Command("bash", "../../dev/tools/qemu.sh", "find").Output()
+		qemu, err := exec.Command("bash", "../tools/qemu.sh", "find").Output()
 		if err != nil && os.Getenv("QEMU") == "" {
 			t.Skip("nothing here runs programs for arm64: dev/tools/qemu.sh fetches it")
 		} else if err != nil {

@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/unstall/unstall/format/gotrace/wire/wiretest"
+	"github.com/unstall/unstall/internal/format/gotrace/wire/wiretest"
 )
 
 func main() {

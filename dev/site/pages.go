@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	causes "github.com/unstall/unstall/cause/all"
-	formats "github.com/unstall/unstall/format/all"
-	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	causes "github.com/unstall/unstall/internal/diagnose/cause/all"
+	formats "github.com/unstall/unstall/internal/format/all"
 )
 
 // repository is where files are that are not part of the site.
@@ -149,7 +149,7 @@ func generated(root string) (map[string]string, error) {
 	}
 	for _, f := range formats.Formats {
 		text := "# " + f.Name + "\n\n" + upper(f.About) + ".\n"
-		about, err := comment(filepath.Join(root, "format"), f.Name)
+		about, err := comment(filepath.Join(root, "internal/format"), f.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	causes "github.com/unstall/unstall/cause/all"
-	formats "github.com/unstall/unstall/format/all"
-	"github.com/unstall/unstall/runtime"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	causes "github.com/unstall/unstall/internal/diagnose/cause/all"
+	formats "github.com/unstall/unstall/internal/format/all"
 )
 
 // There is a page for each cause, runtime and format, each page is in the contents, and what pages link to is there.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/internal/collect/load"
 )
 
 // etcd is asked through its JSON gateway.

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/unstall/unstall/evidence"
-	"github.com/unstall/unstall/load"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/load"
 )
 
 // traffic makes requests until its context ends.

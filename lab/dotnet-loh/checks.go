@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/lab"
-	"github.com/unstall/unstall/stats"
 )
 
 func number(v float64) *float64 { return &v }

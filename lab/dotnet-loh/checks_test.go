@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/unstall/unstall/cause"
-	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/cause"
 	"github.com/unstall/unstall/lab"
 )
 

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/lab"
-	"github.com/unstall/unstall/stats"
 )
 
 // article is what the tutorial measured in runs of 10 s, each of a service that had served

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/model/threadpool"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/lab"
-	"github.com/unstall/unstall/model"
-	"github.com/unstall/unstall/model/threadpool"
-	"github.com/unstall/unstall/stats"
 )
 
 // lasts is how long the climb of the threads is watched; at its end all are served: of one thread

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/lab"
-	"github.com/unstall/unstall/stats"
 )
 
 // What the report says of its gateway.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/lab"
-	"github.com/unstall/unstall/stats"
 )
 
 // article is what the report gives.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/diagnose"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/lab"
-	"github.com/unstall/unstall/stats"
 )
 
 func number(v float64) *float64 { return &v }

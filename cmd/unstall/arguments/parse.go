@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/unstall/unstall/suggest"
+	"github.com/unstall/unstall/internal/base/suggest"
 )
 
 // Line is a command line that was read.

@@ -32,11 +32,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/collect/load"
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/dotnet-starvation/app"
 	"github.com/unstall/unstall/lab/process"
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/stats"
 )
 
 func main() {

@@ -1,5 +1,5 @@
 // Command fleet measures how long `unstall fleet` takes of many hosts: it writes series of
-// simulated ones (package fleet/fleettest) to a VictoriaMetrics of its own, ranks them, and
+// simulated ones (package internal/operate/fleet/fleettest) to a VictoriaMetrics of its own, ranks them, and
 // holds what is said against what is known of them.
 //
 //	go run ./dev/bench/fleet                                  10,000 hosts × 60 series, an hour by minutes
@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/unstall/unstall/fleet"
-	"github.com/unstall/unstall/fleet/fleettest"
-	"github.com/unstall/unstall/fleet/promql"
+	"github.com/unstall/unstall/internal/operate/fleet"
+	"github.com/unstall/unstall/internal/operate/fleet/fleettest"
+	"github.com/unstall/unstall/internal/operate/fleet/promql"
 )
 
 var (

@@ -25,13 +25,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/collect/probe/dotnet/ipc"
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/lab/build"
 	dotnetloh "github.com/unstall/unstall/lab/dotnet-loh"
 	"github.com/unstall/unstall/lab/process"
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/probe/dotnet/ipc"
-	"github.com/unstall/unstall/stats"
 )
 
 func main() {

@@ -33,11 +33,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/probe/kernel"
-	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/kernel"
 )
 
 // What is asked for.

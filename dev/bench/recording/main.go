@@ -32,9 +32,9 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/stats"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/load"
 )
 
 func main() {

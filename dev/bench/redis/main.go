@@ -28,12 +28,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/discover"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/redis"
 	"github.com/unstall/unstall/lab/build"
-	"github.com/unstall/unstall/probe"
-	"github.com/unstall/unstall/probe/redis"
-	"github.com/unstall/unstall/stats"
 )
 
 // What is asked for.

@@ -24,16 +24,16 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/calibrate"
-	"github.com/unstall/unstall/capture"
-	"github.com/unstall/unstall/discover"
-	"github.com/unstall/unstall/host"
-	"github.com/unstall/unstall/incident"
-	"github.com/unstall/unstall/probe/all"
-	"github.com/unstall/unstall/probe/linux"
-	"github.com/unstall/unstall/reading"
-	"github.com/unstall/unstall/record"
-	"github.com/unstall/unstall/signature"
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/signature"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe/all"
+	"github.com/unstall/unstall/internal/collect/probe/linux"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/operate/calibrate"
+	"github.com/unstall/unstall/internal/operate/host"
 )
 
 // known is a load and its class.

@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/unstall/unstall/internal/operate/watch"
 	"github.com/unstall/unstall/lab"
 	labs "github.com/unstall/unstall/lab/all"
-	"github.com/unstall/unstall/watch"
 )
 
 // incident is a lab whose services are watched: the sick one, and a healthy twin beside it.

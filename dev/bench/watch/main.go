@@ -35,9 +35,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/unstall/unstall/load"
-	"github.com/unstall/unstall/try"
-	"github.com/unstall/unstall/watch"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/operate/watch"
 )
 
 func main() {

@@ -18,10 +18,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/unstall/unstall/capture"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/operate/watch"
 	"github.com/unstall/unstall/lab"
 	labs "github.com/unstall/unstall/lab/all"
-	"github.com/unstall/unstall/watch"
 )
 
 // twins are healthy variants of each incident's lab: three services that one watcher watches, and the rest, which another does.

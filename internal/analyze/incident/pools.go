@@ -1,0 +1,248 @@
+package incident
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// workerPool is a pool of workers that other services' requests were passed on to.
+type workerPool struct {
+	subject evidence.SubjectID
+	wait    evidence.NameID // what who waits for one of them waits for
+	name    string
+
+	callers []int // rows of the others' requests that were passed on to it
+	served  []int // rows of its own account of them
+}
+
+// throughPools follows requests through a pool of workers: a web server's log says how long its
+// upstream took, the pool's own log how long its workers worked on each request. What is between them
+// is the wait for a worker, as each of them serves one at a time, and what waits stands in the backlog of
+// the socket, where PHP counts no time. How workers spent theirs, looks at them tell.
+//
+// The logs have no name for a request in common, and the pool's has whole seconds. But who waits
+// stands in one queue, whatever it asks for, so that all who came at about the same time waited
+// for about as long: by as much as they took longer than the pool works on such requests on average. And
+// all waits of a time together are what the others' figures exceed the pool's own by then: where its
+// work itself takes longer for a while, nobody waits for that.
+//
+// It gives the subjects whose requests are others' that were followed.
+func throughPools(b *evidence.Bundle) (passedOn map[evidence.SubjectID]bool) {
+	pools := poolsOf(b)
+	if len(pools) == 0 {
+		return nil
+	}
+	paths := make(map[int]evidence.Path)
+	passedOn = make(map[evidence.SubjectID]bool)
+	for _, p := range pools {
+		if p.follow(b, paths) {
+			passedOn[p.subject] = true
+		}
+	}
+	if len(paths) > 0 {
+		b.Requests.SetPaths(func(i int) evidence.Path { return paths[i] })
+	}
+	return passedOn
+}
+
+// poolsOf are the pools that are known by where they listen, with the requests that came there.
+func poolsOf(b *evidence.Bundle) (all []*workerPool) {
+	at := make(map[evidence.NameID]*workerPool)
+	of := make(map[evidence.SubjectID][]*workerPool)
+	for i := range b.Facts {
+		f := &b.Facts[i]
+		name, address, ok := strings.Cut(f.Value, evidence.Link)
+		id := b.Names.Lookup(address)
+		if f.Key != evidence.FactListens || !ok || id == 0 || at[id] != nil || !runtime.Of(b.Subjects[f.Subject].Runtime).Workers {
+			continue
+		}
+		p := &workerPool{subject: f.Subject, name: name}
+		at[id], of[f.Subject] = p, append(of[f.Subject], p)
+		all = append(all, p)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	r := &b.Requests
+	for i := range r.Len() {
+		if !b.Clocks[r.Clock.At(i)].Anchored() || !r.Timed(i) {
+			continue
+		}
+		if pools := of[r.Subject.At(i)]; len(pools) == 1 && r.Lane.At(i) == 0 && r.Intended.At(i) == 0 { // a log of several pools does not say whose a request is
+			pools[0].served = append(pools[0].served, i)
+			continue
+		}
+		if _, p := upstream(r.Path(i), at); p != nil && p.subject != r.Subject.At(i) {
+			p.callers = append(p.callers, i)
+		}
+	}
+	return slices.DeleteFunc(all, func(p *workerPool) bool {
+		p.wait = b.Names.ID(runtime.Of(b.Subjects[p.subject].Runtime).Title + evidence.WorkerPool + p.name)
+		return len(p.callers) < leastPassed
+	})
+}
+
+// upstream is how long a request waited for a pool that listens where it was passed on to, ns.
+func upstream(path evidence.Path, at map[evidence.NameID]*workerPool) (ns int64, p *workerPool) {
+	for s := range path.All {
+		if x := at[s.Cause]; s.Kind == evidence.NetWait && x != nil {
+			ns, p = ns+s.Dur, x
+		}
+	}
+	return ns, p
+}
+
+const (
+	// Fewer requests than this tell no mean.
+	leastPassed = 20
+	// The pool's account must be of about as many requests: else others ask it, too, or part of it is missing.
+	aboutAll = 1.25
+	// A time over which means are compared: the pool's log has whole seconds, so that what it tells
+	// of a shorter one is partly of the next.
+	binWidth = 2e9
+	// So many requests before and behind one stood in the queue with it, whose median tells its wait.
+	together = 7
+)
+
+// bin is the requests that ended within one time.
+type bin struct {
+	passed, served         int
+	passedTime, servedTime int64 // ns
+	likely                 int64 // ns that its requests are likely to have waited, by their neighbours
+}
+
+// follow says where the requests that were passed on spent their time, and whether that could be told.
+func (p *workerPool) follow(b *evidence.Bundle, paths map[int]evidence.Path) bool {
+	r := &b.Requests
+	n, m := float64(len(p.callers)), float64(len(p.served))
+	if m < leastPassed || max(n, m) > aboutAll*min(n, m) {
+		return false
+	}
+	bins := make(map[int64]*bin)
+	in := func(row int) *bin {
+		k := r.End.At(row) / binWidth
+		if bins[k] == nil {
+			bins[k] = &bin{}
+		}
+		return bins[k]
+	}
+	took := make(map[int]int64, len(p.callers))
+	for _, row := range p.callers {
+		for s := range r.Path(row).All {
+			if s.Kind == evidence.NetWait {
+				took[row] += s.Dur
+			}
+		}
+		x := in(row)
+		x.passed++
+		x.passedTime += took[row]
+	}
+	var whole bin
+	for _, row := range p.served {
+		x := in(row)
+		x.served++
+		x.servedTime += r.Latency(row)
+	}
+	likely := p.likely(b, took)
+	for row, ns := range likely {
+		in(row).likely += ns
+	}
+	for _, x := range bins {
+		whole.likely += x.likely
+		whole.passed, whole.served = whole.passed+x.passed, whole.served+x.served
+		whole.passedTime, whole.servedTime = whole.passedTime+x.passedTime, whole.servedTime+x.servedTime
+	}
+	spent := workersSpent(b, p.subject)
+	all := make([]service, 0, len(p.callers))
+	for _, row := range p.callers {
+		x := in(row)
+		if x.passed < leastPassed || x.served < leastPassed {
+			x = &whole
+		}
+		wait := min(x.wait(likely[row]), took[row])
+		all = append(all, service{row: row, route: r.Route.At(row), wait: wait, from: r.End.At(row) - (took[row] - wait), until: r.End.At(row), grain: b.Clocks[r.Clock.At(row)].Resolution})
+	}
+	parts := spent.share(all)
+	for k, x := range all {
+		row, wait := x.row, x.wait
+		path := spent.waiting(nil, r.End.At(row)-r.Latency(row), wait, p.wait)
+		left := took[row] - wait
+		for _, s := range parts[k] {
+			s.Dur = min(int64(s.part*float64(took[row]-wait)), left)
+			left -= s.Dur
+			path = path.Append(s.Segment)
+		}
+		path = path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: r.Latency(row) - wait - (took[row] - wait - left)})
+		paths[row] = path
+	}
+	return true
+}
+
+// waiting appends a wait for a worker, with what the workers did meanwhile, who kept it waiting.
+func (s *spending) waiting(path evidence.Path, began, wait int64, pool evidence.NameID) evidence.Path {
+	if s.idle(began, began+wait) { // one was free: it, or the host, was late
+		return path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: wait})
+	}
+	left := wait
+	for _, x := range s.over(began, began+wait) {
+		d := min(int64(x.part*float64(wait)), left)
+		left -= d
+		path = path.Append(evidence.Segment{Kind: evidence.PoolWait, Dur: d, Cause: pool, HolderKind: x.Kind, HolderCause: x.Cause})
+	}
+	return path.Append(evidence.Segment{Kind: evidence.PoolWait, Dur: left, Cause: pool})
+}
+
+// wait is what a request waited that is likely to have waited for so long, ns: all of them together waited
+// for as long as the others' requests took longer than the pool worked on them.
+func (x *bin) wait(likely int64) int64 {
+	mean := max(0, x.passedTime/int64(x.passed)-x.servedTime/int64(x.served))
+	if x.likely == 0 {
+		return mean
+	}
+	return int64(float64(likely) * float64(mean) * float64(x.passed) / float64(x.likely))
+}
+
+// likely is by how much longer each request took than the pool works on those of its route on average, in
+// the median of those that ended about then, ns; nothing where the pool's log calls routes otherwise.
+func (p *workerPool) likely(b *evidence.Bundle, took map[int]int64) map[int]int64 {
+	r := &b.Requests
+	type mean struct{ sum, n int64 }
+	work := make(map[evidence.NameID]mean)
+	for _, row := range p.served {
+		x := work[r.Route.At(row)]
+		work[r.Route.At(row)] = mean{x.sum + r.Latency(row), x.n + 1}
+	}
+	rows := slices.Clone(p.callers)
+	sorting.By(rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
+	longer := make([]int64, len(rows))
+	for k, row := range rows {
+		x := work[r.Route.At(row)]
+		if x.n == 0 {
+			return nil
+		}
+		longer[k] = took[row] - x.sum/x.n
+	}
+	out := make(map[int]int64, len(rows))
+	for k, row := range rows {
+		near := slices.Clone(longer[max(0, k-together):min(len(longer), k+together+1)])
+		slices.Sort(near)
+		out[row] = max(0, near[len(near)/2])
+	}
+	// The requests of a route waited, all together, for as long as they took longer than the pool worked on them.
+	beyond := make(map[evidence.NameID]mean)
+	for k, row := range rows {
+		x := beyond[r.Route.At(row)]
+		beyond[r.Route.At(row)] = mean{x.sum + longer[k] - out[row], x.n + 1}
+	}
+	for _, row := range rows {
+		if x := beyond[r.Route.At(row)]; x.n >= leastPassed && work[r.Route.At(row)].n >= leastPassed {
+			out[row] = max(0, out[row]+x.sum/x.n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,70 @@
+package incident
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/all"
+)
+
+// NewBundle is a bundle to read artifacts into.
+func NewBundle() *evidence.Bundle {
+	b := evidence.NewBundle()
+	b.Launchers = runtime.Launchers()
+	return b
+}
+
+// Read adds what an artifact holds to a bundle, of a capture everything in it.
+func Read(ctx context.Context, a *format.Artifact, b *evidence.Bundle) error {
+	if !isCapture(a) {
+		return format.Read(ctx, all.Formats, a, b)
+	}
+	c, err := capture.Open(a.Name)
+	if err != nil {
+		return err
+	}
+	ReadCapture(ctx, c, b)
+	return nil
+}
+
+// Known says whether an artifact is one that Read makes something of.
+func Known(a *format.Artifact) bool { return isCapture(a) || format.Claimed(all.Formats, a) }
+
+// ReadCapture adds everything in a capture to a bundle. An artifact that cannot be read, as
+// the one that was being written when target or tool ended, is a warning: the others were
+// recorded at the same time. That what came of a log which was found is none of the known
+// ones is nothing to warn of: nobody gave it.
+func ReadCapture(ctx context.Context, c *capture.Capture, b *evidence.Bundle) {
+	b.ExpectedRate = max(b.ExpectedRate, c.Info.ExpectedRate)
+	for _, w := range c.Warnings {
+		b.Warnf(0, "%s", w)
+	}
+	for _, l := range c.Lacks {
+		b.Unseen = append(b.Unseen, evidence.Unseen(l))
+	}
+	for _, a := range c.Artifacts() {
+		err := format.Read(ctx, all.Formats, a, b)
+		if err != nil && !(errors.Is(err, format.ErrUnknown) && c.Found(a.Name)) {
+			for line := range strings.Lines(err.Error()) {
+				b.Warnf(0, "%s", strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+func isCapture(a *format.Artifact) bool {
+	f, err := a.Open()
+	if err != nil {
+		return false // is said when it is read
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(f, head)
+	return capture.Is(head[:n])
+}

@@ -1,0 +1,100 @@
+package ledger
+
+import (
+	"cmp"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// awaits is what requests await that hold no thread, by samples of all awaits in a moment now
+// and then: shares of the time, which say nothing of a single request. Nil where there are none.
+func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
+	x := &l.b.Samples
+	kinds := l.awaitKinds()
+	if len(kinds) == 0 {
+		return nil
+	}
+	var of *threads.Threads
+	var sum float64
+	for i := range x.Len() {
+		kind, ok := kinds[x.Type[i]]
+		if !ok || x.Subject[i] != l.Subject || x.Value[i] <= 0 {
+			continue
+		}
+		if of == nil {
+			of = threads.Of(l.b, stacks)
+		}
+		what := of.Awaited(l.Subject, kind, x.Class[i], x.Stack[i])
+		s := share{mechanism: states[kind], Segment: evidence.Segment{Kind: kind, Cause: what, Stack: x.Stack[i]}, part: float64(x.Value[i])}
+		if kind == evidence.PoolWait {
+			s.mechanism = Pool
+		}
+		parts = add(parts, s)
+		sum += s.part
+	}
+	for i := range parts {
+		parts[i].part /= sum
+	}
+	sorting.By(parts, func(a, b share) int { return cmp.Or(cmp.Compare(b.part, a.part), cmp.Compare(a.Cause, b.Cause)) })
+	return parts
+}
+
+// awaitKinds are the types of samples of awaits, by name.
+func (l *Ledger) awaitKinds() map[evidence.NameID]evidence.Kind {
+	kinds := make(map[evidence.NameID]evidence.Kind)
+	for text, kind := range evidence.AwaitKinds {
+		if id := l.b.Names.Lookup(text); id != 0 {
+			kinds[id] = kind
+		}
+	}
+	return kinds
+}
+
+// awaits are what a request awaited, as parts of a time of which it is known that it held no
+// thread, or nothing.
+func (w *walker) awaits(known evidence.Kind) []share {
+	if a := w.l.alike; a != nil {
+		if a.told[w.row] {
+			return nil // what it awaited is in its states
+		}
+		longer := w.l.awaiteds != nil && w.l.b.Requests.Latency(w.row) > a.long
+		if x := a.of(w.row); x.parts != nil && !longer {
+			return x.parts
+		}
+	}
+	if known != evidence.Awaiting {
+		return nil
+	}
+	return w.l.awaiteds
+}
+
+// awaited charges a time in which a request held no thread: what of it was waiting for one, and
+// what it awaited.
+func (w *walker) awaited(at int64, s evidence.Segment) {
+	left := s.Dur
+	charge := func(m Mechanism, part evidence.Segment) {
+		if part.Dur <= 0 {
+			return
+		}
+		w.c = Charges{}
+		w.c[m] = part.Dur
+		w.tell(at, part, false)
+		at += part.Dur
+		left -= part.Dur
+	}
+	if q := w.l.queued; q != nil {
+		part := s
+		part.Dur = int64(q.over(at, s.Dur) * float64(s.Dur))
+		charge(PoolThread, part)
+	}
+	rest := float64(left)
+	for _, x := range w.l.awaitGate.split(w.awaits(s.Kind), w.l.awaiteds, at, at+left) {
+		part := x.Segment
+		part.Dur = min(left, int64(x.part*rest))
+		charge(x.mechanism, part)
+	}
+	s.Dur = left
+	charge(Awaiting, s)
+}

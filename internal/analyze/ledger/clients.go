@@ -1,0 +1,50 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// atOnce is the part of the shorter of two loads that must lie within the other for both to
+// be one.
+const atOnce = .5
+
+// beside makes the rows of load generators that ran at the same time one source, under the
+// name of the first of them: each asks for what it was told to, and together they are what the
+// service was asked for. Rows of loads that ran one after the other stay apart.
+func beside(b *evidence.Bundle, sources map[evidence.ArtifactID][]int) {
+	var first evidence.ArtifactID
+	var from, until int64
+	l := &Ledger{b: b}
+	for _, a := range slices.Sorted(maps.Keys(sources)) {
+		rows := sources[a]
+		if b.Requests.Intended.At(rows[0]) == 0 || !b.Clocks[b.Requests.Clock.At(rows[0])].Anchored() {
+			continue
+		}
+		began, ended := l.span(rows)
+		shared := float64(min(ended, until) - max(began, from))
+		if until == 0 || shared < atOnce*float64(min(ended-began, until-from)) {
+			if until == 0 {
+				first, from, until = a, began, ended
+			}
+			continue
+		}
+		sources[first] = append(sources[first], rows...)
+		delete(sources, a)
+		from, until = min(from, began), max(until, ended)
+	}
+}
+
+// span is from when to when (ns) requests were under way.
+func (l *Ledger) span(rows []int) (from, until int64) {
+	r := &l.b.Requests
+	for _, i := range rows {
+		if began := r.End.At(i) - r.Latency(i); from == 0 || began < from {
+			from = began
+		}
+		until = max(until, r.End.At(i))
+	}
+	return from, until
+}

@@ -1,0 +1,192 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// HostShare is which part of the time on processors the host did not run the
+// process: 0 on a quiet machine.
+type HostShare struct {
+	Share     float64 // the part that is taken out of everything on processors
+	Low, High float64
+	Dilation  float64 // wall time ÷ processor time of short system calls, 0 unknown
+	LongRuns  float64 // share of run time in stretches no scheduler of the runtime allows
+	Known     bool    // the evidence could tell
+	Measured  bool    // by the process's CPU time
+	Denied    float64 // if measured: the part of its time on processors that was not CPU time
+	Suggested bool    // the trace by itself looks starved
+}
+
+// A measured share below noise is none; one from missing on is starvation by
+// itself, between them only if the trace looks starved, too.
+const (
+	noise   = .03
+	missing = .25
+	edge    = .05 // what readings that do not meet the trace's ends may hide
+)
+
+// starvedFrom is the dilation of calls that never block above which the host
+// is taken to starve the process. On quiet machines a mean of such calls is up
+// to twice their median.
+const starvedFrom = 4
+
+// What a trace must show to look starved by itself. On quiet hosts there are no stretches
+// that no scheduler of the runtime allows; requests that do not all need the same run for up
+// to half as long again in the mean as the fastest quarter of them.
+const (
+	enoughCalls = 100 // short calls from which their mean is one
+	longRuns    = .02 // of the run time, in such stretches, where calls are timed and take long
+	workLonger  = 2.  // times the fastest quarter's work, likewise
+	longUntimed = .01 // of the run time, where calls are not timed
+	workUntimed = 1.5 // times the fastest quarter's work, likewise
+)
+
+// quickQuarter is the part of a route's requests whose work is taken for what it needs.
+const quickQuarter = .25
+
+// Of the share that a trace suggests so much is taken out, and so much is the least:
+// recordings that had /proc beside them measured .35, .61, .62, .74 and .93 of it.
+const (
+	credited      = 2. / 3
+	creditedLeast = 1. / 3
+)
+
+// Starved says whether the host withheld processors.
+func (h *HostShare) Starved() bool { return h.Share > 0 }
+
+// hostShare is what the process's CPU time says, where /proc was recorded beside
+// the trace; else what the trace suggests.
+func (l *Ledger) hostShare() HostShare {
+	h := l.suggested()
+	h.Suggested = h.Starved()
+	h.Denied, h.Measured = l.denied()
+	if !h.Measured {
+		return h
+	}
+	h.Known, h.Share = true, 0
+	if h.Denied >= missing || h.Suggested && h.Denied >= noise {
+		h.Share = h.Denied
+		h.Low, h.High = max(0, h.Denied-edge), min(1, max(h.High, h.Denied+edge)) // slow requests may have met more of it than all did
+	} else {
+		h.Low, h.High = 0, 0
+	}
+	return h
+}
+
+// denied is which part of the process's time on processors was not CPU time
+// (rule: plausibility first). Threads also work outside of goroutines, so a quiet
+// host shows none, or less than none. A process that used hardly any is not the
+// one that was traced.
+func (l *Ledger) denied() (share float64, ok bool) {
+	run, known := l.b.FactFrom(l.Source, l.Subject, evidence.FactRunTime)
+	if !known || run.Number <= 0 || run.Until <= run.From {
+		return 0, false
+	}
+	had := run.Number / float64(run.Until-run.From) // processors, as its runtime believes
+	used := reading.ProcessOf(l.b, l.Subject, reading.Window{From: run.From, Until: run.Until}).CPU
+	if !used.MostlyKnown() || reading.Strange(used.Number, had) {
+		return 0, false
+	}
+	return max(0, 1-used.Number/had), true
+}
+
+// suggested compares what took wall time with what it takes in processor time
+// (rule: plausibility first; golang/go#19497). Two figures must agree: calls
+// that never block take far longer in the mean than in the median, and requests
+// need far more time for the same work in the mean than the fastest quarter
+// does. Both count what is slow for other reasons, too: a call that wakes its
+// peer may lose the processor to it, work beside the collector is slower. Of the
+// smaller of the two a part is credited.
+func (l *Ledger) suggested() (h HostShare) {
+	fact := func(key string) float64 {
+		f, ok := l.b.FactFrom(l.Source, l.Subject, key)
+		if !ok {
+			return 0
+		}
+		return f.Number
+	}
+	if run := fact(evidence.FactRunTime); run > 0 {
+		h.LongRuns = min(1, fact(evidence.FactLongRuns)/run)
+	}
+	work := l.workDilation()
+	median, mean := fact(evidence.FactShortCallMedian), fact(evidence.FactShortCallMean)
+	if fact(evidence.FactShortCalls) < enoughCalls || median == 0 {
+		// Traces up to Go 1.21 do not time calls: only stretches that no
+		// scheduler of the runtime allows can tell. On quiet hosts there are none.
+		if h.LongRuns >= longUntimed && work >= workUntimed {
+			h.Known, h.Low, h.Share, h.High = true, h.LongRuns, max(h.LongRuns, (1-1/work)*credited), 1
+		}
+		return h
+	}
+	h.Known, h.Dilation = true, mean/median
+	if h.Dilation < starvedFrom {
+		return h
+	}
+	if h.LongRuns < longRuns && work < workLonger {
+		return h // the calls alone: their peer may be what is slow
+	}
+	part := func(d float64) float64 { return max(0, 1-1/max(d, 1)) }
+	most := part(min(work, h.Dilation))
+	h.Low = max(h.LongRuns, most*creditedLeast)
+	h.Share = max(h.Low, most*credited)
+	h.High = max(h.Share, part(max(h.Dilation, work)))
+	return h
+}
+
+// workDilation is how much longer requests ran in the mean than the fastest
+// quarter of their route did.
+func (l *Ledger) workDilation() float64 {
+	byRoute := make(map[evidence.NameID][]int64)
+	for _, i := range l.Rows {
+		var own int64
+		for s := range l.b.Requests.Path(i).All {
+			if s.Kind == evidence.Running || s.Kind == evidence.Syscall {
+				own += s.Dur
+			}
+		}
+		byRoute[l.b.Requests.Route.At(i)] = append(byRoute[l.b.Requests.Route.At(i)], own)
+	}
+	var sum, floor float64
+	for _, v := range byRoute {
+		slices.Sort(v)
+		for _, x := range v {
+			sum += float64(x)
+		}
+		floor += float64(len(v)) * float64(stats.Quantile(v, quickQuarter))
+	}
+	if floor == 0 {
+		return 1
+	}
+	return sum / floor
+}
+
+// onProcessors are the mechanisms whose time passed on processors, the
+// request's own or those of whom it waited for.
+var onProcessors = []Mechanism{StopTheWorld, MarkAssist, CollectorCPU, RequestsCPU, BackgroundCPU, Wakeup, Kernel, Own}
+
+// take moves the host's share out of what passed on processors.
+func (h *HostShare) take(c *Charges) {
+	if h.Share == 0 {
+		return
+	}
+	for _, m := range onProcessors {
+		part := int64(float64(c[m]) * h.Share)
+		if m == Wakeup {
+			part = c[m] // a free processor whose thread was not run
+		}
+		c[m] -= part
+		c[HostCPU] += part
+	}
+}
+
+func (h *HostShare) bounds(ns int64) (low, high float64) {
+	if h.Share == 0 {
+		return 0, 0
+	}
+	v := float64(ns)
+	return v * min(1, h.Low/h.Share), v * max(1, h.High/h.Share)
+}

@@ -1,0 +1,486 @@
+package ledger
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// Options are what the user decides.
+type Options struct {
+	SLO      time.Duration   // what counts as slow; 0: found from the requests themselves
+	Requests []string        // artifacts the user named as those with the requests
+	Baseline Baseline        // without an SLO: what requests of a route took when all was well
+	Stacks   threads.Readers // of runtimes whose stacks tell what threads do
+}
+
+// How an entry was measured.
+const (
+	MethodTrace   = "trace"
+	MethodOverlap = "overlap"
+	MethodSpan    = "span" // a duration that the requests' own source gives
+	MethodReplay  = "replay"
+	MethodShare   = "share"
+	MethodBacklog = "backlog" // of what busy processors answered: only of what would have been ([Spared])
+	MethodSampled = "sampled" // states seen now and then: each look stands for the time around it
+)
+
+// Entry is slow request time with one mechanism and, where it has one, the
+// lock, pool or dependency it was spent on.
+type Entry struct {
+	Mechanism Mechanism
+	Detail    evidence.NameID
+	Ns        int64
+	Interval  *stats.Interval // ns
+	Basis     string          // what Interval is: "sampling", "bound", ""
+	Method    string
+}
+
+// Requests is what is known of a service's requests as a whole.
+type Requests struct {
+	Source     evidence.ArtifactID
+	Count      int
+	Unfinished int
+	Failed     int     // answered with an error, or not at all
+	TimedOut   int     // of them, given up by who asked
+	From, To   int64   // ns: the span they were watched
+	Rate       float64 // per second, 0 unknown
+	P50        int64   // ns
+	P99        int64
+	P999       int64 // 0: too few requests
+}
+
+// Ledger is where the slow requests of one subject spent their time.
+type Ledger struct {
+	Subject  evidence.SubjectID
+	Requests Requests            // of the artifact that saw most of them
+	Source   evidence.ArtifactID // the artifact whose requests are charged here
+	From, To int64               // ns: the span they were watched
+	Traced   bool                // their states are known
+	Sampled  bool                // how they spent it is known by looks now and then: running and ready look the same
+
+	Rule      string            // "slo", "3x_route_floor", "baseline", "unfinished"
+	Threshold int64             // ns; of the route with most requests, if each has its own
+	Several   bool              // routes have thresholds that differ
+	Long      int               // requests of routes that always compute for so long that they are held to the others' floor
+	Unjudged  []evidence.NameID // routes that always compute for so long, rarely, and take little of the processors: no fault but by an objective
+	Slow      []int             // rows of the bundle's requests, by time
+	Held      []int             // rows of those that are not slow but for what the recorder held them
+	HeldTime  int64             // ns: how long it held these
+	Apart     []int             // rows of those that took as long as slow ones, but before anything else was recorded or after it
+	Total     int64             // ns: the latency of all slow requests
+	Charges   Charges
+	Entries   []Entry // in order of time; they sum to Total
+	Rows      []int   // all requests of the source, by time
+	Host      HostShare
+	Replay    Replay
+	All       *Ledger // which of all requests were slow: itself where all are charged, else it charges none
+
+	b         *evidence.Bundle
+	limits    map[evidence.NameID]int64 // by route: what its requests may take (ns); others the threshold of all
+	stops     stops
+	holds     stops                     // what recorded the process held it
+	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
+	stalled   *stalled                  // nil: the requests' states are known, or no thread waited for memory
+	awaiteds  []share                   // what is awaited; nil: not known
+	awaitGate *gate                     // by which these are split; nil: by none
+	alike     *alike                    // nil: no request's awaits are known one by one
+	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
+	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
+	withheld  reading.Withheld          // of the stops
+	clock     *clocked                  // nil: nobody sampled where its threads run, or not beside its requests
+	ready     *ready                    // nil: nobody looked at threads, or the kernel's account of them is not known
+	kernel    *beneath                  // nil: the requests' states are not traced, or the kernel recorded nothing
+	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
+	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
+}
+
+// MinRequests is how many requests a figure about requests needs.
+const MinRequests = 20
+
+// Which requests are charged, of several sources.
+const (
+	aboutAsMany = 1.25 // times the requests of another source are still about as many
+	mostTraced  = .5   // of a source's requests must have states for these to be charged; instant ones have nothing to tell
+)
+
+// tailRequests is how many requests it takes for one of them to be beyond the p99.9.
+const tailRequests = 1000
+
+// Build makes the ledgers: one for every subject with requests, in order of the
+// subjects.
+func Build(b *evidence.Bundle, opt Options) []*Ledger {
+	bySubject := bySource(b)
+	var out []*Ledger
+	for s := range b.Subjects {
+		if sources := bySubject[evidence.SubjectID(s)]; sources != nil {
+			withoutStreams(b, evidence.SubjectID(s), sources)
+			if opt.SLO == 0 {
+				withoutPolls(b, evidence.SubjectID(s), sources)
+			}
+			if len(sources) == 0 {
+				continue
+			}
+			beside(b, sources)
+			out = append(out, build(b, evidence.SubjectID(s), sources, opt))
+		}
+	}
+	return out
+}
+
+// bySource are the requests that have a latency, by whose they are and which artifact tells of them. They are counted
+// first: a log has millions, and slices that grow leave several times that behind.
+func bySource(b *evidence.Bundle) map[evidence.SubjectID]map[evidence.ArtifactID][]int {
+	type source struct {
+		s evidence.SubjectID
+		a evidence.ArtifactID
+	}
+	of := func(i int) (x source) {
+		x.s = b.Requests.Subject.At(i)
+		x.a, _ = b.Requests.Origin.At(i).Artifact()
+		return x
+	}
+	n := make(map[source]int)
+	eachRun(b.Requests.Len(), of, func(x source, from, until int) {
+		for i := from; i < until; i++ {
+			if b.Requests.Timed(i) {
+				n[x]++
+			} else {
+				b.Warnf(evidence.NewOrigin(x.a, 0), "skipped a request without a start, or that ends before it starts")
+			}
+		}
+	})
+	out := make(map[evidence.SubjectID]map[evidence.ArtifactID][]int)
+	for x, n := range n {
+		if out[x.s] == nil {
+			out[x.s] = make(map[evidence.ArtifactID][]int)
+		}
+		out[x.s][x.a] = make([]int, 0, n)
+	}
+	eachRun(b.Requests.Len(), of, func(x source, from, until int) {
+		rows := out[x.s][x.a]
+		for i := from; i < until; i++ {
+			if b.Requests.Timed(i) {
+				rows = append(rows, i)
+			}
+		}
+		if len(rows) > 0 {
+			out[x.s][x.a] = rows
+		}
+	})
+	return out
+}
+
+// eachRun yields the rows [from, until) that are of the same, one after the other.
+func eachRun[K comparable](rows int, of func(i int) K, yield func(x K, from, until int)) {
+	for from := 0; from < rows; {
+		x, until := of(from), from+1
+		for until < rows && of(until) == x {
+			until++
+		}
+		yield(x, from, until)
+		from = until
+	}
+}
+
+func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, opt Options) *Ledger {
+	l := &Ledger{Subject: subject, b: b}
+	widest := l.choose(sources, opt.Requests)
+	l.Requests = l.summary(widest, sources[widest])
+	if l.Source != widest {
+		s := l.summary(l.Source, l.Rows)
+		l.From, l.To = s.From, s.To
+	} else {
+		l.From, l.To = l.Requests.From, l.Requests.To
+	}
+	l.stops = stopsOf(b, subject, b.Requests.Clock.At(l.Rows[0]))
+	l.holds = holdsOf(b, subject)
+	if l.Traced {
+		l.Sampled = l.sampled()
+		l.kernel = l.beneathOf()
+		l.Host = l.hostShare()
+	}
+	l.queued = l.queue()
+	l.awaiteds = l.awaits(opt.Stacks)
+	l.awaitGate = l.gatedAwaits()
+	if !l.Traced {
+		l.withheld = reading.WithheldFrom(b, subject, l.stops.spans())
+		l.stalled = l.stalling()
+		l.occupancy = l.occupied(opt.Stacks)
+		if l.Sampled = l.occupancy != nil; l.Sampled {
+			l.inside = l.insideFloors(sources)
+			l.ready = l.readied()
+			l.clock = l.byClock(opt.Stacks)
+		}
+	}
+	l.replay()
+	l.findSlow(opt.SLO, opt.Baseline)
+	l.onlyRecorded()
+	l.alike = l.likewise(opt.Stacks)
+	l.occupancy.pool(l)
+	l.charge()
+	l.All = l.everybody(sources[widest], opt)
+	return l
+}
+
+// choose picks the requests to charge: those whose states are known if there
+// are enough of them, of several traces those whose states are known of most time in
+// all, as that is where the trouble was and can be told; else those of the artifact with most. And the
+// artifact that saw most, or that the user named, for the figures about all.
+func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (widest evidence.ArtifactID) {
+	ids := slices.Sorted(maps.Keys(sources))
+	isNamed := func(a evidence.ArtifactID) bool { return slices.Contains(named, l.b.Artifacts[a].Name) }
+	widest = slices.MaxFunc(ids, func(x, y evidence.ArtifactID) int {
+		if a, b := isNamed(x), isNamed(y); a != b {
+			if a {
+				return 1
+			}
+			return -1
+		}
+		// Of two that saw about the same, the one on the clients' side: what waits to be
+		// accepted is in no server's log. Of clients that still wait when a recording
+		// ends, or had others beside them, there are fewer.
+		n, m := len(sources[x]), len(sources[y])
+		if a, b := l.byClients(x, sources[x]), l.byClients(y, sources[y]); a != b && float64(max(n, m)) <= aboutAsMany*float64(min(n, m)) {
+			if a {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(n, m)
+	})
+	l.Source = widest
+	best := int64(-1)
+	for _, a := range ids {
+		rows := sources[a]
+		traced := l.observed(rows)
+		enough := traced >= MinRequests || a == widest && traced > 0
+		if !enough || float64(traced) < mostTraced*float64(len(rows)-l.instant(rows)) {
+			continue
+		}
+		if spent := l.seen(rows); spent > best {
+			l.Source, l.Traced, best = a, true, spent
+		}
+	}
+	if l.Source != widest && l.crowded(widest, sources[widest], sources[l.Source]) {
+		l.Source, l.Traced = widest, false
+	}
+	l.Rows = sources[l.Source]
+	l.byEnd()
+	return widest
+}
+
+// byEnd puts the requests in the order in which they ended.
+func (l *Ledger) byEnd() {
+	r := &l.b.Requests
+	sorting.By(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
+}
+
+// ByClients says whether the requests charged are told of by those who made them.
+func (l *Ledger) ByClients() bool { return l.byClients(l.Source, l.Rows) }
+
+// byClients says whether an artifact tells of requests as those who made them saw them.
+func (l *Ledger) byClients(a evidence.ArtifactID, rows []int) bool {
+	return l.b.Requests.Intended.At(rows[0]) != 0 || slices.ContainsFunc(l.b.Loads, func(r evidence.LoadResult) bool {
+		from, ok := r.Origin.Artifact()
+		return ok && from == a
+	})
+}
+
+// seen is how much of their time (ns) requests were in states that are known.
+func (l *Ledger) seen(rows []int) (ns int64) {
+	for _, i := range rows {
+		var s evidence.Segment
+		for p := l.b.Requests.Path(i); p.Next(&s); {
+			if s.Kind != evidence.Unobserved {
+				ns += s.Dur
+			}
+		}
+	}
+	return ns
+}
+
+// P99 of the requests charged, ns.
+func (l *Ledger) P99() float64 {
+	lat := make([]int64, 0, len(l.Rows))
+	for _, i := range l.Rows {
+		lat = append(lat, l.b.Requests.Latency(i))
+	}
+	return float64(stats.QuantileOf(lat, .99))
+}
+
+// SlowP99 is the P99 had the requests that are not slow taken no time, ns: what always takes
+// long is not what slow ones are noticed by.
+func (l *Ledger) SlowP99() float64 {
+	took := make([]int64, len(l.Rows))
+	for n, i := range l.Slow[:min(len(l.Slow), len(took))] {
+		took[n] = l.b.Requests.Latency(i)
+	}
+	return float64(stats.QuantileOf(took, .99))
+}
+
+// observed counts the requests whose states are known.
+func (l *Ledger) observed(rows []int) (n int) {
+	for _, i := range rows {
+		if observed(l.b.Requests.Path(i)) {
+			n++
+		}
+	}
+	return n
+}
+
+// instant is how many requests have no states, and took no longer than their clock can tell: files that a web server
+// sends itself.
+func (l *Ledger) instant(rows []int) (n int) {
+	for _, i := range rows {
+		if l.b.Requests.Latency(i) <= l.b.Clocks[l.b.Requests.Clock.At(i)].Resolution && !observed(l.b.Requests.Path(i)) {
+			n++
+		}
+	}
+	return n
+}
+
+// observed says whether a path holds states, not just what an access log knows
+// of an upstream and of the queue before it, or a load generator of its delay.
+func observed(p evidence.Path) bool {
+	var s evidence.Segment
+	for p.Next(&s) {
+		switch s.Kind {
+		case evidence.Unobserved, evidence.NetWait, evidence.PoolWait, evidence.KindUnknown, evidence.SentLate:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
+	r := &l.b.Requests
+	s := Requests{Source: a, Count: len(rows)}
+	lat := make([]int64, 0, len(rows))
+	for _, i := range rows {
+		switch r.Outcome.At(i) {
+		case evidence.Unfinished:
+			s.Unfinished++
+		case evidence.Failed:
+			s.Failed++
+		case evidence.TimedOut:
+			s.Failed++
+			s.TimedOut++
+		}
+		lat = append(lat, r.Latency(i)) // a lower bound if it is unfinished
+		if s.From == 0 || r.End.At(i) < s.From {
+			s.From = r.End.At(i)
+		}
+		s.To = max(s.To, r.End.At(i))
+	}
+	for _, c := range l.b.Coverage {
+		if o, ok := c.Origin.Artifact(); ok && o == a && c.Kind == evidence.CoverRequests && c.Until > c.From {
+			s.From, s.To = c.From, c.Until
+		}
+	}
+	if s.To > s.From {
+		s.Rate = float64(len(rows)) / (float64(s.To-s.From) / 1e9)
+	}
+	if len(lat) > 0 {
+		s.P50, s.P99 = stats.QuantileOf(lat, .5), stats.QuantileOf(lat, .99)
+	}
+	if len(lat) >= tailRequests {
+		s.P999 = stats.QuantileOf(lat, .999)
+	}
+	return s
+}
+
+// charge fills the entries from the slow requests.
+func (l *Ledger) charge() {
+	type key struct {
+		m      Mechanism
+		detail evidence.NameID
+		replay bool
+	}
+	sums := make(map[key]int64)
+	var unnamed [2][NumMechanisms]int64 // observed, and by the replay: most states are of these
+	var longest int64
+	for _, row := range l.Slow {
+		longest = max(longest, l.b.Requests.Latency(row))
+	}
+	block, observed := BlockOf*longest, MethodTrace
+	if l.Sampled {
+		observed = MethodSampled
+	}
+	over := l.timeline(block)
+	var request Charges
+	add := func(_ int64, s *evidence.Segment, c *Charges, replay bool) {
+		request.Add(c)
+		for m, v := range c {
+			switch m := Mechanism(m); {
+			case v == 0:
+			case m.Named():
+				sums[key{m, s.Cause, replay}] += v
+			case replay:
+				unnamed[1][m] += v
+			default:
+				unnamed[0][m] += v
+			}
+		}
+	}
+	for n, row := range l.Slow {
+		request = Charges{}
+		l.walk(row, add)
+		l.Charges.Add(&request)
+		over.add(n, l.b.Requests.End.At(row), &request)
+	}
+	for replay, sum := range unnamed {
+		for m, v := range sum {
+			if v != 0 {
+				sums[key{m: Mechanism(m), replay: replay == 1}] = v
+			}
+		}
+	}
+	bound := func(low, high float64) (string, *stats.Interval) {
+		return "bound", &stats.Interval{Low: low, High: min(high, float64(l.Total))}
+	}
+	for k, v := range sums {
+		e := Entry{Mechanism: k.m, Detail: k.detail, Ns: v, Method: observed}
+		switch {
+		case k.replay:
+			e.Method = MethodReplay
+			e.Basis, e.Interval = bound(l.movedBounds())
+		case k.m == HostCPU && l.Host.Starved():
+			e.Method = MethodShare
+			e.Basis, e.Interval = bound(l.Host.bounds(v))
+		case l.queued != nil && k.m == PoolThread, l.stalled != nil && k.m == AllocationStall:
+			e.Method = MethodShare
+		case l.Traced:
+		case l.occupancy != nil && k.m != StopTheWorld && k.m != Unobserved && k.m != Queued && k.m != GeneratorLag:
+			e.Method = MethodShare
+		case k.m == StopTheWorld:
+			e.Method = MethodOverlap
+			e.Basis, e.Interval = bound(l.stoppedBounds())
+		case k.m == Dependency, k.m == Pool:
+			e.Method = MethodSpan
+		default:
+			e.Method = MethodOverlap
+		}
+		l.Entries = append(l.Entries, e)
+	}
+	sorting.By(l.Entries, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(a.Mechanism, b.Mechanism), cmp.Compare(a.Detail, b.Detail))
+	})
+	l.intervals(over, block)
+}
+
+// sampled says whether the states of the requests charged were looked at now and then.
+func (l *Ledger) sampled() bool {
+	return slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverStates), func(c evidence.Coverage) bool {
+		a, ok := c.Origin.Artifact()
+		return c.Sampled > 0 && ok && a == l.Source
+	})
+}

@@ -1,0 +1,105 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// fewMet is how many bursts of looks must have met requests for these to speak for others.
+const fewMet = 3
+
+// kinds of requests: an index.
+const (
+	others = iota
+	slow
+)
+
+// pool sums up what looks saw while slow requests, and others, were under way, now that it is
+// known which are slow. Looks come at random, so a burst that met ten of them tells ten times
+// as much of their time as one that met one.
+func (o *occupancy) pool(l *Ledger) {
+	if o == nil {
+		return
+	}
+	o.slow = evidence.NewRows(l.b.Requests.Len())
+	for _, row := range l.Slow {
+		o.slow.Add(row)
+	}
+	for kind := range o.met {
+		var rows []int
+		for _, row := range l.Rows {
+			if o.slow.Has(row) == (kind == slow) {
+				rows = append(rows, row)
+			}
+		}
+		starts, ends := l.underWay(rows)
+		var sum float64
+		bursts := 0
+		var all []share
+		for i := range o.cells {
+			c := &o.cells[i]
+			n := float64(before(starts, c.last+1) - before(ends, c.first))
+			if n <= 0 || c.last == 0 {
+				continue
+			}
+			c.met[kind] = true
+			bursts++
+			sum += n
+			all = addTimes(all, c.parts, n)
+		}
+		if bursts < fewMet {
+			continue
+		}
+		for i := range all {
+			all[i].part /= sum
+		}
+		o.met[kind] = all
+	}
+}
+
+// of is what a row is, an index; false where that is not known yet.
+func (o *occupancy) of(row int) (kind int, known bool) {
+	if o.slow == nil {
+		return others, false
+	}
+	if o.slow.Has(row) {
+		return slow, true
+	}
+	return others, true
+}
+
+// over splits a time of a request from at, dur long, by what threads did then, in ns; what nobody
+// saw is in no part.
+func (o *occupancy) over(row int, at, dur int64) (parts []share) {
+	kind, known := o.of(row)
+	i, _ := slices.BinarySearchFunc(o.cells, at, func(c cell, t int64) int { return cmp.Compare(c.to, t) })
+	for _, c := range o.cells[i:] {
+		d := min(c.to, at+dur) - max(c.from, at)
+		if c.from >= at+dur {
+			break
+		}
+		if d <= 0 {
+			continue
+		}
+		of := c.parts
+		if known && c.last != 0 && !c.met[kind] && o.met[kind] != nil {
+			of = o.met[kind]
+		}
+		if c.last != 0 {
+			of = o.gate.split(of, o.waits, max(c.from, at), min(c.to, at+dur))
+		}
+		parts = addTimes(parts, of, float64(d))
+	}
+	return parts
+}
+
+// addTimes adds shares, each so many times.
+func addTimes(parts, more []share, times float64) []share {
+	for _, s := range more {
+		s.part *= times
+		parts = add(parts, s)
+	}
+	return parts
+}

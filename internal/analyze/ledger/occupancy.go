@@ -1,0 +1,318 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// occupancy splits the time that clients wait for a service by what the service's
+// threads were seen doing with its requests, where nobody followed each of them: if of
+// 125 requests in flight 37 are on a thread that waits for a task, then 37 of each 125
+// seconds are that (Little's law, J. Little, Operations Research 9, 1961). Who is not on
+// a thread while no thread of the pool is without work waits for one. It says nothing of
+// a single request, and what it gives is a share.
+//
+// A burst of looks speaks for the time around it, as long as it met requests of the kind at
+// all: slow ones, and others. Between bursts that met none, what requests did is taken to be
+// what they did when looks met some ([occupancy.pool]).
+type occupancy struct {
+	cells  []cell
+	slow   evidence.Rows // nil: not known yet
+	met    [2][]share    // of the time of other requests, and of slow ones, in all looks that met some
+	unseen bool          // only threads on a processor were looked at
+	serves float64       // of the looks at threads that ran or were ready, those at who serves requests
+	gate   *gate         // the limit at which requests wait; nil: none by which time is split
+	waits  []share       // at it, in all looks
+}
+
+// cell is the time around one burst of looks.
+type cell struct {
+	from, to    int64
+	clients     bool  // those charged are as their clients saw them: the service has not begun with all of them
+	first, last int64 // of the looks; 0: nobody looked
+	parts       []share
+	met         [2]bool // other requests, and slow ones, were under way then
+}
+
+// share is the part of the time of all requests in flight that is one mechanism, in one state.
+type share struct {
+	mechanism        Mechanism
+	evidence.Segment // of a thread in that state; no duration, and of holders no lane
+	part             float64
+}
+
+// same says whether two shares are one: of the same mechanism, and in words.
+func (s *share) same(o *share) bool {
+	return s.mechanism == o.mechanism && s.Cause == o.Cause && s.HolderKind == o.HolderKind && s.HolderCause == o.HolderCause && s.Via == o.Via
+}
+
+// A burst stands for the time up to the middle between it and the next, at most for
+// farthest (ns); before the first and after the last of them for fringe.
+const (
+	farthest = int64(5e9)
+	fringe   = int64(1e9)
+)
+
+// usedUp is the part of a pool's threads that must stand still for requests without a thread
+// to wait for one: else what is not on a thread is elsewhere.
+const usedUp = .5
+
+// wayAndBack times as long as what the service saw of its requests may be the way to it and
+// back; clients who wait for longer wait for something else.
+const wayAndBack = 1.5
+
+// occupied looks at what the subject's threads did while the requests of the source were
+// in flight; nil if nobody looked, or at a time of day that is not known, and the pool's queue
+// tells nothing either.
+func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
+	if !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
+		return nil
+	}
+	t := threads.Of(l.b, stacks)
+	bursts := t.Moments(l.Subject)
+	if len(bursts) > 0 && (bursts[0][0][0].Time == 0 || !slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverThreads), func(c evidence.Coverage) bool { return l.b.Clocks[c.Clock].Anchored() })) {
+		bursts = nil
+	}
+	if len(bursts) == 0 && l.queued == nil {
+		return nil
+	}
+	o := &occupancy{unseen: t.WaitsUnseen(l.Subject)}
+	m := l.meanwhile()
+	if m.clients { // what the service did before they came is not about them
+		bursts = slices.DeleteFunc(bursts, func(moments [][]threads.Look) bool { return endOf(moments) < m.first || startOf(moments) > m.last })
+	}
+	if len(bursts) == 0 && l.queued == nil {
+		return nil
+	}
+	serve := serving(bursts, o.unseen)
+	for i, moments := range bursts {
+		at, last := startOf(moments), endOf(moments)
+		c := cell{from: at - fringe, to: last + fringe, first: at, last: last}
+		if i > 0 {
+			c.from = max(at-farthest, (startOf(bursts[i-1])+at)/2, o.cells[i-1].to)
+		}
+		if i+1 < len(bursts) {
+			c.to = min(last+farthest, (at+startOf(bursts[i+1]))/2)
+		}
+		c.to = max(c.to, c.from)
+		c.parts = l.mean(moments, serve, m)
+		inOrder(c.parts)
+		o.cells = append(o.cells, c)
+	}
+	if o.gate = l.gated(t, o.cells, m); o.gate != nil {
+		o.waits = mixture(o.cells, func(m Mechanism) bool { return m == Pool })
+	}
+	o.between(l, m)
+	o.serves = serves(bursts)
+	return o
+}
+
+// mean is what requests in flight did at the moments of a burst: one at which ten of them were
+// tells of ten times as much of their time as one that met a single one, and one that met none
+// tells nothing.
+func (l *Ledger) mean(moments [][]threads.Look, serve func(*threads.View) bool, m meanwhile) (parts []share) {
+	weigh := func(at int64) float64 { return m.inFlight(at) }
+	if !slices.ContainsFunc(moments, func(looks []threads.Look) bool { return weigh(looks[0].Time) > 0 }) {
+		weigh = func(int64) float64 { return 1 }
+	}
+	var sum float64
+	for _, looks := range moments {
+		n := weigh(looks[0].Time)
+		if n <= 0 {
+			continue
+		}
+		sum += n
+		parts = addTimes(parts, l.sharesOf(looks, serve, m), n)
+	}
+	for i := range parts {
+		parts[i].part /= sum
+	}
+	return parts
+}
+
+// serves is the part of the looks at threads that ran in which these worked on requests, or
+// were of what serves them: of those that are ready as well, which look the same.
+func serves(bursts [][][]threads.Look) float64 {
+	of := make(map[evidence.LaneID]bool) // a thread that polls does what comes by itself, too, and a pool what requests hand it
+	ran, served := 0, 0
+	count := func(each func(*threads.Look)) {
+		for _, moments := range bursts {
+			for _, looks := range moments {
+				for i := range looks {
+					each(&looks[i])
+				}
+			}
+		}
+	}
+	count(func(l *threads.Look) {
+		if v := &l.View; v.Request || v.Accepts || v.Role == threads.IO || v.Role == threads.Worker {
+			of[l.Lane] = true
+		}
+	})
+	count(func(l *threads.Look) {
+		if l.View.State == evidence.Running {
+			if ran++; of[l.Lane] {
+				served++
+			}
+		}
+	})
+	if ran == 0 {
+		return 1
+	}
+	return float64(served) / float64(ran)
+}
+
+func startOf(moments [][]threads.Look) int64 { return moments[0][0].Time }
+
+func endOf(moments [][]threads.Look) int64 {
+	last := moments[len(moments)-1]
+	return last[len(last)-1].Time
+}
+
+// add adds a share to those that are of the same.
+func add(parts []share, s share) []share {
+	for i := range parts {
+		if parts[i].same(&s) {
+			parts[i].part += s.part
+			return parts
+		}
+	}
+	return append(parts, s)
+}
+
+// inOrder puts shares in the order in which a request meets them.
+func inOrder(parts []share) {
+	sorting.By(parts, func(a, b share) int {
+		return cmp.Or(cmp.Compare(a.mechanism, b.mechanism), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.HolderKind, b.HolderKind), cmp.Compare(a.HolderCause, b.HolderCause), cmp.Compare(a.Via, b.Via))
+	})
+}
+
+// meanwhile are the requests charged, and those that the service itself saw, at any moment.
+type meanwhile struct {
+	clients     bool                   // those charged are as their clients saw them: the service has not begun with all of them
+	first, last int64                  // between which some were in flight: who looked before or after saw none of their time
+	inFlight    func(at int64) float64 // of those charged
+	begun       func(at int64) float64 // of them, at most, those that the service has begun with; nil: it does not tell
+	awaiting    func(at int64) float64 // that the service has begun with and that hold no thread
+}
+
+func (l *Ledger) meanwhile() meanwhile {
+	starts, ends := l.underWay(l.Rows)
+	awaiting := sync.OnceValue(l.awaiting) // few ask
+	m := meanwhile{
+		clients: l.b.Requests.Lane.At(l.Rows[0]) == 0,
+		first:   starts[0], last: ends[len(ends)-1],
+		inFlight: func(at int64) float64 { return float64(before(starts, at+1) - before(ends, at)) },
+		awaiting: func(at int64) float64 { return float64(awaiting()(at)) },
+	}
+	if from, to := l.begun(); len(from) > 0 {
+		m.begun = func(at int64) float64 { return float64(before(from, at+1) - before(to, at)) }
+	}
+	return m
+}
+
+// begun are when the service began and ended requests by its own account, where those charged
+// are those of its clients; each sorted.
+func (l *Ledger) begun() (starts, ends []int64) {
+	r := &l.b.Requests
+	for i := range r.Len() {
+		if a, ok := r.Origin.At(i).Artifact(); r.Subject.At(i) == l.Subject && r.Lane.At(i) != 0 && ok && a != l.Source {
+			starts, ends = append(starts, r.Start.At(i)), append(ends, r.End.At(i))
+		}
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	return starts, ends
+}
+
+// serving tells the pools whose threads work on requests from others, where a runtime has
+// several; if none was seen to, all may. Threads of the runtime's own, of which only those that
+// run were seen, are no pool of which it could be told that all its threads are busy.
+func serving(bursts [][][]threads.Look, onlyRunning bool) func(v *threads.View) bool {
+	pools := make(map[string]bool)
+	for _, moments := range bursts {
+		for _, looks := range moments {
+			for i := range looks {
+				if v := &looks[i].View; v.Role == threads.Worker && v.Request {
+					pools[v.Pool] = true
+				}
+			}
+		}
+	}
+	return func(v *threads.View) bool {
+		return v.Role == threads.Worker && !(onlyRunning && v.Virtual) && (len(pools) == 0 || pools[v.Pool])
+	}
+}
+
+// crowded says whether clients waited for far more than the requests whose states were
+// seen: those are not what it is about.
+func (l *Ledger) crowded(source evidence.ArtifactID, clients, followed []int) bool {
+	from, until := int64(0), int64(0)
+	for _, c := range l.b.Covered(l.Subject, evidence.CoverStates) {
+		if a, ok := c.Origin.Artifact(); c.Sampled > 0 && ok && a == l.Source {
+			from, until = c.From, c.Until
+		}
+	}
+	for _, c := range l.b.Covered(l.Subject, evidence.CoverRequests) { // which may be a moment now and then
+		if a, ok := c.Origin.Artifact(); ok && a == l.Source && until > from {
+			from, until = max(from, c.From), min(until, c.Until)
+		}
+	}
+	if until <= from || !l.byClients(source, clients) && l.b.Requests.Lane.At(clients[0]) != 0 {
+		return false
+	}
+	within := func(rows []int) (ns float64) {
+		r := &l.b.Requests
+		for _, i := range rows {
+			ns += float64(max(0, min(r.End.At(i), until)-max(r.End.At(i)-r.Latency(i), from)))
+		}
+		return ns
+	}
+	return within(clients) > wayAndBack*within(followed)
+}
+
+// underWay are when requests began and ended, each sorted.
+func (l *Ledger) underWay(rows []int) (starts, ends []int64) {
+	r := &l.b.Requests
+	starts, ends = make([]int64, len(rows)), make([]int64, len(rows))
+	for n, i := range rows {
+		starts[n], ends[n] = r.End.At(i)-r.Latency(i), r.End.At(i)
+	}
+	stats.SortInts(starts)
+	stats.SortInts(ends)
+	return starts, ends
+}
+
+func before(at []int64, t int64) int {
+	n, _ := slices.BinarySearch(at, t)
+	return n
+}
+
+// awaiting counts, of the requests whose states were seen, those that held no thread at
+// some time.
+func (l *Ledger) awaiting() func(at int64) int {
+	var starts, ends []int64
+	r := &l.b.Requests
+	for i := range r.Len() {
+		if r.Subject.At(i) != l.Subject || r.Lane.At(i) == 0 {
+			continue
+		}
+		at := r.Start.At(i)
+		var s evidence.Segment
+		for p := r.Path(i); p.Next(&s); {
+			if s.Kind == evidence.Awaiting {
+				starts, ends = append(starts, at), append(ends, at+s.Dur)
+			}
+			at += s.Dur
+		}
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	return func(at int64) int { return before(starts, at+1) - before(ends, at) }
+}

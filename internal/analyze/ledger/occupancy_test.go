@@ -1,0 +1,196 @@
+package ledger
+
+import (
+	"math"
+	"testing"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+const (
+	dispatch = "System.Private.CoreLib!System.Threading.ThreadPoolWorkQueue.Dispatch()"
+	invoke   = "Microsoft.AspNetCore.Mvc.Core!Microsoft.AspNetCore.Mvc.Infrastructure.ControllerActionInvoker.InvokeActionMethodAsync()"
+)
+
+// looked adds a look at each of n threads of a pool, of which some wait for a task on
+// behalf of a request.
+func (s source) looked(at int64, n, waiting int) {
+	stack := func(names ...string) evidence.StackID {
+		var frames []evidence.Frame
+		for _, f := range names {
+			frames = append(frames, evidence.Frame{Func: s.Name(f)})
+		}
+		return s.Stack(frames)
+	}
+	waits := stack("System.Private.CoreLib!System.Threading.Tasks.Task`1[System.__Canon].GetResultCore(bool)", "Shop!Shop.Cart.Get()", invoke, dispatch)
+	idle := stack("System.Private.CoreLib!System.Threading.LowLevelLifoSemaphore.WaitForSignal(int32)", "System.Private.CoreLib!System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()")
+	for i := range n {
+		x := evidence.Sample{Subject: s.subject, Time: epoch + at + int64(i), Lane: evidence.LaneID(i + 1), Stack: idle, Type: s.Name("thread"), Value: 1, Origin: s.Origin(int64(i + 1))}
+		if i < waiting {
+			x.Stack = waits
+		}
+		s.Sample(x)
+	}
+}
+
+// TestClientsOfAStarvingService: 100 clients wait for ten seconds, of whom the service
+// has a thread for ten at first and for thirty in the end.
+func TestClientsOfAStarvingService(t *testing.T) {
+	build := func(idle int) *Ledger {
+		b := newBundle(evidence.Subject{Runtime: "dotnet"})
+		s := newSource(b, "load", exact, 0)
+		for range 100 {
+			s.Request(evidence.Request{Intended: epoch, Start: epoch, End: epoch + 10_000*ms, Outcome: evidence.Unfinished})
+		}
+		s.Close()
+		s = newSource(b, "threads", exact, 0)
+		for i := range int64(11) {
+			s.looked(i*1000*ms, 10+2*int(i)+idle, 10+2*int(i))
+		}
+		s.watched(evidence.CoverThreads, 0, 10_000*ms)
+		s.Close()
+		return one(t, b, Options{Stacks: threads.Readers{"dotnet": threads.DotnetStacks}})
+	}
+	of := func(l *Ledger, m Mechanism) float64 { return float64(l.Charges[m]) / 1e9 }
+	l := build(0)
+	if blocked := of(l, TaskWait); math.Abs(blocked-200) > 1 {
+		t.Errorf("%.1f s of 1,000 are on a thread, want 20 of 100 clients for 10 s", blocked)
+	}
+	if waited := of(l, PoolThread); math.Abs(waited-800) > 1 {
+		t.Errorf("%.1f s are waits for a thread, want those of the other 80", waited)
+	}
+	for _, e := range l.Entries {
+		if e.Method != MethodShare || e.Mechanism == TaskWait && l.b.Names.Text(e.Detail) != ".Result in Shop!Cart.Get()" {
+			t.Errorf("%s %q by %s", e.Mechanism, l.b.Names.Text(e.Detail), e.Method)
+		}
+	}
+	if l = build(1); of(l, PoolThread) != 0 || math.Abs(of(l, Unobserved)-800) > 1 {
+		t.Errorf("a thread is free, and %.1f s are waits for one; %.1f are not known, want 800", of(l, PoolThread), of(l, Unobserved))
+	}
+}
+
+// TestQueuedForAThread: of twenty requests that hold no thread, fifteen are in the queue
+// of the pool for the first five seconds.
+func TestQueuedForAThread(t *testing.T) {
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "trace", exact, 0)
+	for i := range int64(20) {
+		s.Request(evidence.Request{Lane: evidence.LaneID(i + 1), Start: epoch, End: epoch + 10_000*ms, Outcome: evidence.Unfinished, Path: path(state(evidence.Awaiting, 10_000*ms))})
+	}
+	s.Series(evidence.Series{Name: evidence.SeriesPoolQueue, T: []int64{epoch + 1000*ms, epoch + 5000*ms, epoch + 6000*ms}, V: []float64{15, 0, 0}, Origin: s.Origin(1)})
+	s.Close()
+	l := one(t, b, Options{SLO: 1})
+	if got := l.Charges[PoolThread]; got < 74_999*ms || got > 75_000*ms {
+		t.Errorf("%d ns are waits for a thread, want those of 15 requests for 5 s", got)
+	}
+	for _, e := range l.Entries {
+		if e.Mechanism == PoolThread && e.Method != MethodShare {
+			t.Errorf("by %s", e.Method)
+		}
+	}
+}
+
+// TestClientsThatAllWaitAlike: clients whose requests all take a second see no floor; the
+// service, which needs ten milliseconds for each once it begins, does.
+func TestClientsThatAllWaitAlike(t *testing.T) {
+	b := newBundle(evidence.Subject{Runtime: "dotnet"})
+	s := newSource(b, "load", exact, 0)
+	for i := range int64(100) {
+		at := epoch + i*100*ms
+		s.Request(evidence.Request{Intended: at, Start: at, End: at + 1000*ms + i})
+	}
+	s.Close()
+	s = newSource(b, "events", exact, 0)
+	for i := range int64(50) {
+		at := epoch + i*200*ms
+		s.Request(evidence.Request{Lane: 3, Start: at, End: at + 10*ms})
+	}
+	s.Close()
+	s = newSource(b, "threads", exact, 0)
+	s.looked(0, 2, 1)
+	s.looked(9000*ms, 2, 1)
+	s.watched(evidence.CoverThreads, 0, 10_000*ms)
+	s.Close()
+	if l := one(t, b, Options{Stacks: threads.Readers{"dotnet": threads.DotnetStacks}}); l.Threshold != 30*ms || len(l.Slow) != 100 {
+		t.Errorf("%d slow above %d ms, want all above 30", len(l.Slow), l.Threshold/ms)
+	}
+}
+
+// TestNothingLeftOfARequest: looks at moments in which all was queued leave nothing of the
+// requests of the time between them: that is no floor.
+func TestNothingLeftOfARequest(t *testing.T) {
+	b := newBundle(evidence.Subject{Runtime: "dotnet", CPUs: 2})
+	s := newSource(b, "load", exact, 0)
+	for i := range int64(100) {
+		at := epoch + i*100*ms
+		s.Request(evidence.Request{Intended: at, Start: at, End: at + 10*ms + i})
+	}
+	s.Close()
+	s = newSource(b, "threads", exact, 0)
+	s.looked(0, 2, 0)
+	s.looked(10_000*ms, 2, 0)
+	s.watched(evidence.CoverThreads, 0, 10_000*ms)
+	s.Series(evidence.Series{Name: evidence.SeriesPoolQueue, T: []int64{epoch, epoch + 5000*ms, epoch + 10_000*ms}, V: []float64{50, 50, 50}, Origin: s.Origin(1)})
+	s.Close()
+	if l := one(t, b, Options{Stacks: threads.Readers{"dotnet": threads.DotnetStacks}}); l.Threshold/ms != 30 {
+		t.Errorf("%d slow above %d ns, want those above 30 ms", len(l.Slow), l.Threshold)
+	}
+}
+
+// TestQueueBetweenLooks: thirty seconds between two bursts of looks, in which the pool's queue
+// never empties: who has no thread waits for one, and what held the threads still does.
+func TestQueueBetweenLooks(t *testing.T) {
+	b := newBundle(evidence.Subject{Runtime: "dotnet", CPUs: 2})
+	s := newSource(b, "load", exact, 0)
+	for range 100 {
+		s.Request(evidence.Request{Intended: epoch, Start: epoch, End: epoch + 30_000*ms, Outcome: evidence.Unfinished})
+	}
+	s.Close()
+	s = newSource(b, "threads", exact, 0)
+	s.looked(0, 10, 10)
+	s.looked(30_000*ms, 10, 10)
+	s.watched(evidence.CoverThreads, 0, 30_000*ms)
+	queue, pool := evidence.Series{Name: evidence.SeriesPoolQueue, Origin: s.Origin(1)}, evidence.Series{Name: evidence.SeriesPoolThreads, Origin: s.Origin(1)}
+	for i := range int64(31) {
+		queue.T, queue.V = append(queue.T, epoch+i*1000*ms), append(queue.V, 90)
+		pool.T, pool.V = append(pool.T, epoch+i*1000*ms), append(pool.V, 10)
+	}
+	s.Series(queue)
+	s.Series(pool)
+	s.Close()
+	l := one(t, b, Options{Stacks: threads.Readers{"dotnet": threads.DotnetStacks}})
+	waited, blocked, unseen := float64(l.Charges[PoolThread])/1e9, float64(l.Charges[TaskWait])/1e9, float64(l.Charges[Unobserved])/1e9
+	if math.Abs(waited-2700) > 10 || math.Abs(blocked-300) > 10 || unseen > 5 {
+		t.Errorf("%.0f s waiting for a thread, %.0f s on one, %.0f s unobserved, want 2700, 300 and none", waited, blocked, unseen)
+	}
+	for _, e := range l.Entries {
+		if e.Mechanism == PoolThread && e.Method != MethodShare {
+			t.Errorf("by %s", e.Method)
+		}
+	}
+}
+
+// TestAwaited: what requests await that hold no thread is split as all awaits of a moment were.
+func TestAwaited(t *testing.T) {
+	b := newBundle(evidence.Subject{Runtime: "dotnet"})
+	s := newSource(b, "trace", exact, 0)
+	for i := range int64(20) {
+		s.Request(evidence.Request{Lane: evidence.LaneID(i + 1), Start: epoch, End: epoch + 10_000*ms, Path: path(state(evidence.Running, 1000*ms), state(evidence.Awaiting, 9000*ms))})
+	}
+	s.Close()
+	s = newSource(b, "awaits", exact, 0)
+	at := s.Stack([]evidence.Frame{{Func: s.Name("Shop!Shop.Gate+<Enter>d__1.MoveNext()")}})
+	s.Sample(evidence.Sample{Subject: s.subject, Time: epoch, Stack: at, Type: s.Name(evidence.SampleAwaitPool), Class: s.Name("limit of 4 at"), Value: 800, Origin: s.Origin(1)})
+	s.Sample(evidence.Sample{Subject: s.subject, Time: epoch, Stack: at, Type: s.Name(evidence.SampleAwaitTimer), Class: s.Name("Task.Delay"), Value: 200, Origin: s.Origin(2)})
+	s.Close()
+	l := one(t, b, Options{SLO: 1, Stacks: threads.Readers{"dotnet": threads.DotnetStacks}})
+	if pool, timer := l.Charges[Pool]/ms, l.Charges[Timer]/ms; pool != 144_000 || timer != 36_000 || l.Charges[Awaiting] != 0 {
+		t.Errorf("%d ms for a pool, %d ms for a timer, want 144000 and 36000", pool, timer)
+	}
+	for _, e := range l.Entries {
+		if text := b.Names.Text(e.Detail); e.Mechanism == Pool && text != "limit of 4 at Gate.Enter" {
+			t.Errorf("it waits for %q", text)
+		}
+	}
+}

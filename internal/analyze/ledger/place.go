@@ -1,0 +1,147 @@
+package ledger
+
+import (
+	"cmp"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Place is slow request time at one place: in one mechanism, for one thing, in one function
+// of the program. Where the mechanisms say what kind of wait it was, places say where to look.
+// A wait for what others hold is at the place where the last of the holders was, if that
+// waited itself: the root.
+type Place struct {
+	Mechanism Mechanism // of the root
+	What      string    // the lock, pool or dependency, or the runtime's reason: "chan receive"; "" unknown
+	Where     string    // the function of the program that was there, "" unknown
+	Stack     evidence.StackID
+	From      string   // the function of the program in which requests waited for the holders, of most of the time; "" there are none
+	Through   []string // what requests waited for whose holders were there, outermost first; of most of the time
+	Linked    Charges  // ns that requests were there by waiting for a holder, by what they waited for
+	Ns        int64
+	Requests  int     // slow ones that were there
+	Per       []int64 // ns, in the order of [Ledger.Slow]
+
+	not Claimed
+}
+
+// Claimed are mechanisms that are spoken for: time in them, and time that requests spent at a
+// place by waiting for holders in them, is no place's any more.
+type Claimed [NumMechanisms]bool
+
+// spot is what makes a place one.
+type spot struct {
+	m           Mechanism
+	what, where string
+}
+
+// Site names the program's own function in a stack, and what that called, "" if there is
+// none: libraries wait for many things.
+type Site func(evidence.StackID) (function, callee string)
+
+// Places are where slow requests spent their time, the longest first, but for what is claimed.
+func (l *Ledger) Places(site Site, not Claimed) []Place {
+	at := make(map[spot]*Place)
+	through := make(map[spot]map[[2]evidence.NameID]int64)
+	from := make(map[spot]map[string]int64)
+	in := func(Mechanism) bool { return true }
+	for n, row := range l.Slow {
+		l.spots(row, site, not, in, func(k spot, s *evidence.Segment, root bool, v int64) {
+			p := at[k]
+			if p == nil {
+				p = &Place{Mechanism: k.m, What: k.what, Where: k.where, Stack: s.Stack, Per: make([]int64, len(l.Slow)), not: not}
+				if root {
+					p.Stack = s.HolderStack
+				}
+				at[k] = p
+				through[k] = make(map[[2]evidence.NameID]int64)
+				from[k] = make(map[string]int64)
+			}
+			if p.Per[n] == 0 {
+				p.Requests++
+			}
+			p.Per[n] += v
+			p.Ns += v
+			if of, held := heldBy(s.Kind); root && held {
+				p.Linked[of] += v
+				through[k][[2]evidence.NameID{s.Cause, s.Via}] += v
+				function, _ := site(s.Stack)
+				from[k][function] += v
+			}
+		})
+	}
+	out := make([]Place, 0, len(at))
+	for k, p := range at {
+		p.Through = l.links(through[k], p.Ns)
+		for function, v := range from[k] {
+			if 2*v > p.Ns {
+				p.From = function
+			}
+		}
+		out = append(out, *p)
+	}
+	sorting.By(out, func(a, b Place) int {
+		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(a.Mechanism, b.Mechanism), cmp.Compare(a.What, b.What), cmp.Compare(a.Where, b.Where))
+	})
+	return out
+}
+
+// links is the chain that most of a place's time was reached by, if that is half of it.
+func (l *Ledger) links(by map[[2]evidence.NameID]int64, of int64) (chain []string) {
+	var top [2]evidence.NameID
+	for k, v := range by {
+		if v > by[top] || v == by[top] && (k[0] < top[0] || k[0] == top[0] && k[1] < top[1]) {
+			top = k
+		}
+	}
+	if 2*by[top] < of {
+		return nil
+	}
+	for _, id := range top {
+		if text := l.b.Names.Text(id); text != "" {
+			chain = append(chain, text)
+		}
+	}
+	return chain
+}
+
+// At is the time (ns) a request of any latency was at a place.
+func (l *Ledger) At(row int, p *Place, site Site) (ns int64) {
+	in := func(m Mechanism) bool { return m == p.Mechanism } // to name where else it was is most of the work
+	l.spots(row, site, p.not, in, func(k spot, _ *evidence.Segment, _ bool, v int64) {
+		if k == (spot{p.Mechanism, p.What, p.Where}) {
+			ns += v
+		}
+	})
+	return ns
+}
+
+// spots yields the places of one request in some mechanisms; root says that a holder was there.
+func (l *Ledger) spots(row int, site Site, not Claimed, in func(Mechanism) bool, yield func(k spot, s *evidence.Segment, root bool, v int64)) {
+	at := func(m Mechanism, cause evidence.NameID, stack evidence.StackID) spot {
+		k := spot{m: m, what: l.b.Names.Text(cause)}
+		var callee string
+		if k.where, callee = site(stack); k.what == "" && m == Kernel {
+			k.what = callee // one function makes several system calls
+		}
+		return k
+	}
+	l.walk(row, func(_ int64, s *evidence.Segment, c *Charges, _ bool) {
+		roots := Rooted(s, c)
+		of, held := heldBy(s.Kind)
+		for m, v := range roots {
+			switch m := Mechanism(m); {
+			case v <= 0, not[m], held && not[of], !in(m):
+			case held && m != of && c[m] == 0:
+				yield(at(m, s.HolderCause, s.HolderStack), s, true, v)
+			default:
+				stack := s.Stack
+				if s.Kind == evidence.ThreadWait { // for a thread that runs
+					stack = s.HolderStack
+				}
+				yield(at(m, s.Cause, stack), s, false, v)
+			}
+		}
+	})
+}

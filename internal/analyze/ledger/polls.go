@@ -1,0 +1,177 @@
+package ledger
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// A long poll is a request that holds no thread until there is something to tell it, or for so
+// long and no longer: how long it lasts is up to whoever tells it. Those are requests of other
+// routes that never wait themselves. They begin just before one who waits is answered, and far more
+// often than by chance: who waits for a lock, a pool or a dependency is answered when that is free,
+// whoever else comes then. Who waits for a thread of the pool is answered before the next one begins.
+const (
+	pollLeast  = int64(1e8) // ns: what lasts as long may be a long poll
+	pollMost   = .6         // of a route's requests last as long, or nobody can tell what it is for
+	pollTimes  = 10         // times as long as those who tell it does a request wait
+	pollTold   = .85        // of those that did not wait for the whole time were told
+	pollBeyond = 4.         // standard deviations more than by chance were told
+	pollWhole  = .02        // of it is how far apart those are that waited for the whole time
+)
+
+// pollWithin (ns) of who tells it begins a request that was told is answered. Where many requests come, so
+// many begin in the longer ones that it says nothing.
+var pollWithin = []int64{10e6, 3e6, 1e6, 3e5}
+
+// withoutPolls leaves out long polls, where requests were seen to await what others tell them.
+func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int) {
+	if !awaitsOthers(b, subject) {
+		return
+	}
+	r := &b.Requests
+	polls := make(map[string]string) // by family: of whom it is told
+	for _, a := range slices.Sorted(maps.Keys(sources)) {
+		if all := sources[a]; r.Lane.At(all[0]) != 0 { // by the service's own account: clients' way to it and back is not in it
+			maps.Copy(polls, pollsOf(b, all))
+		}
+	}
+	if len(polls) == 0 {
+		return
+	}
+	for _, a := range slices.Sorted(maps.Keys(sources)) {
+		all := sources[a]
+		family := families(b, all)
+		rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return polls[family[r.Route.At(i)]] != "" })
+		n := len(all) - len(rest)
+		if n == 0 {
+			continue
+		}
+		if sources[a] = rest; len(rest) == 0 {
+			delete(sources, a)
+		}
+		var what []string
+		for _, of := range slices.Sorted(maps.Keys(polls)) {
+			what = append(what, of+" ("+polls[of]+")")
+		}
+		b.Warnf(evidence.NewOrigin(a, 0), "left out of the figures, because they wait without a thread until there is something to tell them (long polls; with --slo they count): %s requests to %s",
+			figure.Count(n), strings.Join(what, ", "))
+	}
+}
+
+// awaitsOthers says whether something is awaited that is no timer, no pool and no answer from outside.
+func awaitsOthers(b *evidence.Bundle, subject evidence.SubjectID) bool {
+	x, other := &b.Samples, b.Names.Lookup(evidence.SampleAwaitOther)
+	if other == 0 {
+		return false
+	}
+	for i := range x.Len() {
+		if x.Type[i] == other && x.Subject[i] == subject {
+			return true
+		}
+	}
+	return false
+}
+
+// pollsOf are the families of routes that are long polls, and what ends them.
+func pollsOf(b *evidence.Bundle, rows []int) map[string]string {
+	r := &b.Requests
+	family := families(b, rows)
+	of := make(map[string][]int)
+	for _, i := range rows {
+		if r.Route.At(i) != 0 { // else its beginning was not seen
+			name := family[r.Route.At(i)]
+			of[name] = append(of[name], i)
+		}
+	}
+	median := make(map[string]int64, len(of))
+	for name, rows := range of {
+		took := make([]int64, len(rows))
+		for n, i := range rows {
+			took[n] = r.Latency(i)
+		}
+		slices.Sort(took)
+		median[name] = stats.Quantile(took, .5)
+	}
+	polls := make(map[string]string)
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		waits, longest := waitsOf(r, of[name])
+		if len(of[name]) < MinRequests || float64(len(waits)) < pollMost*float64(len(of[name])) {
+			continue
+		}
+		waits = slices.DeleteFunc(waits, func(i int) bool { return longest > 0 && float64(r.Latency(i)) >= (1-pollWhole)*float64(longest) })
+		if len(waits) < leastTold {
+			continue
+		}
+		for _, by := range slices.Sorted(maps.Keys(of)) {
+			if pollTimes*median[by] <= median[name] && tells(r, of[by], waits) {
+				polls[name] = "told by requests to " + by
+				if longest > 0 {
+					polls[name] += ", or answered after " + figure.Time(float64(longest))
+				}
+				break
+			}
+		}
+	}
+	return polls
+}
+
+// leastTold is how many must have been told: by chance one or two are.
+const leastTold = 10
+
+// waitsOf are the requests that waited, and how long they wait at most (ns), if several came to that; else 0.
+func waitsOf(r *evidence.Requests, rows []int) (waits []int, longest int64) {
+	for _, i := range rows {
+		if r.Outcome.At(i) != evidence.Unfinished && r.Latency(i) >= pollLeast {
+			waits = append(waits, i)
+			longest = max(longest, r.Latency(i))
+		}
+	}
+	n := 0
+	for _, i := range waits {
+		if float64(r.Latency(i)) >= (1-pollWhole)*float64(longest) {
+			n++
+		}
+	}
+	if n < 3 { // one or two are as long as each other by chance
+		longest = 0
+	}
+	return waits, longest
+}
+
+// tells says whether the requests of a route end others' waits.
+func tells(r *evidence.Requests, tellers, waits []int) bool {
+	starts := make([]int64, len(tellers))
+	for n, i := range tellers {
+		starts[n] = r.Start.At(i)
+	}
+	slices.Sort(starts)
+	for _, within := range pollWithin {
+		told := 0
+		var watched, covered float64 // ns in which they waited, and of that, in which one who may tell had just begun
+		for _, i := range waits {
+			from, to := r.Start.At(i), r.End.At(i)
+			if n := before(starts, to); n > 0 && starts[n-1] >= max(from, to-within) {
+				told++
+			}
+			watched += float64(to - from)
+			for n := before(starts, from-within); n < len(starts) && starts[n] < to; n++ {
+				next := to
+				if n+1 < len(starts) {
+					next = min(to, starts[n+1])
+				}
+				covered += float64(max(0, min(next, starts[n]+within)-max(from, starts[n])))
+			}
+		}
+		n, chance := float64(len(waits)), covered/max(1, watched)
+		if float64(told) >= pollTold*n && float64(told) >= chance*n+pollBeyond*math.Sqrt(n*chance*(1-chance)) && chance < pollTold/2 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,77 @@
+package ledger
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// waiters makes requests of a route that wait, each answered by ends, and others that come by themselves.
+func waiters(t *testing.T, ends func(r *rand.Rand, joins []int64, from int64) int64) *Ledger {
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "events.nettrace", exact, 0)
+	r := rand.New(rand.NewPCG(1, 2))
+	var joins []int64
+	for at := int64(0); at < 20000*ms; at += int64(r.ExpFloat64() * float64(50*ms)) {
+		joins = append(joins, at)
+		s.Request(evidence.Request{Subject: 0, Lane: 1, Route: s.Name("POST /join"), Start: epoch + at, End: epoch + at + ms/20})
+	}
+	for n := range int64(120) {
+		from := n * 150 * ms
+		s.Request(evidence.Request{Subject: 0, Lane: 2, Route: s.Name("GET /wait"), Start: epoch + from, End: epoch + ends(r, joins, from)})
+	}
+	s.Sample(evidence.Sample{Subject: 0, Time: epoch, Type: s.Name(evidence.SampleAwaitOther), Class: s.Name("await"), Value: 1, Origin: s.Origin(1)})
+	return one(t, b, Options{})
+}
+
+func joined(joins []int64, from int64) int64 {
+	for _, at := range joins {
+		if at > from+120*ms {
+			return at + ms/5
+		}
+	}
+	return from + 4000*ms
+}
+
+// Who waits until others tell something, or for so long and no longer, is not slow.
+func TestLongPollsAreNotSlow(t *testing.T) {
+	l := waiters(t, func(r *rand.Rand, joins []int64, from int64) int64 {
+		if r.IntN(5) == 0 {
+			return from + 4000*ms + r.Int64N(10)*ms
+		}
+		return joined(joins, from)
+	})
+	for _, i := range l.Rows {
+		if l.b.Names.Text(l.b.Requests.Route.At(i)) == "GET /wait" {
+			t.Fatal("a long poll counts")
+		}
+	}
+	told := false
+	for _, w := range l.b.Warnings {
+		told = told || strings.Contains(w.Text, "120 requests to GET /wait (told by requests to POST /join, or answered after 4.0")
+	}
+	if !told {
+		t.Errorf("it is not said: %v", l.b.Warnings)
+	}
+}
+
+// Who is answered whenever something else is free is slow, whoever else comes meanwhile.
+func TestWaitsAreNoLongPolls(t *testing.T) {
+	for name, ends := range map[string]func(r *rand.Rand, joins []int64, from int64) int64{
+		"by themselves":     func(r *rand.Rand, _ []int64, from int64) int64 { return from + 150*ms + r.Int64N(900*ms) },
+		"before the others": func(_ *rand.Rand, joins []int64, from int64) int64 { return joined(joins, from) - ms/4 },
+	} {
+		l := waiters(t, ends)
+		n := 0
+		for _, i := range l.Rows {
+			if l.b.Names.Text(l.b.Requests.Route.At(i)) == "GET /wait" {
+				n++
+			}
+		}
+		if n != 120 {
+			t.Errorf("%s: %d of 120 requests count", name, n)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Who made requests often did so for longer than anybody watched the service. Of those that were
+// answered before that began, or sent after it ended, nothing can be said but how long they
+// took: they tell what is usual, but are not among the slow ones, whose time is charged.
+
+// overTime are the kinds of coverage that tell of all of a time, and not of moments in it.
+var overTime = []string{
+	evidence.CoverRequests, evidence.CoverStates, evidence.CoverGC, evidence.CoverCPUProfile, evidence.CoverHostCPU, evidence.CoverFaults, evidence.CoverThrottling,
+	evidence.CoverSyscalls, evidence.CoverAwaits, evidence.CoverThreadPool, evidence.CoverWaits, evidence.CoverSafepoints, evidence.CoverStalls, evidence.CoverPool,
+}
+
+// recordedTime is from when until when (ns) other artifacts than the requests' told of the service
+// or its host; false where none did, where that was another time than the requests', and where
+// their own tells of more than requests: then all are judged, as far as that goes.
+func (l *Ledger) recordedTime() (from, until int64, ok bool) {
+	if !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
+		return 0, 0, false
+	}
+	about := func(s evidence.SubjectID) bool { return s == l.Subject || l.b.Subjects[s].Kind == evidence.Host }
+	own := func(o evidence.Origin) bool {
+		a, known := o.Artifact()
+		return known && a == l.Source
+	}
+	widen := func(c evidence.ClockID, begin, end int64) {
+		k := &l.b.Clocks[c]
+		if !k.Anchored() || end <= begin {
+			return
+		}
+		begin, end = begin-k.Slack(), end+k.Slack()
+		if !ok {
+			from, until, ok = begin, end, true
+		}
+		from, until = min(from, begin), max(until, end)
+	}
+	for i := range l.b.Coverage {
+		switch c := &l.b.Coverage[i]; {
+		case !about(c.Subject):
+		case own(c.Origin) && c.Kind != evidence.CoverRequests:
+			return 0, 0, false // what tells of the requests is the recording
+		case !own(c.Origin) && slices.Contains(overTime, c.Kind):
+			widen(c.Clock, c.From, c.Until)
+		}
+	}
+	for i := range l.b.Series {
+		if x := &l.b.Series[i]; about(x.Subject) && !own(x.Origin) && len(x.T) > 0 {
+			widen(x.Clock, x.T[0], x.T[len(x.T)-1])
+		}
+	}
+	if !ok {
+		return 0, 0, false
+	}
+	n := 0
+	for _, row := range l.Rows {
+		if l.within(row, from, until) {
+			n++
+		}
+	}
+	return from, until, n >= MinRequests
+}
+
+// within says whether a request was under way at some time of [from, until).
+func (l *Ledger) within(row int, from, until int64) bool {
+	r := &l.b.Requests
+	return r.End.At(row) >= from && r.End.At(row)-r.Latency(row) < until
+}
+
+// onlyRecorded takes those out of the slow ones that nothing else was recorded with.
+func (l *Ledger) onlyRecorded() {
+	from, until, ok := l.recordedTime()
+	if !ok {
+		return
+	}
+	l.Slow = slices.DeleteFunc(l.Slow, func(row int) bool {
+		if l.within(row, from, until) {
+			return false
+		}
+		l.Apart = append(l.Apart, row)
+		l.Total -= l.b.Requests.Latency(row)
+		return true
+	})
+}

@@ -1,0 +1,180 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// Demands may be as far from the CPU time that the process used for each request: some of
+// it serves none of them, and what a request waits for while it computes is not counted.
+const (
+	leastWork = .75
+	mostWork  = 1.25
+)
+
+// queuesFrom is the share of the processors from which requests queue for them at all: at it
+// an M/M/1 system holds two thirds of a request in the mean; what those wait for below is
+// something else.
+const queuesFrom = .4
+
+// halvings of the range of demands find the scale to a hundred-thousandth.
+const halvings = 16
+
+// replayWork splits the unlabelled time of requests of a service near saturation, of which
+// hardly any ran far from a pause and its backlog. What a request needs of a processor is
+// then taken from the process's CPU time: what it used, without the collector's part, for
+// each request that was answered. The rest of what the quickest requests take passes
+// elsewhere, however long the queue is.
+//
+// One figure is calibrated, within what the CPU time allows: demands are scaled until all
+// latencies in sum are what was observed. That leaves p50, p99 and the time of requests
+// near pauses to be reproduced, or the model is not used. Where no rows of /proc tell the
+// CPU time, or it is not the processors that are short, there is none.
+func (l *Ledger) replayWork() {
+	work, why := l.workEach()
+	if why != "" {
+		l.Replay.Why += "; " + why
+		return
+	}
+	m := l.arrivals()
+	quiet := l.quiet(&m)
+	shape, mean := quiet.all, 0.
+	for _, v := range shape {
+		mean += float64(v) / float64(len(shape))
+	}
+	least := stats.Quantile(slices.Sorted(slices.Values(m.observed)), quickest)
+	elsewhere := max(0, least-int64(work))
+	var observed int64
+	for _, v := range m.observed {
+		observed += v
+	}
+	drawn := func(draw uint64, scale float64) {
+		for n := range m.rows {
+			d := work * scale
+			if len(shape) >= MinRequests && mean > 0 {
+				d *= float64(shape[drawn(draw<<32|uint64(n), len(shape))]) / mean
+			}
+			m.demand[n] = int64(d)
+		}
+	}
+	seen := slices.Clone(m.observed)
+	for n := range m.observed {
+		m.observed[n] = max(0, m.observed[n]-elsewhere)
+	}
+	sum := func(draw uint64, scale float64) (total int64, ok bool) {
+		drawn(draw, scale)
+		out, ok := l.run(&m, l.shifts()[0])
+		for _, v := range out.With.Latency {
+			total += v + elsewhere
+		}
+		return total, ok
+	}
+	scale := func(draw uint64) (float64, bool) {
+		from, to := leastWork, mostWork
+		for range halvings {
+			middle := (from + to) / 2
+			total, ok := sum(draw, middle)
+			if !ok {
+				return 0, false
+			}
+			if total < observed {
+				from = middle
+			} else {
+				to = middle
+			}
+		}
+		if from == leastWork || to == mostWork {
+			l.Replay.Why = fmt.Sprintf("no CPU demand near the measured %.3g ms per request reproduces the observed latencies", work/1e6)
+			return 0, false
+		}
+		return (from + to) / 2, true
+	}
+	for draw := range uint64(draws) {
+		by, ok := scale(draw)
+		if !ok {
+			return
+		}
+		drawn(draw, by)
+		for j, d := range l.shifts() {
+			out, ok := l.run(&m, d)
+			if !ok {
+				return
+			}
+			first := draw == 0 && j == 0
+			if first && !l.reproduces(out, near(m.observed, quiet.near), near(out.With.Latency, quiet.near), "total latency of requests near pauses is") {
+				return
+			}
+			l.note(m.rows, first, func(n int) int64 {
+				stopped := l.stops.mean(l.came(m.rows[n]), l.b.Requests.End.At(m.rows[n]))
+				return max(0, min(out.With.Latency[n]-out.Without.Latency[n], seen[n]-least)-stopped)
+			})
+		}
+	}
+}
+
+// workEach is the CPU time (ns) the process used for each request besides collecting, and
+// why that is no measure of its queue.
+func (l *Ledger) workEach() (ns float64, why string) {
+	cpu, host := l.processors()
+	if cpu.Span() == 0 || l.To <= l.From {
+		return 0, "the CPU time of the process was not recorded"
+	}
+	// A recording may end before the last answers of a queue have come.
+	from, to := max(l.From, cpu.T[0]), min(l.To, cpu.T[len(cpu.T)-1])
+	mean := cpu.Over(reading.Window{From: from, Until: to})
+	if !mean.Known() || mean.Watched*float64(to-from) < reading.Most*float64(l.To-l.From) {
+		return 0, "the CPU time of the process is known for less than half of the time"
+	}
+	used := mean.Number
+	span := float64(to-from) / 1e9
+	collected := l.collecting()(from, to) / span
+	done := 0
+	for _, i := range l.Rows {
+		if end := l.b.Requests.End.At(i); end >= from && end <= to {
+			done++
+		}
+	}
+	stopped := float64(l.stops.overlap(from, to)) / float64(to-from)
+	// What others on the host use is not there for requests, which take longer for it.
+	all := float64(l.Replay.Servers)
+	left := host.Left(all, reading.Window{From: from, Until: to})
+	free := left * (1 - stopped)
+	if busy := max(0, used-collected) / free; busy < queuesFrom {
+		return 0, fmt.Sprintf("requests use only %.0f %% of the CPUs, so they do not queue for CPU", 100*busy)
+	}
+	if done == 0 || used <= collected {
+		return 0, "no request finished"
+	}
+	return (used - collected) * span / float64(done) * 1e9 * all / left, ""
+}
+
+// processors are the CPU time of the process over time, and its host.
+func (l *Ledger) processors() (cpu *reading.Curve, host *reading.Host) {
+	w := reading.Window{From: l.From, Until: l.To}
+	return reading.ProcessorTime(l.b, l.Subject, w), reading.HostOf(l.b, l.Subject, w)
+}
+
+// collecting gives the CPU time (s) of the collector's pauses that began within a time: as
+// it is told, else all processors. A log has many pauses, and is asked for many times.
+func (l *Ledger) collecting() func(from, to int64) (s float64) {
+	v := &l.b.Intervals
+	rows := v.Select(evidence.StopTheWorld, l.Subject)
+	began, until := make([]int64, len(rows)), make([]float64, len(rows)+1)
+	for n, i := range rows {
+		user, ok := v.Get(i, evidence.UserCPU)
+		system, _ := v.Get(i, evidence.SystemCPU)
+		if !ok {
+			user, system = float64(l.Replay.Servers)*float64(v.End[i]-v.Start[i]), 0
+		}
+		began[n], until[n+1] = v.Start[i], until[n]+(user+system)/1e9
+	}
+	return func(from, to int64) float64 {
+		first, _ := slices.BinarySearch(began, from)
+		last, _ := slices.BinarySearch(began, to)
+		return until[max(first, last)] - until[first]
+	}
+}

@@ -1,0 +1,66 @@
+package ledger
+
+import (
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// How an entry's sampling error is found: by resampling blocks of time.
+const (
+	BlockOf    = 5   // times the longest stall: what one stall delays is in one block
+	blockCells = 32  // cells of time a block is summed in: far smaller than what is resampled
+	leastShare = .01 // of the slow time, below which an entry's error is nobody's question
+)
+
+// timeline is the slow requests' charges over time: one by one, or summed in
+// cells far smaller than what is resampled, where that takes less memory.
+type timeline struct {
+	at         []int64
+	charges    []Charges
+	from, cell int64 // cell 0: one by one
+}
+
+func (l *Ledger) timeline(block int64) *timeline {
+	t := &timeline{from: l.From}
+	n := len(l.Slow)
+	if cell := max(1, block/blockCells); l.To > l.From && (l.To-l.From)/cell+1 < int64(n) {
+		t.cell, n = cell, int((l.To-l.From)/cell)+1
+	}
+	t.at, t.charges = make([]int64, n), make([]Charges, n)
+	for i := range t.at {
+		t.at[i] = l.From + int64(i)*t.cell + t.cell/2
+	}
+	return t
+}
+
+func (t *timeline) add(n int, at int64, c *Charges) {
+	if t.cell > 0 {
+		n = int(min(max(0, (at-t.from)/t.cell), int64(len(t.at)-1)))
+	} else {
+		t.at[n] = at
+	}
+	t.charges[n].Add(c)
+}
+
+// intervals gives the larger entries their sampling error.
+func (l *Ledger) intervals(over *timeline, block int64) {
+	if len(l.Slow) < MinRequests || l.To <= l.From {
+		return
+	}
+	v := make([]int64, len(over.at))
+	perMechanism := make(map[Mechanism]int)
+	for _, e := range l.Entries {
+		perMechanism[e.Mechanism]++
+	}
+	for i := range l.Entries {
+		e := &l.Entries[i]
+		if e.Interval != nil || float64(e.Ns) < leastShare*float64(l.Total) || perMechanism[e.Mechanism] > 1 {
+			continue
+		}
+		for n := range over.charges {
+			v[n] = over.charges[n][e.Mechanism]
+		}
+		if iv, ok := stats.SumInterval(over.at, v, l.From, l.To+1, block, uint64(e.Mechanism)+1); ok {
+			e.Interval, e.Basis = &iv, "sampling"
+		}
+	}
+}

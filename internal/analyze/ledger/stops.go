@@ -1,0 +1,233 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// pause is a stop-the-world interval. Before is the time stopped by all earlier
+// ones, area twice the integral of the time stopped until it begins.
+type pause struct {
+	from, to, before int64
+	area             wide
+}
+
+// stops are a subject's pauses, in order, and how far (ns) a request may have to
+// be moved to stand right beside them: lo ≤ 0 ≤ hi. Stamps are truncated: with
+// those of 1 s, hi is 1 s.
+type stops struct {
+	pauses []pause
+	lo, hi int64
+}
+
+// watcher is an artifact that saw pauses.
+type watcher struct {
+	rows        []int
+	clock       evidence.Clock
+	own         bool // the requests' own clock
+	from, until int64
+}
+
+// stopsOf returns the pauses that can be laid over the requests of a clock.
+// Those of the same clock need no moving; without any, those of the best clock
+// count, and others add only what lies where the better ones did not look: two
+// files that place one pause some µs apart have not seen two. A JVM's safepoints are
+// stops as well, longer than the pause within by the time until all threads had stopped:
+// the union of both is what stopped.
+func stopsOf(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.ClockID) (s stops) {
+	own := b.Clocks[requests]
+	for _, k := range []struct {
+		kind  evidence.Kind
+		cover string
+	}{{evidence.StopTheWorld, evidence.CoverGC}, {evidence.Safepoint, evidence.CoverSafepoints}} {
+		var used []*watcher
+		for _, w := range watchers(b, subject, requests, k.kind, k.cover) {
+			switch {
+			case !w.own && (!w.clock.Anchored() || !own.Anchored()), len(used) > 0 && used[0].own:
+				continue
+			case !w.own:
+				behind := w.clock.Error + own.Error
+				s.lo = min(s.lo, -behind-max(0, w.clock.Resolution-1))
+				s.hi = max(s.hi, behind+max(0, own.Resolution-1))
+			}
+			for _, i := range w.rows {
+				from, to := b.Intervals.Start[i], b.Intervals.End[i]
+				seen := slices.ContainsFunc(used, func(o *watcher) bool { return o.from <= from && from < o.until })
+				if !seen && to > from {
+					s.pauses = append(s.pauses, pause{from: from, to: to})
+				}
+			}
+			used = append(used, w)
+		}
+	}
+	s.merge()
+	return s
+}
+
+// watchers returns who saw a subject's stops of a kind, the best clock first.
+func watchers(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.ClockID, kind evidence.Kind, cover string) (all []*watcher) {
+	byArtifact := make(map[evidence.ArtifactID]*watcher)
+	for _, i := range b.Intervals.Select(kind, subject) {
+		a, _ := b.Intervals.Origin[i].Artifact()
+		w := byArtifact[a]
+		if w == nil {
+			w = &watcher{from: b.Intervals.Start[i]}
+			for _, c := range b.Covered(subject, cover) {
+				if o, ok := c.Origin.Artifact(); ok && o == a {
+					w.clock, w.own = b.Clocks[c.Clock], c.Clock == requests
+					w.from, w.until = min(w.from, c.From), max(w.until, c.Until)
+				}
+			}
+			byArtifact[a] = w
+			all = append(all, w)
+		}
+		w.rows = append(w.rows, i)
+		w.until = max(w.until, b.Intervals.End[i])
+	}
+	sorting.By(all, func(x, y *watcher) int {
+		if x.own != y.own {
+			if x.own {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(x.clock.Slack(), y.clock.Slack())
+	})
+	return all
+}
+
+// merge puts the pauses in order, joins those that overlap, and sums them up.
+func (s *stops) merge() {
+	sorting.By(s.pauses, func(x, y pause) int { return cmp.Compare(x.from, y.from) })
+	out := s.pauses[:0]
+	for _, p := range s.pauses {
+		n := len(out)
+		switch {
+		case n == 0:
+			out = append(out, p)
+		case p.from <= out[n-1].to:
+			out[n-1].to = max(out[n-1].to, p.to)
+		default:
+			last := &out[n-1]
+			p.before = last.before + last.to - last.from
+			p.area = last.areaAt(p.from)
+			out = append(out, p)
+		}
+	}
+	s.pauses = out
+}
+
+// areaAt is twice the integral of the time stopped until t, which lies between
+// this pause's beginning and the next one's.
+func (p *pause) areaAt(t int64) wide {
+	dt := t - p.from
+	in := min(dt, p.to-p.from)
+	return p.area.plus(product(2*p.before, dt)).plus(product(in, in)).plus(product(2*in, dt-in))
+}
+
+// last returns the last pause that begins before t, nil if there is none.
+func (s *stops) last(t int64) *pause {
+	i, _ := slices.BinarySearchFunc(s.pauses, t, func(p pause, t int64) int { return cmp.Compare(p.from, t) })
+	if i == 0 {
+		return nil
+	}
+	return &s.pauses[i-1]
+}
+
+// spans are the times in which the world was stopped.
+func (s *stops) spans() (out reading.Spans) {
+	for _, p := range s.pauses {
+		out = out.Add(p.from, p.to)
+	}
+	return out
+}
+
+// until is the time stopped before t.
+func (s *stops) until(t int64) int64 {
+	p := s.last(t)
+	if p == nil {
+		return 0
+	}
+	return p.before + min(t, p.to) - p.from
+}
+
+func (s *stops) area(t int64) wide {
+	p := s.last(t)
+	if p == nil {
+		return wide{}
+	}
+	return p.areaAt(t)
+}
+
+func (s *stops) overlap(from, to int64) int64 {
+	if len(s.pauses) == 0 {
+		return 0
+	}
+	return s.until(to) - s.until(from)
+}
+
+// mean is the time of [from, to) the world was stopped: the mean over all
+// positions that the clocks allow.
+func (s *stops) mean(from, to int64) int64 {
+	if len(s.pauses) == 0 || to <= from {
+		return 0
+	}
+	if s.hi == s.lo {
+		return s.overlap(from, to)
+	}
+	later := s.area(to + s.hi).minus(s.area(to + s.lo))
+	earlier := s.area(from + s.hi).minus(s.area(from + s.lo))
+	return min(int64(later.minus(earlier).float()/2/float64(s.hi-s.lo)), to-from)
+}
+
+// extremes are the least and the most of [from, to) that can have been stopped.
+// As the span moves, the overlap begins to shrink only with the span's beginning
+// inside a pause, and ceases to when that has passed it: no plateau at the top
+// is without a place where from meets a pause's beginning, none at the bottom
+// without one where it meets an end.
+func (s *stops) extremes(from, to int64) (least, most int64) {
+	least = s.overlap(from+s.lo, to+s.lo)
+	most = least
+	if s.hi == s.lo || len(s.pauses) == 0 {
+		return least, most
+	}
+	try := func(d int64) {
+		if d > s.lo && d <= s.hi {
+			o := s.overlap(from+d, to+d)
+			least, most = min(least, o), max(most, o)
+		}
+	}
+	try(s.hi)
+	first, _ := slices.BinarySearchFunc(s.pauses, from+s.lo, func(p pause, t int64) int { return cmp.Compare(p.to, t) })
+	for i, p := range s.pauses[first:] {
+		if p.from > to+s.hi {
+			break
+		}
+		if i == mostPauses {
+			return 0, to - from
+		}
+		try(p.from - from)
+		try(p.to - from)
+	}
+	return least, most
+}
+
+// mostPauses is how many pauses within reach of one request are told apart.
+const mostPauses = 4096
+
+// typical is the median length of a pause.
+func (s *stops) typical() int64 {
+	lengths := make([]int64, len(s.pauses))
+	for i, p := range s.pauses {
+		lengths[i] = p.to - p.from
+	}
+	slices.Sort(lengths)
+	if len(lengths) == 0 {
+		return 0
+	}
+	return lengths[len(lengths)/2]
+}

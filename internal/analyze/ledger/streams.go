@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+)
+
+// withoutStreams leaves out the requests that last as long as somebody listens: of a route that
+// one of them has, all that last long or had not ended when the recording did. They answer when there is something to tell, so none of them
+// is slow, and how long they last says nothing of the others. Routes with few requests each are
+// one with their kin: "/wait/room7" and "/wait/room8".
+func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int) {
+	streams, least := streamRoutes(b, subject)
+	if len(streams) == 0 {
+		return
+	}
+	r := &b.Requests
+	for _, a := range slices.Sorted(maps.Keys(sources)) {
+		all := sources[a]
+		family := families(b, all)
+		routes, short := make(map[string]bool), make(map[string]int)
+		for _, i := range all {
+			of := family[r.Route.At(i)]
+			routes[of] = routes[of] || streams[b.Names.Text(r.Route.At(i))]
+			switch {
+			case r.Latency(i) >= least:
+				short[of]--
+			case r.Outcome.At(i) != evidence.Unfinished:
+				short[of]++
+			}
+		}
+		// Where most end sooner than those that may be streams, one that lasts long is none.
+		maps.DeleteFunc(routes, func(of string, stream bool) bool { return !stream || short[of] > 0 })
+		rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool {
+			return routes[family[r.Route.At(i)]] && (r.Latency(i) >= least || r.Outcome.At(i) == evidence.Unfinished)
+		})
+		n := len(all) - len(rest)
+		if n == 0 {
+			continue
+		}
+		if sources[a] = rest; len(rest) == 0 {
+			delete(sources, a)
+		}
+		b.Warnf(evidence.NewOrigin(a, 0), "left out of the figures, because they last as long as somebody listens (WebSockets, events, streams): %s requests to %s",
+			figure.Count(n), strings.Join(slices.Sorted(maps.Keys(routes)), ", "))
+	}
+}
+
+// families are what routes are called: those with few requests by what they are below.
+func families(b *evidence.Bundle, rows []int) map[evidence.NameID]string {
+	n := make(map[evidence.NameID]int)
+	for _, i := range rows {
+		n[b.Requests.Route.At(i)]++
+	}
+	family := make(map[evidence.NameID]string, len(n))
+	for route, n := range n {
+		family[route] = b.Names.Text(route)
+		if at := parent(family[route]); n < MinRequests && at != "" {
+			family[route] = at + "/…"
+		}
+	}
+	return family
+}
+
+// streamRoutes are the routes of requests that were seen to be streams, and how long (ns) one
+// lasts at least that may be.
+func streamRoutes(b *evidence.Bundle, subject evidence.SubjectID) (routes map[string]bool, least int64) {
+	streams := make(map[string]bool)
+	for _, f := range b.Facts {
+		if f.Subject == subject && f.Key == evidence.FactStream {
+			streams[f.Value], least = true, int64(f.Number)
+		}
+	}
+	routes = make(map[string]bool)
+	if len(streams) == 0 {
+		return nil, 0
+	}
+	for _, f := range b.Facts {
+		if f.Subject != subject || f.Key != evidence.FactLongRequest {
+			continue
+		}
+		if id, route, _ := strings.Cut(f.Value, " "); streams[id] && route != "" {
+			routes[route] = true
+		}
+	}
+	return routes, least
+}

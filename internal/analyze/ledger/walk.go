@@ -1,0 +1,319 @@
+package ledger
+
+import (
+	"sync"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Of charges the whole time of one request.
+func (l *Ledger) Of(row int) Charges {
+	w := walkers.Get().(*walker)
+	w.sum = Charges{}
+	w.walk(l, row, w.add)
+	sum := w.sum
+	walkers.Put(w)
+	return sum
+}
+
+// Walk yields the states of a request in order with what each was charged to.
+// Their sum is the request's latency exactly. The charges are valid until yield
+// returns.
+func (l *Ledger) Walk(row int, yield func(at int64, s evidence.Segment, c *Charges)) {
+	l.walk(row, func(at int64, s *evidence.Segment, c *Charges, _ bool) { yield(at, *s, c) })
+}
+
+// walk is Walk that also says which charges come from the replay. The state is valid until
+// yield returns, as its charges are.
+func (l *Ledger) walk(row int, yield func(at int64, s *evidence.Segment, c *Charges, replay bool)) {
+	w := walkers.Get().(*walker)
+	w.walk(l, row, yield)
+	walkers.Put(w)
+}
+
+// walkers are those that have nothing to do: millions of requests are walked through, one after the other.
+var walkers = sync.Pool{New: func() any {
+	w := new(walker)
+	w.add = func(_ int64, _ *evidence.Segment, c *Charges, _ bool) { w.sum.Add(c) }
+	w.addRoots = func(_ int64, s *evidence.Segment, c *Charges, _ bool) {
+		if _, waits := heldBy(s.Kind); !waits { // most
+			w.sum.Add(c)
+			return
+		}
+		r := Rooted(s, c)
+		w.sum.Add(&r)
+	}
+	return w
+}}
+
+func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segment, c *Charges, replay bool)) {
+	w.l, w.row, w.yield, w.moved = l, row, yield, l.moved[row].ns
+	defer func() { w.l, w.yield = nil, nil }() // whoever has nothing to do holds nothing
+	r := &l.b.Requests
+	start, end := r.Start.At(row), r.End.At(row)
+	began := end - r.Latency(row)
+	if start == 0 {
+		start = began
+	}
+	path := r.Path(row)
+	_, loose := l.loose(path)
+	if began < start {
+		w.queued(began, min(start, end)-began)
+	}
+	if loose {
+		w.placeless(path, max(start, began), end)
+		return
+	}
+	at := start
+	for path.Next(&w.s) {
+		next := min(at+max(0, w.s.Dur), end)
+		if from := max(at, began); next > from {
+			cut(&w.s, next-from)
+			w.state(from, &w.s)
+		}
+		at = next
+	}
+	if from := max(at, began); from < end {
+		w.s = evidence.Segment{Kind: evidence.Unobserved, Dur: end - from}
+		w.state(from, &w.s)
+	}
+}
+
+// loose says whether a path knows durations but not when they were: an access
+// log's waits for an upstream come first and the rest of the request follows.
+// Labelled is the sum of the waits.
+func (l *Ledger) loose(p evidence.Path) (labelled int64, loose bool) {
+	if l.Traced {
+		return 0, false
+	}
+	rest := false
+	var s evidence.Segment
+	for p.Next(&s) {
+		switch {
+		case s.Kind == evidence.Unobserved && !rest:
+			rest = true
+		case rest || s.Kind != evidence.NetWait && s.Kind != evidence.PoolWait:
+			return 0, false
+		default:
+			labelled += s.Dur
+		}
+	}
+	return labelled, labelled > 0
+}
+
+// cut shortens a state, and the shares of it.
+func cut(s *evidence.Segment, dur int64) {
+	if dur == s.Dur {
+		return
+	}
+	whole, left, most := s.Dur, dur, 0
+	for h, v := range s.Held {
+		s.Held[h] = int64(float64(v) * (float64(dur) / float64(whole)))
+		left -= s.Held[h]
+		if s.Held[h] > s.Held[most] {
+			most = h
+		}
+	}
+	if s.Held != (evidence.Shares{}) {
+		s.Held[most] += left
+	}
+	s.Dur = dur
+}
+
+// walker charges the states of one request.
+type walker struct {
+	l     *Ledger
+	row   int
+	yield func(at int64, s *evidence.Segment, c *Charges, replay bool)
+	moved int64            // what the replay still has to move to StopTheWorld
+	s     evidence.Segment // the state, as the path has it
+	part  evidence.Segment // that is yielded, where it is not all of it
+	c     Charges
+
+	sum      Charges                                                      // of what add or addRoots was given
+	add      func(at int64, s *evidence.Segment, c *Charges, replay bool) // adds to sum
+	addRoots func(at int64, s *evidence.Segment, c *Charges, replay bool) // the same by roots
+}
+
+// tell yields a state, or a part of one, with the charges of c.
+func (w *walker) tell(at int64, s evidence.Segment, replay bool) {
+	w.part = s
+	w.yield(at, &w.part, &w.c, replay)
+}
+
+// queued charges the time before the process began.
+func (w *walker) queued(at, dur int64) {
+	s := evidence.Segment{Kind: evidence.KindUnknown, Dur: dur}
+	w.amplified(&at, &s)
+	if s.Dur > 0 {
+		w.c = Charges{Queued: s.Dur}
+		w.tell(at, s, false)
+	}
+}
+
+// state charges one state, which it may change; time without a state is laid over the pauses.
+func (w *walker) state(at int64, s *evidence.Segment) {
+	if s.Kind == evidence.Unobserved {
+		w.unobserved(at, *s, w.l.stops.mean(at, at+s.Dur))
+		return
+	}
+	if s.Kind == evidence.Awaiting && (w.l.awaiteds != nil || w.l.alike != nil) {
+		w.awaited(at, *s)
+		return
+	}
+	if w.calling(&at, s); s.Dur == 0 {
+		return
+	}
+	w.l.kernel.tell(w.l.b, at, s)
+	of(s, &w.c)
+	if q := w.l.queued; q != nil && s.Kind == evidence.Awaiting {
+		w.c[PoolThread] = int64(q.over(at, s.Dur) * float64(s.Dur))
+		w.c[Awaiting] -= w.c[PoolThread]
+	}
+	w.l.Host.take(&w.c)
+	w.yield(at, s, &w.c, false)
+}
+
+func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
+	if w.moved > 0 {
+		w.moved = min(w.moved, s.Dur-stopped)
+		w.amplified(&at, &s)
+	}
+	// A thread that waits for memory is stopped with the world as well.
+	waits := min(w.l.stalled.over(at, s.Dur), s.Dur-stopped)
+	if waits > 0 {
+		w.c = Charges{AllocationStall: waits}
+		part := s
+		part.Dur = waits
+		w.tell(at, part, false)
+		at, s.Dur = at+waits, s.Dur-waits
+	}
+	from, dur := at, s.Dur
+	ran, waited := w.shared(&at, &s, stopped)
+	if rest := s.Dur - stopped; rest > 0 {
+		w.readying(from, dur, &at, &s, rest, ran, waited)
+	}
+	w.likewise(&at, &s, stopped)
+	if s.Dur == 0 {
+		return
+	}
+	rest := s.Dur - stopped
+	held := min(rest, w.l.holds.overlap(at, at+s.Dur))
+	none := int64(0)
+	if stopped > 0 {
+		none = int64(w.l.withheld.Part(from, from+dur) * float64(stopped))
+	}
+	w.c = Charges{StopTheWorld: stopped - none, HostCPU: none, Recorder: held, Unobserved: rest - held}
+	w.l.Host.take(&w.c)
+	w.tell(at, s, false)
+}
+
+// shared charges a time without states by what the service's threads did meanwhile, but
+// for the part in which the world was stopped; what was seen running is returned, ns, and what of
+// that was waiting for a processor.
+func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) (ran, waited int64) {
+	if w.l.occupancy == nil || s.Dur <= stopped {
+		return 0, 0
+	}
+	runs := float64(s.Dur-stopped) / float64(s.Dur)
+	parts := w.l.occupancy.over(w.row, *at, s.Dur)
+	seen := 0.
+	for i := range parts {
+		if parts[i].mechanism == Own {
+			seen += parts[i].part * runs
+		}
+	}
+	behind, others := w.l.ready.seen(*at, s.Dur, int64(seen))
+	parts, seen, waits := w.clocked(parts, *at, s.Dur, 1-float64(stopped)/float64(s.Dur), seen)
+	if waits >= 0 { // by the clock, for that very request
+		behind = int64(w.l.ready.own(*at, s.Dur) * float64(waits))
+		others = waits - behind
+	}
+	for _, x := range parts {
+		part := x.Segment
+		part.Dur = min(int64(x.part*runs), s.Dur-stopped)
+		if part.Dur <= 0 {
+			continue
+		}
+		w.c = Charges{}
+		switch x.mechanism {
+		case Own:
+			ran += part.Dur
+			of := float64(part.Dur) / seen
+			w.c[RequestsCPU], w.c[HostCPU] = int64(of*float64(behind)), int64(of*float64(others))
+			waited += w.c[RequestsCPU] + w.c[HostCPU]
+		case HostCPU: // it was ready
+			ran += part.Dur
+			w.c[RequestsCPU] = int64(w.l.ready.own(*at, part.Dur) * float64(part.Dur))
+			waited += part.Dur
+		}
+		w.c[x.mechanism] += part.Dur - w.c[RequestsCPU] - w.c[HostCPU]
+		w.tell(*at, part, false)
+		*at += part.Dur
+		s.Dur -= part.Dur
+	}
+	return ran, waited
+}
+
+// amplified charges the beginning of a state to the pauses it waited behind.
+func (w *walker) amplified(at *int64, s *evidence.Segment) {
+	part := min(w.moved, s.Dur)
+	if part <= 0 {
+		return
+	}
+	first := *s
+	first.Dur = part
+	w.c = Charges{StopTheWorld: part}
+	w.tell(*at, first, true)
+	w.moved -= part
+	*at += part
+	s.Dur -= part
+}
+
+// placeless charges waits whose place within the request is not known. A pause
+// within a wait costs nothing but what it lasts longer than the wait: only the
+// share of the pauses that meets the rest of the request is charged, wherever
+// the waits lay, each place being as likely. [Ledger.stoppedBounds] gives the
+// least and the most.
+func (w *walker) placeless(path evidence.Path, at, end int64) {
+	from := at
+	for path.Next(&w.s) && w.s.Kind != evidence.Unobserved {
+		if dur := min(w.s.Dur, end-at); dur > 0 {
+			w.s.Dur = dur
+			w.state(at, &w.s)
+			at += dur
+		}
+	}
+	if rest := end - at; rest > 0 {
+		stopped := int64(float64(w.l.stops.mean(from, end)) * (float64(rest) / float64(end-from)))
+		w.unobserved(at, evidence.Segment{Kind: evidence.Unobserved, Dur: rest}, min(stopped, rest))
+	}
+}
+
+// stoppedBounds is the least and the most of the slow requests' time that the
+// pauses can have cost them. A wait whose place is not known can have hidden the
+// pauses or, if they came at its end, none of them.
+func (l *Ledger) stoppedBounds() (low, high float64) {
+	r := &l.b.Requests
+	for _, row := range l.Slow {
+		end := r.End.At(row)
+		start := max(r.Start.At(row), l.came(row))
+		path := r.Path(row)
+		if labelled, loose := l.loose(path); loose || placed(path) {
+			least, most := l.stops.extremes(start, end)
+			ran := 1 - l.withheld.Part(start, end)
+			low += ran * float64(max(0, least-labelled))
+			high += ran * float64(most)
+			continue
+		}
+		l.walk(row, func(at int64, s *evidence.Segment, _ *Charges, replay bool) {
+			if s.Kind == evidence.Unobserved && !replay {
+				least, most := l.stops.extremes(at, at+s.Dur)
+				ran := 1 - l.withheld.Part(at, at+s.Dur)
+				low += ran * float64(least)
+				high += ran * float64(most)
+			}
+		})
+	}
+	return low, high
+}

@@ -1,0 +1,297 @@
+// Package goheap models the heap of a Go process: what settings of its collector cost and
+// save, and how much memory is worth its price. When cycles start and end is the pacer's
+// rule (pacer.go, with its design documents), what they take is simulated from recorded
+// cycles (simulate.go), what requests then take is a replay of recorded arrivals beside the
+// predicted cycles (latency.go, marking.go, latencies.go, typical.go), and the knee of what
+// memory buys is the rule in frontier.go.
+//
+// Not modelled: what the kernel takes (quotas, reclaim), memory outside of Go's heap that
+// changes, programs whose requests change with the setting. How far off it was:
+// docs/predictions.md.
+package goheap
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// Heap is a Go process's heap as one recording shows it: what the model of the
+// pacer is calibrated on. Sizes are bytes, NaN or 0 is not known where it says so.
+type Heap struct {
+	Setting Setting // in force
+	Told    bool    // Setting is what the process was told; else it follows from the goals
+	Minor   int     // Go 1.x, 0 unknown
+	Exact   bool    // Minor is the release, not the least that the evidence allows
+	Procs   float64 // GOMAXPROCS
+	Span    float64 // s that were watched
+	Paced   float64 // cycles the pacer started, per second
+	Marking float64 // share of the time
+	Alloc   float64 // bytes/s
+	Roots   float64 // stacks and globals
+	Cycles  []Cycle
+	RSS     float64 // NaN: not known
+	Process float64 // CPU of the process, cores; NaN: not known
+	P99     float64 // ms, NaN: not known
+	Most    float64 // memory it may be told to use, 0: not known
+	Who     string  // who says so: "container", "host"
+	Go      string  // version, for people; "": not known
+	Source  string  // the artifact
+}
+
+// Cycle is one collection.
+type Cycle struct {
+	Mark                        float64 // s from the first stop to the second
+	Assist, Background, Idle    float64 // s of processors
+	Before, After, Marked, Goal float64 // heap when it began and ended; of which it marked; what it aimed for (0 not known)
+	Forced                      bool
+	Alloc                       float64 // bytes/s from the end of the one before to its end, 0 not known
+}
+
+func (c Cycle) work() float64 { return c.Assist + c.Background + c.Idle }
+
+// ErrCycles says that there are too few cycles to calibrate the model on.
+var ErrCycles = errors.New("no GC cycle was recorded from start to end")
+
+// What of a process's memory is not its heap, where the recording does not show it:
+// the runtime's own, and a part of the heap for its bookkeeping and for gaps between
+// objects. Resident is also the program itself.
+const (
+	runtimeOwn  = 6 * mib
+	programText = 8 * mib
+	gaps        = .06
+)
+
+// Check says whether there is enough to predict from.
+func (h *Heap) Check() error {
+	usable := 0
+	for _, c := range h.Cycles {
+		if c.Marked > 0 && c.After > 0 && c.Mark > 0 {
+			usable++
+		}
+	}
+	switch {
+	case usable == 0:
+		return ErrCycles
+	case !(h.Alloc > 0):
+		return errors.New("the allocation rate is not known: it takes two GC cycles in a row")
+	case !(h.Procs > 0):
+		return errors.New("GOMAXPROCS is not known")
+	}
+	return nil
+}
+
+// Live is the live heap as the runtime means it, the median of what cycles marked,
+// without the ballast. It holds what was allocated while they marked.
+func (h *Heap) Live() float64 {
+	var live []float64
+	for _, c := range h.Cycles {
+		if c.Marked > h.Setting.Ballast {
+			live = append(live, c.Marked-h.Setting.Ballast)
+		}
+	}
+	return stats.Median(live)
+}
+
+// reachable is the part of the live heap that was allocated before the cycle began:
+// that does not depend on how long a cycle marks.
+func (h *Heap) reachable(c Cycle) float64 {
+	if c.Marked <= 0 {
+		return 0
+	}
+	l := c.Marked - h.Setting.Ballast
+	if c.Before > 0 && c.After > c.Before {
+		l -= c.After - c.Before
+	}
+	return max(l, .1*max(c.Marked-h.Setting.Ballast, mib))
+}
+
+// Measured is what the recording shows, in the form of a prediction.
+func (h *Heap) Measured() Outcome {
+	o := Outcome{Setting: h.Setting, Live: h.Live(), Alloc: h.Alloc, Cycles: model.Exactly(h.Paced), Marking: model.Exactly(h.Marking),
+		Share: model.Unknown, Process: model.Exactly(h.Process), RSS: model.Exactly(h.RSS), P99: model.Exactly(h.P99), Fill: Fill{model.Unknown, model.Unknown}}
+	var work, assist float64
+	var goals, ends []float64
+	for _, c := range h.Cycles {
+		work += c.work()
+		assist += c.Assist
+		if c.Goal > 0 {
+			goals = append(goals, c.Goal)
+		}
+		if c.After > 0 {
+			ends = append(ends, c.After)
+		}
+	}
+	n := float64(max(len(h.Cycles), 1))
+	o.Collector, o.Assist = model.Exactly(h.Paced*work/n), model.Exactly(h.Paced*assist/n)
+	o.Goal, o.Peak = model.Exactly(stats.Median(goals)), model.Exactly(stats.Median(ends))
+	if h.Process > 0 {
+		o.Share = model.Exactly(min(1, o.Collector.Value/h.Process))
+	}
+	return o
+}
+
+// overhead splits what is not heap into a constant and a part of the heap.
+type overhead struct{ own, part, text float64 }
+
+func (o overhead) nonHeap(heap float64) float64 { return o.own + o.part*heap }
+
+// overhead is read from where a limit put the goal, else from what is resident.
+func (h *Heap) overhead() overhead {
+	o := overhead{own: runtimeOwn + h.Roots, part: gaps, text: programText}
+	m := h.Measured()
+	switch goal := m.Goal.Value; {
+	case h.Told && h.Setting.Limit > 0 && h.bound() == ByLimit && goal < h.Setting.Limit:
+		non := h.Setting.Limit - max(goal/(1-limitHeadroom), goal+limitHeadroomLeast)
+		if non < o.own {
+			o.own, o.part = max(non, 0), 0
+		} else {
+			o.part = min((non-o.own)/goal, .5)
+		}
+	case h.RSS > 0:
+		if top := h.top() - h.Setting.Ballast; top > 0 {
+			o.part = min(max((h.RSS-top-o.own-o.text)/top, .02), .5)
+		}
+	}
+	return o
+}
+
+// top is the size that all but a few cycles stay below.
+func (h *Heap) top() float64 {
+	var ends []float64
+	for _, c := range h.Cycles {
+		if c.After > 0 {
+			ends = append(ends, c.After)
+		}
+	}
+	return stats.Quantile(sorted(ends), .95)
+}
+
+func sorted(v []float64) []float64 {
+	slices.Sort(v)
+	return v
+}
+
+// bound is what sets the goals of the recording.
+func (h *Heap) bound() string {
+	m := h.Measured()
+	if h.Setting.GOGC < 0 {
+		return ByLimit
+	}
+	marked := m.Live + h.Setting.Ballast
+	goal, by := pacer{h.Minor}.goal(Setting{GOGC: h.Setting.GOGC}, marked, h.Roots, 0)
+	if h.Setting.Limit > 0 && m.Goal.Value < .97*goal {
+		return ByLimit
+	}
+	return by
+}
+
+// Scenario is what a prediction is asked for.
+type Scenario struct {
+	Setting
+	Live  float64 // bytes, 0: as recorded
+	Alloc float64 // bytes/s, 0: as recorded
+}
+
+// Impossible is why a process cannot run under a setting.
+type Impossible struct {
+	Setting Setting
+	Why     string  // with the figures
+	Least   float64 // the least limit it could run under, bytes; 0: that is no help
+}
+
+func (e *Impossible) Error() string {
+	text := fmt.Sprintf("%s: %s", e.Setting, e.Why)
+	if e.Least > 0 {
+		text += "; the lowest limit that leaves enough room is GOMEMLIMIT=" + FormatSize(e.Least)
+	}
+	return text
+}
+
+// Predict says what the collector would do. It returns an *Impossible for a setting
+// the process cannot run under.
+func (h *Heap) Predict(s Scenario) (Outcome, error) {
+	if err := h.Check(); err != nil {
+		return Outcome{}, err
+	}
+	m := h.calibrated()
+	if err := m.possible(s); err != nil {
+		return Outcome{}, err
+	}
+	return m.predict(s), nil
+}
+
+// possible says why a process cannot run under a setting.
+func (m *calibrated) possible(s Scenario) error {
+	live := s.Live
+	if live == 0 {
+		live = m.live
+	}
+	alloc := s.Alloc
+	if alloc == 0 {
+		alloc = m.h.Alloc
+	}
+	switch {
+	case s.Limit > 0 && !(pacer{m.h.Minor}).atLeast(19):
+		return &Impossible{Setting: s.Setting, Why: fmt.Sprintf("Go 1.%d has no memory limit (new in 1.19): use a ballast or GOGC", m.h.Minor)}
+	case s.GOGC < 0 && s.Limit == 0:
+		why := fmt.Sprintf("without a limit GC never runs, and the heap grows by %s every second", figure.MiB(alloc))
+		if m.h.Most > 0 {
+			why += fmt.Sprintf(": after %.0f s it fills all that the %s allows", m.h.Most/alloc, m.h.Who)
+		}
+		return &Impossible{Setting: s.Setting, Why: why}
+	case s.GOGC == 0:
+		return &Impossible{Setting: s.Setting, Why: "GC would run without end: give at least 1"}
+	}
+	if s.Limit > 0 {
+		non := m.over.nonHeap(live)
+		if s.Limit < limitFor(live+s.Ballast, non) {
+			why := "the live heap is " + figure.MiB(live)
+			if s.Ballast > 0 {
+				why += ", the ballast is " + figure.MiB(s.Ballast)
+			}
+			why += fmt.Sprintf(" and memory outside the heap is %s: ", figure.MiB(non))
+			if s.Limit < live {
+				why += "the limit is below the live heap, and "
+			}
+			return &Impossible{Setting: s.Setting, Least: m.least(s, live+s.Ballast, non), Why: why + "GC would run without end"}
+		}
+	}
+	return nil
+}
+
+// least is the least limit at which the collector does not meet its cap.
+func (m *calibrated) least(s Scenario, marked, non float64) float64 {
+	tight := func(limit float64) bool {
+		s.Limit = limit
+		return m.run(s, m.cycles, steps, nil).limiter
+	}
+	low := math.Ceil(limitFor(marked, non)/mib) * mib
+	if !tight(low) {
+		return low
+	}
+	high := 2 * low
+	for tight(high) {
+		if low, high = high, 2*high; high > 1<<50 {
+			return 0 // none is enough
+		}
+	}
+	for high-low > mib {
+		if middle := math.Round((low+high)/2/mib) * mib; tight(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// LimitFor is the memory limit under which a heap's goal is about so large.
+func LimitFor(goal float64) float64 {
+	return math.Round(limitFor(goal, overhead{own: runtimeOwn, part: gaps}.nonHeap(goal))/mib) * mib
+}

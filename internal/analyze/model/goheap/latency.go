@@ -1,0 +1,369 @@
+package goheap
+
+import (
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/model/queue"
+)
+
+// Program is a Go program that serves requests. Its processors are those of the
+// scheduler (https://go.dev/src/runtime/proc.go): each has a queue of its own. One
+// that runs out of work looks at the queue they share, then takes all requests
+// that have arrived since somebody last looked, and only then half of another's
+// queue. So requests are not served in the order in which they came, and a few wait
+// much longer than others. A request that has run for a quantum goes to the end of
+// the shared queue, behind those that have arrived.
+type Program struct {
+	Processors int
+	Quantum    float64 // ns; 0: Go's 10 ms
+	Marking    Marking
+}
+
+// goQuantum is forcePreemptNS in https://go.dev/src/runtime/proc.go.
+const goQuantum = 10e6
+
+// Served is what a program did to requests.
+type Served struct {
+	Latency []int64 // ns, in the order of arrival
+	// Unseen is the part of it, ns, until a processor looked and found the request. A
+	// trace of the program itself does not show it.
+	Unseen []int64
+	Cycles int          // begun
+	Marks  []queue.Stop // when one marked, ns
+	Span   float64      // ns from the first arrival to the last end
+	Marked float64      // ns in which a cycle marked
+	// Marking done, ns on processors: by requests that allocate, by workers that have
+	// a quarter of the processors, by processors that have nothing else to do.
+	Assist, Workers, Idle float64
+}
+
+// Serve runs requests that arrive (ns, ascending) whatever becomes of those before
+// them, each with the own work (ns on a processor) it needs. Between two events
+// everything goes on at a constant pace: an event is an arrival, an end, a quantum,
+// a beginning or an end of marking. It takes O(n·Processors) and no randomness.
+func (p Program) Serve(arrive, work []int64) (Served, error) {
+	return p.serve(arrive, work, Served{})
+}
+
+// serve is Serve that writes over what another run left, where that has room.
+func (p Program) serve(arrive, work []int64, over Served) (Served, error) {
+	switch {
+	case p.Processors < 1:
+		return Served{}, queue.ErrServers
+	case len(arrive) != len(work):
+		return Served{}, queue.ErrLengths
+	case !slices.IsSorted(arrive):
+		return Served{}, queue.ErrOrder
+	case slices.ContainsFunc(work, func(v int64) bool { return v < 0 }):
+		return Served{}, queue.ErrDemand
+	}
+	s := newServing(p, arrive, work, over)
+	s.run()
+	return s.out, nil
+}
+
+// serving is a program while it runs.
+type serving struct {
+	Program
+	arrive, work []int64
+	next         int // arrival that nobody has looked at
+	came         int // first arrival after now
+	now          float64
+
+	procs     []processor
+	shared    ring
+	busy      int     // processors with a request
+	dedicated int     // processors that a cycle takes whole: the last ones
+	fraction  float64 // of each other processor
+
+	marking bool
+	since   float64 // own work since the last cycle began
+	left    float64 // of this cycle's work
+	runway  float64 // own work until the goal
+	credit  float64 // marked ahead of what allocation owes
+	stopped float64 // until then the world is stopped
+
+	out Served
+}
+
+type processor struct {
+	job   job
+	runs  bool // a request
+	queue ring
+}
+
+type job struct {
+	row  int
+	left float64 // own work
+	ran  float64 // of its quantum
+}
+
+func newServing(p Program, arrive, work []int64, over Served) *serving {
+	if p.Quantum <= 0 {
+		p.Quantum = goQuantum
+	}
+	p.Marking.Slower = max(p.Marking.Slower, 1)
+	s := &serving{Program: p, arrive: arrive, work: work, procs: make([]processor, p.Processors)}
+	s.dedicated, s.fraction = markWorkers(p.Processors)
+	s.out.Latency, s.out.Unseen, s.out.Marks = resized(over.Latency, len(arrive)), resized(over.Unseen, len(arrive)), over.Marks[:0]
+	clear(s.out.Latency)
+	clear(s.out.Unseen)
+	if len(arrive) > 0 {
+		s.now = float64(arrive[0])
+	}
+	s.since = p.Marking.Phase * p.Marking.Every
+	s.look()
+	return s
+}
+
+// look moves on to the first arrival after now.
+func (s *serving) look() {
+	for s.came < len(s.arrive) && float64(s.arrive[s.came]) <= s.now {
+		s.came++
+	}
+}
+
+// pace is what goes on until the next event, per ns.
+type pace struct {
+	own    float64 // own work of each running request
+	assist float64 // marking of each running request
+	must   float64 // marking of workers
+	idle   float64 // marking of processors that have nothing else to do
+	owed   float64 // marking that an ns of own work owes
+	spends float64 // of what was marked ahead
+}
+
+// servers are the processors that requests may use.
+func (s *serving) servers() int {
+	if s.marking {
+		return max(1, s.Processors-s.dedicated)
+	}
+	return s.Processors
+}
+
+// pace says what goes on. It is written to where it is kept, as there are several events for each request.
+func (s *serving) pace(p *pace) {
+	*p = pace{}
+	switch {
+	case s.now < s.stopped:
+		return
+	case !s.marking:
+		p.own = 1
+		return
+	}
+	n := float64(s.busy)
+	free := 1 - s.fraction
+	p.must = float64(s.Processors-s.servers()) + s.fraction*n
+	p.idle = float64(s.servers()) - n
+	p.own = free / s.Marking.Slower
+	if s.Marking.Runway <= 0 || n == 0 {
+		return
+	}
+	// What is left to mark, over the own work until the goal.
+	p.owed = s.left / max(s.runway, 1e-3*s.Marking.Runway)
+	debt, done := p.owed*n*p.own, p.must+p.idle
+	if s.credit <= nothing && debt > done {
+		// A part x of each request's time marks, so that debts are paid as they arise.
+		x := (debt - done) / (debt + n*free)
+		p.assist = x * free
+		p.own *= 1 - x
+	} else {
+		p.spends = debt - done
+	}
+}
+
+// longestStep, ns, while a cycle marks: what allocation owes changes on the way.
+const longestStep = 2e5
+
+func (s *serving) run() {
+	var p pace
+	for {
+		s.assign()
+		if s.next == len(s.arrive) && s.busy == 0 {
+			break
+		}
+		s.pace(&p)
+		s.advance(&p, max(s.step(&p), 0))
+	}
+	if len(s.arrive) > 0 {
+		s.out.Span = s.now - float64(s.arrive[0])
+	}
+}
+
+// step is how long it is until something changes.
+func (s *serving) step(p *pace) float64 {
+	step := math.Inf(1)
+	if s.came < len(s.arrive) && s.busy < s.servers() {
+		step = float64(s.arrive[s.came]) - s.now
+	}
+	if s.now < s.stopped {
+		return min(step, s.stopped-s.now)
+	}
+	for i := range s.procs {
+		if j := &s.procs[i].job; s.procs[i].runs {
+			left, quantum := j.left, s.Quantum-j.ran
+			if s.marking { // else an ns is an ns of work
+				left, quantum = left/p.own, quantum/(p.own+p.assist)
+			}
+			step = min(step, left, quantum)
+		}
+	}
+	n := float64(s.busy)
+	if !s.marking {
+		if s.Marking.Every > 0 && n > 0 {
+			step = min(step, (s.Marking.Every-s.since)/n)
+		}
+		return step
+	}
+	if p.spends > 0 {
+		step = min(step, s.credit/p.spends)
+	}
+	if mark := p.must + p.idle + n*p.assist; mark > 0 {
+		step = min(step, s.left/mark, longestStep)
+	}
+	return step
+}
+
+// assign gives work to processors that have none.
+func (s *serving) assign() {
+	if s.now < s.stopped {
+		return
+	}
+	servers := s.servers()
+	for i := servers; i < len(s.procs); i++ { // a cycle takes these
+		q := &s.procs[i]
+		if q.runs {
+			s.shared.push(q.job)
+			q.runs = false
+			s.busy--
+		}
+		for q.queue.n > 0 {
+			s.shared.push(q.queue.shift())
+		}
+	}
+	for found := true; found; {
+		found = false
+		for i := range s.procs[:servers] {
+			if q := &s.procs[i]; !q.runs {
+				if j, ok := s.find(i); ok {
+					j.ran = 0
+					q.job, q.runs, found = j, true, true
+					s.busy++
+				}
+			}
+		}
+	}
+}
+
+// find is what a processor without work does.
+func (s *serving) find(i int) (j job, ok bool) {
+	q := &s.procs[i].queue
+	switch {
+	case q.n > 0:
+		return q.shift(), true
+	case s.shared.n > 0:
+		return s.shared.shift(), true
+	case s.came > s.next:
+		// The first is run, others that are idle each get one, the rest is ours.
+		idle := s.servers() - s.busy - 1
+		for r := s.next; r < s.came; r++ {
+			to := q
+			if r > s.next && idle > 0 {
+				to = &s.shared
+				idle--
+			}
+			to.push(s.seen(r))
+		}
+		s.next = s.came
+		return q.shift(), true
+	}
+	for k := 1; k < len(s.procs); k++ {
+		from := &s.procs[(i+k)%len(s.procs)].queue
+		for n := from.n - from.n/2; n > 0; n-- {
+			q.push(from.shift())
+		}
+		if q.n > 0 {
+			return q.shift(), true
+		}
+	}
+	return job{}, false
+}
+
+// seen makes a job of an arrival that a processor finds now.
+func (s *serving) seen(row int) job {
+	s.out.Unseen[row] = max(0, int64(math.Round(s.now))-s.arrive[row])
+	return job{row: row, left: float64(s.work[row])}
+}
+
+// nothing is what counts as none, ns: times are sums of many parts.
+const nothing = 1e-3
+
+func (s *serving) advance(p *pace, step float64) {
+	n := float64(s.busy)
+	s.now += step
+	s.look()
+	own := n * p.own * step
+	s.since += own
+	if s.marking {
+		s.out.Marked += step
+		s.out.Marks[len(s.out.Marks)-1].To = int64(s.now)
+		s.out.Workers += p.must * step
+		s.out.Idle += p.idle * step
+		s.out.Assist += n * p.assist * step
+		marked := (p.must + p.idle + n*p.assist) * step
+		s.credit = max(0, s.credit+marked-p.owed*own)
+		s.left -= marked
+		s.runway -= own
+	}
+	for i := range s.procs {
+		q := &s.procs[i]
+		if !q.runs {
+			continue
+		}
+		j := &q.job
+		j.left -= p.own * step
+		j.ran += (p.own + p.assist) * step
+		switch {
+		case j.left <= nothing:
+			s.out.Latency[j.row] = int64(math.Round(s.now)) - s.arrive[j.row]
+		case j.ran >= s.Quantum-nothing:
+			// Nobody looked for that long, so the monitor does, before it is its turn again.
+			for ; s.next < s.came; s.next++ {
+				s.shared.push(s.seen(s.next))
+			}
+			s.shared.push(*j)
+		default:
+			continue
+		}
+		q.runs = false
+		s.busy--
+	}
+	s.turn()
+}
+
+// ring is a queue of jobs.
+type ring struct {
+	jobs  []job // a power of two of them
+	first int
+	n     int
+}
+
+func (r *ring) push(j job) {
+	if r.n == len(r.jobs) {
+		jobs := make([]job, max(16, 2*r.n))
+		for i := range r.n {
+			jobs[i] = r.jobs[(r.first+i)%r.n]
+		}
+		r.jobs, r.first = jobs, 0
+	}
+	r.jobs[(r.first+r.n)&(len(r.jobs)-1)] = j
+	r.n++
+}
+
+func (r *ring) shift() job {
+	j := r.jobs[r.first]
+	r.first = (r.first + 1) & (len(r.jobs) - 1)
+	r.n--
+	return j
+}

@@ -1,0 +1,115 @@
+package goheap
+
+import (
+	"go/version"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// What tells a limit from GOGC.
+const (
+	leastLive = 2 << 20 // bytes: the least heap is 4 MiB × GOGC/100, whatever is live
+	mostGoal  = 1 << 42 // bytes: what is above is no goal, GOGC is off
+	tellingOf = 3       // cycles from which on their goals tell
+	crowded   = .95     // of the goal: who has so much live was asked for less than GOGC gives
+	oneInFive = 5       // of the cycles, in which that was so, are a limit's doing: one alone is a burst
+	early     = .85     // of the goal: cycles that end below were begun for something else
+	better    = 2       // times as far off is the model that does not hold
+	rounding  = .005    // of the goal: what both models may be off by
+	step      = 25.     // per cent: what people set GOGC to is a multiple of it, and
+	wideStep  = 50.     // of this above
+	wide      = 250.    // this
+	nearStep  = 3.      // per cent: how far off that may be seen
+	usual     = 1.9     // goal by live below which it is a limit's: GOGC=100 gives 2 and stacks
+)
+
+// Limited says whether the goal follows a memory limit rather than GOGC.
+//
+// Under GOGC the goal is live·(1 + GOGC/100) plus a share of stacks and
+// globals; under a limit it is the limit less everything that is not heap, and
+// a larger live heap lowers nothing. Both models are fitted to consecutive
+// cycles; the one that leaves less unexplained wins. Where the live heap hardly
+// changes both fit, and the ratio decides: GOGC is set to round numbers.
+func (g *Process) Limited() (limited, known bool) {
+	var ratio, goals, lives, ended []float64
+	above := 0
+	for i := 1; i < len(g.Cycles); i++ {
+		prev, x := g.Cycles[i-1], g.Cycles[i]
+		if !(prev.Live >= leastLive) || !(x.Goal > 0 && x.Goal <= mostGoal) {
+			continue
+		}
+		ratio = append(ratio, x.Goal/prev.Live)
+		goals = append(goals, x.Goal)
+		lives = append(lives, prev.Live)
+		if x.After > 0 {
+			ended = append(ended, x.After/x.Goal)
+		}
+		if prev.Live >= crowded*x.Goal {
+			above++ // the limit asks for less than what is live
+		}
+	}
+	if g.Off() {
+		return true, true
+	}
+	if len(ratio) < tellingOf {
+		return false, false
+	}
+	if g.set(stats.Median(ratio)) {
+		return false, true
+	}
+	if short := stats.Median(ended); short > 0 && short < early {
+		return true, true // cycles end well below the goal that GOGC sets
+	}
+	if above*oneInFive >= len(ratio) {
+		return true, true
+	}
+	m := stats.Median(ratio)
+	var byGOGC, byLimit []float64
+	goal := stats.Median(goals)
+	for i := range ratio {
+		byGOGC = append(byGOGC, math.Abs(goals[i]-m*lives[i]))
+		byLimit = append(byLimit, math.Abs(goals[i]-goal))
+	}
+	a, b := stats.Median(byGOGC), stats.Median(byLimit)
+	switch {
+	case a > better*b+rounding*goal:
+		return true, true
+	case b > better*a+rounding*goal:
+		return false, true
+	}
+	gogc := (m - 1) * 100
+	nearest := math.Round(gogc/step) * step
+	if nearest > 0 && math.Abs(gogc-nearest) <= nearStep {
+		return false, true
+	}
+	return m < usual, true
+}
+
+// nearSet is how far (a factor) the goal by live may be above what GOGC sets: stacks and
+// globals count too.
+const nearSet = 1.25
+
+// set says whether a setting of GOGC that is known explains the goal by live.
+func (g *Process) set(ratio float64) bool {
+	f, ok := g.Bundle.Fact(g.Subject, evidence.FactGOGC)
+	if !ok || !(f.Number > 0) {
+		return false
+	}
+	asked := 1 + f.Number/100
+	return ratio >= asked/nearSet && ratio <= asked*nearSet
+}
+
+// minor is the least minor version the evidence allows, 0 unknown.
+func (g *Process) minor() int {
+	release := g.Bundle.Subjects[g.Subject].Version
+	if version.Compare(g.AtLeast, release) > 0 {
+		release = g.AtLeast
+	}
+	release, _, _ = strings.Cut(release, " ") // without its experiments
+	minor, _ := strconv.Atoi(strings.TrimPrefix(version.Lang(release), "go1."))
+	return minor
+}

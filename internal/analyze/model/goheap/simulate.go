@@ -1,0 +1,400 @@
+package goheap
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// calibrated is a heap's recording as the simulation needs it.
+//
+// While a cycle marks, all processors are busy: P·T = w + k·A, with w the time on
+// processors that marking takes, A the bytes allocated meanwhile and k the time on
+// processors the program takes for a byte. k is measured; w depends on what is live,
+// not on the headroom. From them follow for any setting how long a cycle marks and
+// how much it finds allocated at its end, whoever does the marking: idle processors,
+// workers or assists.
+type calibrated struct {
+	h         *Heap
+	over      overhead
+	cycles    []drawn // in the order they were recorded
+	live      float64 // bytes that cycles mark without the ballast, median
+	reachable float64 // bytes of it that were allocated before the cycle began, median
+	work      float64 // s, mean
+	perByte   float64 // k: s of processors for a byte allocated while a cycle marks
+	unused    float64 // processors that neither marked nor ran the program meanwhile
+	slack     float64 // allocated while marking ÷ what the program would have at its mean rate, where nothing held it up
+	assists   float64 // sets how the assists' part of the work grows: see assistShare
+	own       float64 // CPU of the program without the collector, cores; NaN: not known
+	top       float64 // size that cycles seldom exceed today, bytes
+	miss      float64 // by how much the model misses what it is calibrated on, relative
+}
+
+// drawn is what differs from cycle to cycle.
+type drawn struct{ work, reachable, alloc float64 }
+
+func (h *Heap) calibrated() *calibrated {
+	m := &calibrated{h: h, over: h.overhead(), own: math.NaN(), slack: 1}
+	var work, assist, mark, allocated, paced float64
+	var reachable []float64
+	for _, c := range h.Cycles {
+		l := h.reachable(c)
+		if l <= 0 || c.Mark <= 0 || c.work() <= 0 {
+			continue
+		}
+		d := drawn{work: c.work(), reachable: l, alloc: c.Alloc}
+		if d.alloc <= 0 {
+			d.alloc = h.Alloc
+		}
+		m.cycles = append(m.cycles, d)
+		paced++
+		reachable = append(reachable, l)
+		work += c.work()
+		assist += c.Assist
+		mark += c.Mark
+		allocated += max(c.After-c.Before, 0)
+	}
+	m.live, m.reachable, m.work = h.Live(), stats.Median(reachable), work/max(paced, 1)
+	if h.Process > 0 {
+		m.own = max(h.Process-h.Paced*m.work, .05*h.Process)
+	}
+	m.split(work, mark, allocated)
+	m.calibrateAssists(assist/max(work, 1e-12), mark/max(paced, 1), allocated/max(paced, 1))
+	now := m.run(Scenario{Setting: h.Setting}, m.cycles, steps, nil)
+	m.top = now.top
+	if h.Paced > 0 && len(h.Cycles) > 2 {
+		m.miss = math.Abs(now.cycles/h.Paced - 1)
+	}
+	return m
+}
+
+// split says how much of what marking left of the processors the program used.
+func (m *calibrated) split(work, mark, allocated float64) {
+	left := max(m.h.Procs*mark-work, 0) // s of processors
+	if left == 0 || mark == 0 {
+		return
+	}
+	used := left
+	if !math.IsNaN(m.own) {
+		// Beside marking a program runs slower: write barriers, caches. Beyond half as
+		// much again the processors were idle.
+		used = min(left, 1.5*m.own*mark)
+	}
+	m.unused = (left - used) / mark
+	if allocated > 0 {
+		m.perByte = used / allocated
+	}
+	if rate := m.h.Alloc; m.perByte*rate > m.h.Procs-m.unused-utilization*m.h.Procs {
+		m.perByte = (1 - utilization) * m.h.Procs / rate / 2
+	}
+}
+
+// unheld is how long a cycle marks if nothing holds the program up, and what is
+// allocated meanwhile.
+func (m *calibrated) unheld(work, alloc float64) (mark, allocated float64) {
+	procs := max(m.h.Procs-m.unused, utilization*m.h.Procs)
+	mark = work / max(procs-m.perByte*alloc, utilization*m.h.Procs)
+	return mark, alloc * mark * m.slack
+}
+
+// calibrateAssists finds from what part of the marking was done by assists how
+// steeply that grows with the pressure: what would be allocated while a cycle marks
+// ÷ the room there is for it.
+func (m *calibrated) calibrateAssists(share, mark, allocated float64) {
+	m.assists = 3
+	var room []float64
+	for _, c := range m.h.Cycles {
+		if c.Goal > 0 && c.Before > 0 {
+			room = append(room, max(c.Goal-c.Before, overshoot*c.Goal))
+		}
+	}
+	if len(room) == 0 || m.h.Alloc <= 0 {
+		return
+	}
+	_, free := m.unheld(m.work, m.h.Alloc)
+	x := free / stats.Median(room)
+	if free > 0 && x < 1 {
+		m.slack = min(max(allocated/free, .5), 1)
+	}
+	if share > 0 && share < 1 && x > 0 {
+		m.assists = min(max(x*x*(1-share)/share, .5), 20)
+	}
+}
+
+func (m *calibrated) assistShare(pressure float64) float64 {
+	return pressure * pressure / (pressure*pressure + m.assists)
+}
+
+const (
+	steps   = 240 // cycles of a simulation; the first of them only settle it
+	settle  = 20
+	repeats = 40 // simulations for a range
+)
+
+// ran is what a simulation comes to.
+type ran struct {
+	cycles, cores, assist, marking float64
+	goal, peak, top                float64
+	bound                          string
+	limiter                        bool
+	alloc                          float64
+}
+
+const figures = 7
+
+// figures are those that an outcome shows.
+func (r ran) figures() [figures]float64 {
+	return [figures]float64{r.cycles, r.cores, r.assist, r.marking, r.goal, r.peak, r.top}
+}
+
+// run simulates cycles. Without a source of chance they are taken in the order
+// they were recorded.
+func (m *calibrated) run(s Scenario, cycles []drawn, steps int, chance *rand.Rand) ran {
+	return m.simulate(s, cycles, steps, chance, true)
+}
+
+// simulate runs cycles with the assists that hold the heap to its goal, or without:
+// so far it may grow where the limiter lets them off.
+func (m *calibrated) simulate(s Scenario, cycles []drawn, steps int, chance *rand.Rand, held bool) (r ran) {
+	p := pacer{m.h.Minor}
+	scale := 1.
+	if s.Live > 0 && m.live > 0 {
+		scale = s.Live / m.live
+	}
+	rate := 1.
+	if s.Alloc > 0 {
+		rate = s.Alloc / m.h.Alloc
+	}
+	if len(cycles) == 0 {
+		return r
+	}
+	mean := 0.
+	for _, d := range cycles {
+		mean += d.alloc / float64(len(cycles))
+	}
+	var learned [remembered]float64
+	var time, work, assist, marking, goals, ends, allocated float64
+	var tops []float64
+	bounds := make(map[string]int)
+	marked := m.reachable*scale + s.Ballast
+	heap := marked
+	for k := range steps {
+		i := k % len(cycles)
+		if chance != nil {
+			i = chance.IntN(len(cycles))
+		}
+		d := cycles[i]
+		alloc := m.h.Alloc * rate * d.alloc / mean
+		w := d.work * scale
+		goal, by := p.goal(s.Setting, marked, m.h.Roots, m.over.nonHeap(max(heap-s.Ballast, 0)))
+		runway := 0.
+		for _, v := range learned {
+			runway = max(runway, v)
+		}
+		start := p.trigger(marked, goal, runway)
+		mark, a := m.unheld(w, alloc)
+		room := max(goal-start, overshoot*max(goal-s.Ballast, 0))
+		part := m.assistShare(a / max(room, 1))
+		if !held {
+			part = 0
+		}
+		if held && a > room {
+			a = room
+			mark = max((w+m.perByte*a)/max(m.h.Procs-m.unused, utilization*m.h.Procs), w/m.h.Procs)
+		}
+		part = min(part, max(1-utilization*m.h.Procs*mark/w, 0)) // the rest is the workers'
+		end := start + a
+		step := max((end-marked)/(m.h.Alloc*rate), mark)
+		if s.GOGC >= 0 && step > forcedEvery {
+			end = marked + (end-marked)*forcedEvery/step
+			step, by = forcedEvery, ByClock
+		}
+		idle := max(w/mark-part*w/mark-utilization*m.h.Procs, 0) / m.h.Procs
+		copy(learned[:], learned[1:])
+		learned[remembered-1] = p.runway(a, part*w/mark/m.h.Procs, idle)
+		if k >= settle {
+			time += step
+			work += w
+			assist += part * w
+			marking += mark
+			goals += goal
+			ends += end
+			allocated += end - marked
+			tops = append(tops, end)
+			bounds[by]++
+		}
+		marked = d.reachable*scale + s.Ballast + a
+		heap = end
+	}
+	n := float64(steps - settle)
+	r = ran{cycles: n / time, cores: work / time, assist: assist / time, marking: marking / time, goal: goals / n, peak: ends / n,
+		top: stats.Quantile(sorted(tops), .95), alloc: allocated / time}
+	for by, count := range bounds {
+		if 2*count > steps-settle || r.bound == "" {
+			r.bound = by
+		}
+	}
+	// Once the limiter has had enough, assists are let off, and the heap grows past its goal.
+	r.limiter = m.counted(r) > limiterCap*m.h.Procs
+	r.cores = min(r.cores, m.h.Procs)
+	return r
+}
+
+// counted is what the limiter counts: assists, and the quarter that workers are given
+// while a cycle marks; idle workers are not.
+func (m *calibrated) counted(r ran) float64 { return r.assist + utilization*m.h.Procs*r.marking }
+
+// How far predictions were off when the model, calibrated on one run of a service,
+// was held against its other runs: nine of ten stayed within (docs/predictions.md).
+const (
+	offCycles = .11
+	offCores  = .28
+	offSize   = .09
+)
+
+// predict runs the model, and again with resampled cycles for the ranges. A range
+// holds what differs from cycle to cycle in the recording, by how much the model
+// misses the recording itself, and how far it was off elsewhere; not that the load
+// may change.
+func (m *calibrated) predict(s Scenario) Outcome {
+	run := m.run(s, m.cycles, steps, nil)
+	var all [figures][]float64
+	add := func(r ran) {
+		for i, v := range r.figures() {
+			all[i] = append(all[i], v)
+		}
+	}
+	if len(m.cycles) >= 3 {
+		chance := rand.New(rand.NewPCG(1, uint64(len(m.cycles))))
+		for range repeats {
+			add(m.run(m.another(s, chance), m.resample(chance), steps, chance))
+		}
+	}
+	at, held, free := run.figures(), run.figures(), run.figures()
+	if run.limiter {
+		// The limiter lets assists off now and then, so that what it counts is its cap:
+		// what happens lies so far between always and never.
+		loose := m.simulate(s, m.cycles, steps, nil, false)
+		free = loose.figures()
+		part := min(max((limiterCap*m.h.Procs-m.counted(loose))/(m.counted(run)-m.counted(loose)), 0), 1)
+		for i := range at {
+			at[i] = free[i] + part*(held[i]-free[i])
+		}
+	}
+	estimate := func(i int, off float64) model.Estimate {
+		e := model.Exactly(at[i])
+		if len(all[i]) == 0 {
+			return e
+		}
+		v := sorted(all[i])
+		low, high := v[len(v)/40], v[len(v)-1-len(v)/40]
+		off = math.Hypot(off, m.miss) * at[i]
+		e.Low = min(at[i]-math.Hypot(max(at[i]-low, 0), off), held[i], free[i])
+		e.High = max(at[i]+math.Hypot(max(high-at[i], 0), off), held[i], free[i])
+		e.Low = max(e.Low, 0)
+		return e
+	}
+	o := Outcome{Setting: s.Setting, Live: m.live, Alloc: m.h.Alloc, Cycles: estimate(0, offCycles), Collector: estimate(1, offCores), Assist: estimate(2, offCores), Marking: estimate(3, offCores),
+		Goal: estimate(4, offSize), Peak: estimate(5, offSize), Share: model.Unknown, Process: model.Unknown, RSS: model.Unknown, P99: model.Unknown, Fill: Fill{model.Unknown, model.Unknown}, Bound: run.bound, Limiter: run.limiter}
+	if s.Live > 0 {
+		o.Live = s.Live
+	}
+	if s.Alloc > 0 {
+		o.Alloc = s.Alloc
+	}
+	if run.limiter {
+		// A heap that is not held is as large as what is live in it.
+		o.Goal, o.Peak = above(o.Goal, o.Live+s.Ballast), above(o.Peak, o.Live+s.Ballast)
+	}
+	o.Marking = within(o.Marking, 1)
+	o.Collector = within(o.Collector, m.h.Procs)
+	if !math.IsNaN(m.own) {
+		own := m.own * o.Alloc / m.h.Alloc
+		o.PilesUp = o.Collector.Value+own >= m.h.Procs
+		o.Process = within(o.Collector.Plus(own), m.h.Procs)
+		share := func(gc float64) float64 { return gc / (gc + own) }
+		o.Share = model.Between(share(o.Collector.Value), share(o.Collector.Low), share(o.Collector.High))
+	}
+	top := estimate(6, offSize)
+	if run.limiter {
+		top = above(top, o.Live+s.Ballast)
+	}
+	o.RSS = m.resident(s, top, run.limiter)
+	o.Fill = m.fill(s, o)
+	return o
+}
+
+// within bounds an estimate from above. Where the whole range is beyond there is none.
+func within(e model.Estimate, most float64) model.Estimate {
+	if e.Low >= most {
+		return model.Exactly(most)
+	}
+	return model.Between(min(e.Value, most), min(e.Low, most), min(e.High, most))
+}
+
+// above bounds one from below.
+func above(e model.Estimate, least float64) model.Estimate {
+	if e.High <= least {
+		return model.Exactly(least)
+	}
+	return model.Between(max(e.Value, least), max(e.Low, least), max(e.High, least))
+}
+
+// resample draws as many cycles with replacement, in runs of three: neighbours are
+// alike.
+func (m *calibrated) resample(chance *rand.Rand) []drawn {
+	n := len(m.cycles)
+	out := make([]drawn, 0, n+2)
+	for len(out) < n {
+		i := chance.IntN(n)
+		for k := range min(3, n) {
+			out = append(out, m.cycles[(i+k)%n])
+		}
+	}
+	return out[:n]
+}
+
+// another is the scenario at a mean allocation rate that the recording could as
+// well have shown.
+func (m *calibrated) another(s Scenario, chance *rand.Rand) Scenario {
+	if s.Alloc > 0 {
+		return s // it was told
+	}
+	var sum, again float64
+	for _, d := range m.cycles {
+		sum += d.alloc
+	}
+	for range m.cycles {
+		again += m.cycles[chance.IntN(len(m.cycles))].alloc
+	}
+	s.Alloc = m.h.Alloc * again / sum
+	return s
+}
+
+// resident is the memory that cycles fill. The runtime gives memory back above 95 %
+// of a limit, unless what is live does not allow it; a ballast is never touched.
+func (m *calibrated) resident(s Scenario, top model.Estimate, limiter bool) model.Estimate {
+	of := func(heap float64) float64 {
+		heap = max(heap-s.Ballast, 0)
+		return heap + m.over.nonHeap(heap)
+	}
+	e := model.Between(of(top.Value), of(top.Low), of(top.High))
+	if s.Limit > 0 && !limiter {
+		kept := .95 * s.Limit
+		e = model.Between(min(e.Value, kept), min(e.Low, kept*(1-offSize)), min(e.High, s.Limit))
+	}
+	return e.Plus(m.over.text)
+}
+
+// fill says what it takes to fill memory that was not used before.
+func (m *calibrated) fill(s Scenario, o Outcome) Fill {
+	base := m.h.RSS
+	if !(base > 0) {
+		base = m.resident(Scenario{Setting: m.h.Setting}, model.Exactly(m.top), false).Value
+	}
+	faults := func(rss float64) float64 { return max(rss-base, 0) / 4096 }
+	grow := max(o.Peak.Value-s.Ballast-o.Live, 0) / o.Alloc
+	return Fill{Faults: model.Between(faults(o.RSS.Value), faults(o.RSS.Low), faults(o.RSS.High)), Seconds: model.Exactly(grow)}
+}

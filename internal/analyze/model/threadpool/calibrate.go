@@ -1,0 +1,322 @@
+package threadpool
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// ErrNoPool says that nothing of a pool was recorded; what to record is in the text.
+var ErrNoPool = errors.New("the pool's threads were not recorded: record the process under load (unstall record PID --for 30s)")
+
+// ask is the model's answer from what was recorded.
+func ask(q model.Question) (*model.Answer, error) {
+	s, err := ProcessOf(q.Bundle, q.Subject, q.Ledger).Situation()
+	if err != nil {
+		return nil, err
+	}
+	return s.Ask(q.Name, q.Wanted)
+}
+
+// Situation is what the simulation of the pool starts from: the pool as recorded. What a
+// request waits for, and how many are in flight, may not be known; the simulation says so.
+func (p *Process) Situation() (Situation, error) {
+	if !p.Watched() {
+		return Situation{}, ErrNoPool
+	}
+	pattern, waits, err := p.pattern()
+	if err != nil {
+		return Situation{}, err
+	}
+	s := p.With(p.Needed(), pattern)
+	s.Waits = waits
+	return s, nil
+}
+
+// With is the pool as recorded with threads that do the given while an operation is out
+// that takes so long.
+func (p *Process) With(operation Service, pattern Pattern) Situation {
+	flying, _ := p.InFlight()
+	s := Situation{
+		Case: Case{Version: p.Bundle.Subjects[p.Subject].Version, Cores: int(p.Cores), Connections: int(flying),
+			Min: p.told(evidence.FactForcedPoolMinimum), Max: p.told(evidence.FactForcedPoolMaximum), Pattern: pattern, Service: operation},
+		Measured: Measured{Threads: model.Exactly(p.Size()), Rate: model.Unknown, Latency: model.Unknown, P99: model.Unknown},
+		Seconds:  p.Threads.Span(),
+	}
+	l := p.Ledger
+	if l == nil || l.Requests.To <= l.Requests.From {
+		return s
+	}
+	s.Seconds = float64(l.Requests.To-l.Requests.From) / 1e9
+	finished := l.Requests.Count - l.Requests.Unfinished - l.Requests.TimedOut
+	s.Measured.Rate = model.Exactly(float64(finished) / s.Seconds)
+	if l.Requests.P99 > 0 {
+		s.Measured.P99 = model.Exactly(float64(l.Requests.P99) / 1e6)
+	}
+	s.Measured.Latency = model.Exactly(p.answered())
+	if finished >= enoughToCompute && p.CPU > 0 {
+		s.Case.CPU = min(p.CPU*p.Cores*s.Seconds/float64(finished), p.each(), p.own())
+	}
+	return s
+}
+
+// each is at most how much more a process computes for each request more that ends in a second, s; +Inf
+// where that is not known. What it does anyway, such as to start and to be recorded, would else be
+// multiplied as a starving pool's requests are by the cure.
+func (p *Process) each() float64 {
+	l := p.Ledger
+	used := reading.ProcessorTime(p.Bundle, p.Subject, p.window())
+	n := int((l.Requests.To - l.Requests.From) / 1e9)
+	if !used.Known() || n < fewSeconds {
+		return math.Inf(1)
+	}
+	type second struct{ ended, took float64 }
+	seconds := make([]second, n)
+	r := &p.Bundle.Requests
+	for i := range r.Len() {
+		if a, ok := r.Origin.At(i).Artifact(); ok && a == l.Requests.Source && r.Subject.At(i) == p.Subject && r.Timed(i) {
+			if k := (r.End.At(i) - l.Requests.From) / 1e9; k >= 0 && k < int64(n) {
+				seconds[k].ended++
+			}
+		}
+	}
+	watched := seconds[:0]
+	for k, x := range seconds {
+		from := l.Requests.From + int64(k)*1e9
+		if v := used.Over(reading.Window{From: from, Until: from + 1e9}); v.Known() { // clients may have seen more than was recorded
+			watched = append(watched, second{x.ended, v.Number})
+		}
+	}
+	if seconds, n = watched, len(watched); n < fewSeconds {
+		return math.Inf(1)
+	}
+	sorting.By(seconds, func(a, b second) int { return cmp.Compare(a.ended, b.ended) })
+	ended, took := make([]float64, n), make([]float64, n)
+	for k, x := range seconds {
+		ended[k], took[k] = x.ended, x.took
+	}
+	_, _, high := stats.TheilSen(ended, took)
+	if math.IsNaN(high) {
+		return math.Inf(1)
+	}
+	return max(0, high)
+}
+
+// own is at most how long a slow request computes in the mean, s, by what threads were seen to do while such were under way;
+// +Inf where most of that is not known. It is what tells where as many requests end in each second.
+func (p *Process) own() float64 {
+	l := p.Ledger
+	if unknown := l.Charges[ledger.Unobserved] + l.Charges[ledger.Unexplained]; len(l.Slow) < ledger.MinRequests || float64(unknown) >= mostlyUnknown*float64(l.Total) {
+		return math.Inf(1)
+	}
+	return float64(l.Charges[ledger.Own]+l.Charges[ledger.RequestsCPU]) / 1e9 / float64(len(l.Slow))
+}
+
+// mostlyUnknown is the part of slow time of which nothing is known from which on the rest does not tell.
+const mostlyUnknown = .1
+
+// fewSeconds do not tell what goes with what.
+const fewSeconds = 8
+
+// enoughToCompute is from how many requests on the CPU of a process is theirs, and not
+// what it does anyway.
+const enoughToCompute = 200
+
+// answered is the mean latency of the requests that were answered, ms, as those saw it who
+// told of rate and p99; NaN: none was.
+func (p *Process) answered() float64 {
+	r := &p.Bundle.Requests
+	var sum, n float64
+	for i := range r.Len() {
+		if a, ok := r.Origin.At(i).Artifact(); ok && a == p.Ledger.Requests.Source && r.Subject.At(i) == p.Subject && r.Outcome.At(i) == evidence.OK {
+			sum += float64(r.Latency(i)) / 1e6
+			n++
+		}
+	}
+	return sum / n
+}
+
+// pattern is how most of the pool's blocked threads wait, and in words.
+func (p *Process) pattern() (Pattern, string, error) {
+	if p.Worst != nil {
+		groups := p.Waiting()
+		if len(groups) == 0 || !p.Above(float64(p.Worst.Pool)) && float64(p.Standing()) < p.Cores {
+			return Await, "", nil
+		}
+		g := groups[0]
+		waits := fmt.Sprintf("%d of %d pool threads blocked in %s %s", g.Pool, p.Worst.Pool, Method(g.View), On(g.View))
+		switch g.View.State {
+		case evidence.TaskWait:
+			return TaskWait, waits, nil
+		case evidence.SleepWait, evidence.KindUnknown:
+			return SleepWait, waits, nil
+		case evidence.NetWait, evidence.Syscall:
+			return Call, waits, nil
+		case evidence.LockWait, evidence.PoolWait:
+			return "", "", fmt.Errorf("%s: that depends on how long others hold what they wait for, which the model does not know", waits)
+		}
+		return "", "", fmt.Errorf("%s: the model covers only waits for tasks, sleeps and synchronous I/O", waits)
+	}
+	// The runtime says why it adds threads, not where they wait.
+	switch release, known := p.Release(); {
+	case p.Raised[reading.CooperativeBlocking] > 0:
+		return TaskWait, "pool threads wait for tasks", nil
+	case p.Raised[reading.Starvation] > 0 && known && release >= 6:
+		return SleepWait, "pool threads are blocked, not in waits for tasks", nil
+	case p.Raised[reading.Starvation] > 0 || p.Climbs():
+		return TaskWait, "pool threads are blocked", nil
+	}
+	return Await, "", nil
+}
+
+// told is what the environment says of the pool's size, 0 nothing. The runtime reads it
+// as hexadecimal; DOTNET_ goes before COMPlus_, and is not known before 6.
+func (p *Process) told(name string) int {
+	release, known := p.Release()
+	for _, prefix := range []string{"DOTNET_", "COMPlus_"} {
+		if prefix == "DOTNET_" && known && release < 6 {
+			continue
+		}
+		f, ok := p.Fact(prefix + name)
+		if !ok {
+			continue
+		}
+		if n, err := strconv.ParseUint(f.Value, 16, 15); err == nil && n > 0 {
+			return int(n)
+		}
+	}
+	return 0
+}
+
+// undisturbed is the quantile of what such requests took that one needs: others met something
+// all the same.
+const undisturbed = .25
+
+// alone is how many requests that had the pool to themselves tell what one needs.
+const alone = 2
+
+// Needed is what a request takes where it need not wait for a thread, which a starving
+// service hardly ever shows: found among requests of the route that is slow which ended
+// while no more of them were there than the pool has threads from the beginning, whoever saw
+// them; else among those that the service followed from when a thread took them.
+func (p *Process) Needed() Service {
+	l := p.Ledger
+	if l == nil {
+		return Service{}
+	}
+	if l.Rule == ledger.RuleBaseline {
+		return Service{float64(l.Threshold) / 1e9, "the baseline"}
+	}
+	r := &p.Bundle.Requests
+	route := routeOf(r, l)
+	seen := make(map[evidence.ArtifactID][]int)
+	for i := range r.Len() {
+		if a, ok := r.Origin.At(i).Artifact(); ok && r.Subject.At(i) == p.Subject && r.Timed(i) {
+			seen[a] = append(seen[a], i)
+		}
+	}
+	var best []int64
+	for _, a := range slices.Sorted(maps.Keys(seen)) {
+		if took := p.alone(seen[a], route); len(took) > len(best) {
+			best = took
+		}
+	}
+	if len(best) < alone {
+		return p.fastest(route)
+	}
+	slices.Sort(best)
+	return Service{float64(stats.Quantile(best, undisturbed)) / 1e9, "requests in this recording that ran one at a time"}
+}
+
+// What requests that hold a thread take at least: of so many that ended, the fastest; of many
+// the quantile, as one of them may have found its answer in a cache.
+const (
+	leastEnded = 5
+	quickest   = .1
+)
+
+// fastest is what the fastest requests of a route took from when a thread of the pool began with
+// them. That their operation is complete is noticed late in a starving pool, never too early.
+func (p *Process) fastest(route evidence.NameID) Service {
+	r := &p.Bundle.Requests
+	var took []int64
+	for i := range r.Len() {
+		if r.Subject.At(i) == p.Subject && r.Lane.At(i) != 0 && r.Route.At(i) == route && r.Outcome.At(i) == evidence.OK {
+			took = append(took, r.Latency(i))
+		}
+	}
+	if len(took) < leastEnded {
+		return Service{}
+	}
+	slices.Sort(took)
+	return Service{float64(stats.Quantile(took, quickest)) / 1e9, "the fastest requests in this recording, from when a thread took them"}
+}
+
+// Served is what requests take where each has a thread, blocked as that is.
+func (p *Process) Served() Service {
+	l := p.Ledger
+	if l == nil {
+		return Service{}
+	}
+	r := &p.Bundle.Requests
+	route := routeOf(r, l)
+	var took []int64
+	for _, i := range l.Rows {
+		if r.Route.At(i) == route && r.Outcome.At(i) == evidence.OK {
+			took = append(took, r.Latency(i))
+		}
+	}
+	if len(took) < ledger.MinRequests {
+		return Service{}
+	}
+	return Service{stats.Median(took) / 1e9, "requests in this recording that did not wait for a thread"}
+}
+
+// routeOf is the route of most slow requests, else of most.
+func routeOf(r *evidence.Requests, l *ledger.Ledger) evidence.NameID {
+	rows := l.Slow
+	if len(rows) == 0 {
+		rows = l.Rows
+	}
+	n := make(map[evidence.NameID]int64)
+	for _, i := range rows {
+		n[r.Route.At(i)]++
+	}
+	var most evidence.NameID
+	for _, k := range slices.Sorted(maps.Keys(n)) {
+		if n[k] > n[most] {
+			most = k
+		}
+	}
+	return most
+}
+
+// alone is what the requests of a route took beside which there were hardly others.
+func (p *Process) alone(rows []int, route evidence.NameID) (took []int64) {
+	r := &p.Bundle.Requests
+	var starts, ends []int64
+	for _, i := range rows {
+		starts, ends = append(starts, r.End.At(i)-r.Latency(i)), append(ends, r.End.At(i))
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	before := func(at []int64, t int64) int { n, _ := slices.BinarySearch(at, t); return n }
+	for _, i := range rows {
+		from, to := r.End.At(i)-r.Latency(i), r.End.At(i)
+		if beside := before(starts, to) - before(ends, from); r.Route.At(i) == route && r.Outcome.At(i) == evidence.OK && float64(beside) <= max(1, p.Cores) {
+			took = append(took, r.Latency(i))
+		}
+	}
+	return took
+}

@@ -1,0 +1,204 @@
+package routes
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// What makes a row of an access log or a load generator the same request as a traced one.
+const (
+	// A row is of a client, or written once the answer is out: it begins and ends this much (ns)
+	// earlier and later at most. A service that a quota stops reads what was sent 100 ms before.
+	mostLate = 200e6
+	// So many of a handler's requests must have a row of their own for the rest to be left
+	// without: fewer would be those that were alone, which are the quick ones.
+	mostMatched = .8
+	// What is less of a handler's or a route's requests may be of wrong matches.
+	goodPart = .1
+	// Fewer matched requests of a handler tell nothing.
+	leastMatched = 5
+)
+
+// Match gives traced requests the method and path that other sources know of the same
+// requests. A handler that answers one path only gets that for all of its requests, one that
+// answers several for those that have a row of their own.
+func Match(b *evidence.Bundle) {
+	r := &b.Requests
+	traced := make(map[evidence.SubjectID][]int)
+	rows := make(map[evidence.SubjectID]map[evidence.ArtifactID][]int)
+	usable := func(i int) (a evidence.ArtifactID, ok bool) {
+		a, ok = r.Origin.At(i).Artifact()
+		return a, ok && b.Clocks[r.Clock.At(i)].Anchored() && r.Timed(i)
+	}
+	for i := range r.Len() {
+		if r.Lane.At(i) == 0 {
+			continue
+		}
+		if _, ok := usable(i); ok && r.Path(i) != nil {
+			s := r.Subject.At(i)
+			traced[s] = append(traced[s], i)
+		}
+	}
+	if len(traced) == 0 { // a log alone has millions of rows that match nothing
+		return
+	}
+	for i := range r.Len() {
+		if r.Lane.At(i) != 0 || r.Route.At(i) == 0 {
+			continue
+		}
+		s := r.Subject.At(i)
+		if a, ok := usable(i); ok && traced[s] != nil {
+			if rows[s] == nil {
+				rows[s] = make(map[evidence.ArtifactID][]int)
+			}
+			rows[s][a] = append(rows[s][a], i)
+		}
+	}
+	for s, of := range traced {
+		if best := bestMatch(b, of, rows[s]); best != nil {
+			rename(b, of, best)
+		}
+	}
+}
+
+// bestMatch matches with each source alone and takes the one that knows most.
+func bestMatch(b *evidence.Bundle, traced []int, sources map[evidence.ArtifactID][]int) (best map[int]evidence.NameID) {
+	ids := make([]evidence.ArtifactID, 0, len(sources))
+	for a := range sources {
+		ids = append(ids, a)
+	}
+	slices.Sort(ids)
+	for _, a := range ids {
+		if m := match(b, traced, sources[a]); len(m) > len(best) {
+			best = m
+		}
+	}
+	return best
+}
+
+// pair is a traced request and a row that may be the same.
+type pair struct {
+	traced, row int
+	off         int64 // ns that their starts and ends differ by
+}
+
+// mostPairs is how many rows are tried for a traced request.
+const mostPairs = 24
+
+// match returns the routes of the traced requests that have a row: each row is of one request,
+// and the nearest belong together.
+func match(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID {
+	r := &b.Requests
+	byEnd, bySent := slices.Clone(rows), slices.Clone(rows)
+	sorting.By(byEnd, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
+	sorting.By(bySent, func(i, j int) int { return cmp.Or(cmp.Compare(sent(r, i), sent(r, j)), cmp.Compare(i, j)) })
+	var pairs []pair
+	for _, i := range traced {
+		slack := b.Clocks[r.Clock.At(i)].Slack() + b.Clocks[r.Clock.At(rows[0])].Slack()
+		began, ended := whole(b, i)
+		near := byEnd[sort.Search(len(rows), func(k int) bool { return r.End.At(byEnd[k]) >= r.End.At(i)-slack }):]
+		if !ended {
+			near = bySent[sort.Search(len(rows), func(k int) bool { return sent(r, bySent[k]) >= r.Start.At(i)-slack-mostLate }):]
+		}
+		for n, j := range near {
+			early, late := r.Start.At(i)-sent(r, j), r.End.At(j)-r.End.At(i)
+			if n == mostPairs || ended && late > slack+mostLate || !ended && early < -slack {
+				break
+			}
+			off := max(early, 0) + max(late, 0)
+			switch {
+			case early < -slack || late < -slack || !began && !ended:
+				continue
+			case !began:
+				off = 2 * max(late, 0)
+			case !ended:
+				off = 2 * max(early, 0)
+			case early > slack+mostLate:
+				continue
+			}
+			pairs = append(pairs, pair{i, j, off})
+		}
+	}
+	sorting.By(pairs, func(x, y pair) int {
+		return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.traced, y.traced), cmp.Compare(x.row, y.row))
+	})
+	out, taken := make(map[int]evidence.NameID), make(map[int]bool)
+	for _, p := range pairs {
+		if out[p.traced] == 0 && !taken[p.row] {
+			out[p.traced], taken[p.row] = r.Route.At(p.row), true
+		}
+	}
+	return out
+}
+
+// whole says whether the beginning and the end of a traced request lie within the trace.
+func whole(b *evidence.Bundle, row int) (began, ended bool) {
+	r := &b.Requests
+	if r.Outcome.At(row) != evidence.Unfinished {
+		return true, true
+	}
+	a, _ := r.Origin.At(row).Artifact()
+	for _, c := range b.Coverage {
+		if o, ok := c.Origin.Artifact(); ok && o == a && c.Kind == evidence.CoverRequests {
+			return r.Start.At(row) > c.From, r.End.At(row) < c.Until
+		}
+	}
+	return false, false
+}
+
+// sent is when a row's request was sent, or received.
+func sent(r *evidence.Requests, row int) int64 {
+	if r.Start.At(row) != 0 {
+		return r.Start.At(row)
+	}
+	at := r.Intended.At(row)
+	for s := range r.Path(row).All {
+		if s.Kind == evidence.SentLate {
+			at += s.Dur
+		}
+		break
+	}
+	return at
+}
+
+// rename sets the routes of traced requests to what was matched. A few are matched wrongly:
+// a handler answers a route if most of that route's requests are its own, or a good part
+// of both the route's and the handler's.
+func rename(b *evidence.Bundle, traced []int, matched map[int]evidence.NameID) {
+	r := &b.Requests
+	all, count, ofRoute := make(map[evidence.NameID]int), make(map[evidence.NameID]int), make(map[evidence.NameID]int)
+	both := make(map[[2]evidence.NameID]int)
+	for _, i := range traced {
+		h, to := r.Route.At(i), matched[i]
+		all[h]++
+		if to != 0 {
+			count[h]++
+			ofRoute[to]++
+			both[[2]evidence.NameID{h, to}]++
+		}
+	}
+	answers := make(map[[2]evidence.NameID]bool)
+	several, only := make(map[evidence.NameID]int), make(map[evidence.NameID]evidence.NameID)
+	for k, n := range both {
+		share, part := float64(n)/float64(ofRoute[k[1]]), float64(n)/float64(count[k[0]])
+		if share > .5 || share >= goodPart && part >= goodPart {
+			answers[k] = true
+			several[k[0]]++
+			only[k[0]] = k[1]
+		}
+	}
+	for _, i := range traced {
+		h := r.Route.At(i)
+		switch {
+		case count[h] < leastMatched || float64(count[h]) < mostMatched*float64(all[h]):
+		case several[h] == 1 && h != 0:
+			r.Route.Set(i, only[h])
+		case answers[[2]evidence.NameID{h, matched[i]}]:
+			r.Route.Set(i, matched[i])
+		}
+	}
+}

@@ -1,0 +1,206 @@
+// Package routes names the handler of each request that was seen on stacks only, as in an
+// execution trace, and gives it the method and path that an access log or a load generator's
+// rows know of the same request.
+//
+// Its opinion: one stack does not tell a handler from what wraps it or from what it calls;
+// all stacks of all requests together do. What another handler is called from is a wrapper.
+// What a function calls on one line in several ways, a request each, was handed to it: it
+// only hands on. Anything else further inside is what some requests of a handler happen to do,
+// and no route: a request must not be measured against others for what made it slow.
+package routes
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Name sets the routes of requests whose handling was seen, of each process on its own.
+func Name(b *evidence.Bundle) {
+	r := &b.Requests
+	traced := make(map[evidence.SubjectID][]int)
+	for i := range r.Len() {
+		if r.Route.At(i) == 0 && r.Lane.At(i) != 0 && r.Path(i) != nil {
+			traced[r.Subject.At(i)] = append(traced[r.Subject.At(i)], i)
+		}
+	}
+	for _, rows := range traced {
+		if slices.ContainsFunc(rows, func(i int) bool { return r.Handling.At(i) != 0 }) {
+			name(b, rows)
+		}
+	}
+}
+
+func name(b *evidence.Bundle, rows []int) {
+	r := &b.Requests
+	h := learn(b, rows)
+	known := make(map[evidence.HandlingID]evidence.NameID)
+	for id := range h.count {
+		known[id] = h.route(id)
+	}
+	var unknown []int
+	count := make(map[evidence.NameID]int)
+	for _, i := range rows {
+		if r.Route.Set(i, known[r.Handling.At(i)]); r.Route.At(i) != 0 {
+			count[r.Route.At(i)]++
+		} else {
+			unknown = append(unknown, i)
+		}
+	}
+	if route := whose(b, rows, unknown, count); route != 0 {
+		for _, i := range unknown {
+			r.Route.Set(i, route)
+		}
+	}
+}
+
+// handlings is what all requests of a process were seen in.
+type handlings struct {
+	all      *evidence.Handlings
+	count    map[evidence.HandlingID]int
+	wrappers map[evidence.NameID]bool
+	handsOn  map[call]bool
+}
+
+// call is a line of a function that calls others.
+type call struct {
+	by   evidence.NameID
+	line int32
+}
+
+// minSeen is how many requests must have been seen in a function for it to count: one or two
+// are signals and panics.
+const minSeen = 3
+
+func learn(b *evidence.Bundle, rows []int) *handlings {
+	h := &handlings{all: b.Handlings, count: make(map[evidence.HandlingID]int), wrappers: make(map[evidence.NameID]bool), handsOn: make(map[call]bool)}
+	for _, i := range rows {
+		if id := b.Requests.Handling.At(i); id != 0 {
+			h.count[id]++
+		}
+	}
+	for id := range h.count {
+		for _, s := range h.all.Stacks(id) {
+			for i := range lastCalled(s) {
+				if s[i].Called {
+					h.wrappers[s[i].Func] = true
+				}
+			}
+		}
+	}
+	h.findCalls()
+	return h
+}
+
+func lastCalled(s []evidence.Caller) int {
+	for i := len(s) - 1; i > 0; i-- {
+		if s[i].Called {
+			return i
+		}
+	}
+	return 0
+}
+
+// severalAtOnce is the share of requests that may be seen in two functions called on the same
+// line before that line calls both for one request: f(g(x)).
+const severalAtOnce = .05
+
+// findCalls finds the lines on which a function hands requests on to several others.
+func (h *handlings) findCalls() {
+	seen := make(map[call]map[evidence.NameID]int)
+	requests, several := make(map[call]int), make(map[call]int)
+	for id, n := range h.count {
+		mine := make(map[call]map[evidence.NameID]bool)
+		for _, s := range h.all.Stacks(id) {
+			for i := lastCalled(s); i+1 < len(s); i++ {
+				c := call{s[i].Func, s[i].Line}
+				if mine[c] == nil {
+					mine[c] = make(map[evidence.NameID]bool)
+				}
+				mine[c][s[i+1].Func] = true
+			}
+		}
+		for c, to := range mine {
+			if seen[c] == nil {
+				seen[c] = make(map[evidence.NameID]int)
+			}
+			for f := range to {
+				seen[c][f] += n
+			}
+			requests[c] += n
+			if len(to) > 1 {
+				several[c] += n
+			}
+		}
+	}
+	for c, to := range seen {
+		often := 0
+		for _, n := range to {
+			if n >= minSeen {
+				often++
+			}
+		}
+		h.handsOn[c] = often > 1 && float64(several[c]) <= severalAtOnce*float64(requests[c])
+	}
+}
+
+// route names the handler of requests that were handled so, 0 if only wrappers were seen.
+func (h *handlings) route(id evidence.HandlingID) (route evidence.NameID) {
+	deepest := -1
+	for _, s := range h.all.Stacks(id) {
+		i := lastCalled(s)
+		if h.wrappers[s[i].Func] {
+			continue
+		}
+		depth := 0
+		for i+1 < len(s) && h.handsOn[call{s[i].Func, s[i].Line}] {
+			i++
+			depth++
+		}
+		if depth > deepest {
+			deepest, route = depth, s[i].Func
+		}
+	}
+	return route
+}
+
+// alike is the share of requests of known route that must be of one for those of unknown
+// route to be of it, too.
+const alike = .9
+
+// whose says of which route the requests are that never waited within their handler: of the
+// one that has all others as short as they. Where no other is as short, they are of the only
+// handler there is if they are most of all requests and profiles show no other: then those that
+// were seen in it are what is unusual of it. The fewer are of another one, which is too quick to be seen, and no
+// measure for those that were.
+func whose(b *evidence.Bundle, rows, unknown []int, count map[evidence.NameID]int) evidence.NameID {
+	if len(unknown) == 0 || len(count) == 0 {
+		return 0
+	}
+	r := &b.Requests
+	took := make([]int64, 0, len(unknown))
+	for _, i := range unknown {
+		took = append(took, r.Latency(i))
+	}
+	slices.Sort(took)
+	short := 2 * took[len(took)/2]
+	all := false
+	if len(count) == 1 && 2*len(unknown) > len(rows) {
+		for handler := range count {
+			all = !another(b, r.Subject.At(rows[0]), handler)
+		}
+	}
+	n, of := 0, make(map[evidence.NameID]int)
+	for _, i := range rows {
+		if r.Route.At(i) != 0 && (all || r.Latency(i) <= short) {
+			n++
+			of[r.Route.At(i)]++
+		}
+	}
+	for route, k := range of {
+		if (n >= minSeen || all) && float64(k) >= alike*float64(n) {
+			return route
+		}
+	}
+	return 0
+}

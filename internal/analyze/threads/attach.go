@@ -1,0 +1,348 @@
+package threads
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Attach gives requests that have a lane and no states the states in which their
+// thread was seen. Call it when the bundle's clocks are aligned: looks may come from
+// another artifact than the requests.
+//
+// A look at the request's thread stands for the time around it: up to the middle
+// between it and the next one, the first from the request's start and the last to
+// its end. So between two bursts of looks a state is assumed where it was the same
+// before and after, and split at the middle where it was not. A single look says
+// nothing of the rest of a request: it needs two. From when its thread begins another
+// request, or is seen without a frame of a server's, a request is Awaiting: it was
+// not on that thread any more, and stays unfollowed if it goes on on another.
+//
+// What is known exactly is laid over that: contended locks of the thread, stop-the-world
+// pauses over what ran, and the request's own calls to others, and awaits of other things, over
+// the time in which it held no thread.
+func Attach(b *evidence.Bundle, of Readers) {
+	t := Of(b, of)
+	a := &attacher{t: t, b: b, lanes: make(map[laneOf][]Look), turns: make(map[turnsOf][]int64), attached: make(map[charged]bool)}
+	a.index()
+	if len(a.lanes) == 0 && len(a.locks) == 0 && len(a.calls) == 0 {
+		return
+	}
+	b.Requests.SetPaths(a.path)
+	a.cover()
+}
+
+type laneOf struct {
+	subject evidence.SubjectID
+	lane    evidence.LaneID
+}
+
+type turnsOf struct {
+	artifact evidence.ArtifactID
+	laneOf
+}
+
+type charged struct {
+	subject  evidence.SubjectID
+	artifact evidence.ArtifactID
+	clock    evidence.ClockID
+}
+
+type span struct {
+	from, to int64
+	row      int // of the intervals
+}
+
+type attacher struct {
+	t        *Threads
+	b        *evidence.Bundle
+	lanes    map[laneOf][]Look             // by time
+	locks    map[laneOf][]span             // contended locks, by start
+	stops    map[evidence.SubjectID][]span // pauses, by start, none overlapping
+	calls    map[int][]span                // to others, and awaits, by row of the requests, the longest first
+	turns    map[turnsOf][]int64           // when requests began on a lane, sorted
+	attached map[charged]bool
+	parts    []part
+}
+
+// index sorts what is asked for each request.
+func (a *attacher) index() {
+	for s, looks := range a.t.looks {
+		for _, l := range looks {
+			if l.Time != 0 && l.Lane != 0 {
+				k := laneOf{s, l.Lane}
+				a.lanes[k] = append(a.lanes[k], l)
+			}
+		}
+	}
+	v := &a.b.Intervals
+	a.locks, a.stops = make(map[laneOf][]span), make(map[evidence.SubjectID][]span)
+	waited := make(map[evidence.SubjectID]bool)
+	for _, c := range a.b.Coverage {
+		waited[c.Subject] = waited[c.Subject] || c.Kind == evidence.CoverWaits
+	}
+	for _, i := range v.Select(evidence.LockWait, -1) {
+		if k := (laneOf{v.Subject[i], v.Lane[i]}); waited[k.subject] && k.lane > 0 {
+			a.locks[k] = append(a.locks[k], span{v.Start[i], v.End[i], i})
+		}
+	}
+	for _, i := range v.Select(evidence.StopTheWorld, -1) {
+		s := v.Subject[i]
+		n := len(a.stops[s])
+		if x := (span{v.Start[i], v.End[i], i}); n > 0 && a.stops[s][n-1].to > x.from {
+			a.stops[s][n-1].to = max(a.stops[s][n-1].to, x.to)
+		} else {
+			a.stops[s] = append(a.stops[s], x)
+		}
+	}
+	a.calls = make(map[int][]span)
+	for _, kind := range []evidence.Kind{evidence.NetWait, evidence.PoolWait, evidence.SleepWait, evidence.SyncWait} {
+		for _, i := range v.Select(kind, -1) {
+			if id := v.Request[i]; id != evidence.NoRequest {
+				a.calls[int(id)-1] = append(a.calls[int(id)-1], span{v.Start[i], v.End[i], i})
+			}
+		}
+	}
+	awaits := func(x span) int { return int(min(1, v.Stack[x.row])) }
+	for _, calls := range a.calls { // of calls within calls the inner one says more, and what is awaited comes after
+		sorting.By(calls, func(x, y span) int {
+			return cmp.Or(cmp.Compare(awaits(x), awaits(y)), cmp.Compare(y.to-y.from, x.to-x.from))
+		})
+	}
+	r := &a.b.Requests
+	for i := range r.Len() {
+		if of, ok := r.Origin.At(i).Artifact(); ok && r.Lane.At(i) != 0 {
+			k := turnsOf{of, laneOf{r.Subject.At(i), r.Lane.At(i)}}
+			a.turns[k] = append(a.turns[k], r.Start.At(i))
+		}
+	}
+	for _, starts := range a.turns {
+		slices.Sort(starts)
+	}
+}
+
+// part is a stretch of a request.
+type part struct {
+	from, to int64
+	evidence.Segment
+}
+
+func (a *attacher) path(i int) evidence.Path {
+	r := &a.b.Requests
+	of, ok := r.Origin.At(i).Artifact()
+	if !ok || r.Lane.At(i) == 0 || r.Start.At(i) == 0 || r.End.At(i) <= r.Start.At(i) || len(r.Path(i)) > 0 {
+		return nil
+	}
+	k := laneOf{r.Subject.At(i), r.Lane.At(i)}
+	start, end := r.Start.At(i), r.End.At(i)
+	left := end // when its thread began something else
+	turns := a.turns[turnsOf{of, k}]
+	if n := sort.Search(len(turns), func(n int) bool { return turns[n] > start }); n < len(turns) {
+		left = min(left, turns[n])
+	}
+	a.parts = a.parts[:0]
+	seen := a.seen(a.looksAt(i, k), start, left, end)
+	locked := a.locked(k, start, left)
+	called := a.called(i, start, end)
+	if !seen && !locked && !called {
+		return nil
+	}
+	a.paused(k.subject)
+	a.attached[charged{k.subject, of, r.Clock.At(i)}] = true
+	var p evidence.Path
+	for _, x := range a.parts {
+		x.Dur = x.to - x.from
+		p = p.Append(x.Segment)
+	}
+	return p
+}
+
+// looksAt are the looks at a lane that are told by the time of day, as the request is,
+// or by the same artifact's clock.
+func (a *attacher) looksAt(i int, k laneOf) []Look {
+	looks := a.lanes[k]
+	if len(looks) == 0 || a.b.Clocks[a.b.Requests.Clock.At(i)].Anchored() {
+		return looks
+	}
+	of, _ := a.b.Requests.Origin.At(i).Artifact()
+	if from, ok := looks[0].Origin.Artifact(); !ok || from != of {
+		return nil
+	}
+	return looks
+}
+
+// seen lays out the states that were seen, and says whether they suffice.
+func (a *attacher) seen(looks []Look, start, left, end int64) bool {
+	from := sort.Search(len(looks), func(n int) bool { return looks[n].Time >= start })
+	to := from + sort.Search(len(looks)-from, func(n int) bool { return looks[from+n].Time >= left })
+	looks = looks[from:to]
+	count := 0
+	for i := range looks {
+		count += looks[i].Count
+	}
+	known := count >= 2
+	at := start
+	for n := 0; known && n < len(looks); n++ {
+		l := &looks[n]
+		until := left
+		if n+1 < len(looks) {
+			until = l.Time + (looks[n+1].Time-l.Time)/2
+		}
+		if !l.View.Request {
+			left = at
+			break
+		}
+		a.add(at, until, a.segment(l))
+		at = until
+	}
+	if !known {
+		a.add(start, left, evidence.Segment{Kind: evidence.Unobserved})
+	}
+	a.add(left, end, evidence.Segment{Kind: evidence.Awaiting})
+	return known || left < end
+}
+
+// add continues the last part if it says the same.
+func (a *attacher) add(from, to int64, s evidence.Segment) {
+	if to <= from {
+		return
+	}
+	if n := len(a.parts); n > 0 && a.parts[n-1].Segment == s && a.parts[n-1].to == from {
+		a.parts[n-1].to = to
+		return
+	}
+	a.parts = append(a.parts, part{from, to, s})
+}
+
+func (a *attacher) segment(l *Look) evidence.Segment {
+	return l.Segment(a.b)
+}
+
+// locked lays the locks over that the thread is known to have waited for.
+func (a *attacher) locked(k laneOf, start, left int64) (any bool) {
+	locks := a.locks[k]
+	v := &a.b.Intervals
+	n := sort.Search(len(locks), func(n int) bool { return locks[n].to > start }) // a thread waits for one lock at a time
+	for ; n < len(locks) && locks[n].from < left; n++ {
+		x := locks[n]
+		s := evidence.Segment{Kind: evidence.LockWait, Stack: v.Stack[x.row], Holder: v.Holder[x.row]}
+		cause := a.b.Names.Text(v.Cause[x.row])
+		if owner := a.t.View(k.subject, s.Stack).Owner; cause == "" {
+			cause = owner
+		}
+		s.Cause = a.b.Names.ID(cause)
+		any = a.over(max(x.from, start), min(x.to, left), s, func(*evidence.Segment) bool { return true }) || any
+	}
+	return any
+}
+
+// called lays over what a request is known to have awaited, calls to others among it: while it
+// holds no thread, that is what it does.
+func (a *attacher) called(i int, start, end int64) (any bool) {
+	v := &a.b.Intervals
+	for _, x := range a.calls[i] {
+		s := evidence.Segment{Kind: v.Kind[x.row], Cause: v.Cause[x.row], Stack: v.Stack[x.row]}
+		if s.Stack != 0 {
+			s.Cause = a.t.Awaited(v.Subject[x.row], s.Kind, s.Cause, s.Stack)
+		}
+		any = a.over(max(x.from, start), min(x.to, end), s, func(p *evidence.Segment) bool {
+			// The await of a call is the call, whose name says more; what a call awaits before it is made is not.
+			return p.Kind == evidence.Awaiting || p.Kind == evidence.Unobserved || p.Kind == evidence.NetWait && p.Stack == 0 && (s.Stack == 0 || s.Kind != evidence.NetWait)
+		}) || any
+	}
+	return any
+}
+
+// paused lays pauses over what ran: what waited did not wait longer for them.
+func (a *attacher) paused(subject evidence.SubjectID) {
+	stops := a.stops[subject]
+	if len(a.parts) == 0 || len(stops) == 0 {
+		return
+	}
+	from, to := a.parts[0].from, a.parts[len(a.parts)-1].to
+	v := &a.b.Intervals
+	n := sort.Search(len(stops), func(n int) bool { return stops[n].to > from })
+	for ; n < len(stops) && stops[n].from < to; n++ {
+		s := evidence.Segment{Kind: evidence.Paused, Cause: v.Cause[stops[n].row]}
+		a.over(max(stops[n].from, from), min(stops[n].to, to), s, func(p *evidence.Segment) bool { return p.Kind == evidence.Running || p.Kind == evidence.KindUnknown })
+	}
+}
+
+// over replaces what the parts say of a time, where they say what may be replaced.
+func (a *attacher) over(from, to int64, s evidence.Segment, may func(*evidence.Segment) bool) (any bool) {
+	if to <= from {
+		return false
+	}
+	first := sort.Search(len(a.parts), func(n int) bool { return a.parts[n].to > from })
+	last := first
+	var with []part
+	for ; last < len(a.parts) && a.parts[last].from < to; last++ {
+		x := a.parts[last]
+		if !may(&x.Segment) {
+			with = append(with, x)
+			continue
+		}
+		any = true
+		for _, y := range []part{{x.from, max(x.from, from), x.Segment}, {max(x.from, from), min(x.to, to), s}, {min(x.to, to), x.to, x.Segment}} {
+			if y.to > y.from {
+				with = append(with, y)
+			}
+		}
+	}
+	a.parts = slices.Replace(a.parts, first, last, with...)
+	return any
+}
+
+// cover says of which requests states are known, and how far looks lie apart.
+func (a *attacher) cover() {
+	sources := make([]charged, 0, len(a.attached))
+	for k := range a.attached {
+		sources = append(sources, k)
+	}
+	sorting.By(sources, func(x, y charged) int {
+		return cmp.Or(cmp.Compare(x.subject, y.subject), cmp.Compare(x.artifact, y.artifact), cmp.Compare(x.clock, y.clock))
+	})
+	for _, k := range sources {
+		c := evidence.Coverage{Subject: k.subject, Clock: k.clock, Kind: evidence.CoverStates, Origin: evidence.NewOrigin(k.artifact, 0)}
+		for _, w := range a.b.Coverage {
+			if w.Subject == k.subject && (w.Kind == evidence.CoverThreads || w.Kind == evidence.CoverWaits) && w.From != 0 {
+				if c.From == 0 || w.From < c.From {
+					c.From = w.From
+				}
+				c.Until = max(c.Until, w.Until)
+				c.Lost += w.Lost
+			}
+		}
+		c.Sampled = a.apart(k.subject, &c)
+		if c.Until > c.From {
+			a.b.Coverage = append(a.b.Coverage, c)
+		}
+	}
+}
+
+// apart is how long, in ns, the gap between two looks at the process is in which a
+// moment lies, in the mean; it widens what is covered to all looks.
+func (a *attacher) apart(s evidence.SubjectID, c *evidence.Coverage) int64 {
+	var squares float64
+	last := c.From
+	for _, l := range a.t.looks[s] {
+		if l.Time == 0 {
+			continue
+		}
+		if c.From == 0 || l.Time < c.From {
+			c.From, last = l.Time, l.Time
+		}
+		d := float64(l.Time - last)
+		squares += d * d
+		last = l.Time
+	}
+	c.Until = max(c.Until, last)
+	d := float64(c.Until - last)
+	if squares += d * d; c.Until == c.From {
+		return 0
+	}
+	return max(1, int64(squares/float64(c.Until-c.From)))
+}

@@ -1,0 +1,118 @@
+package threads
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// NotMounted is the only frame of a virtual thread that was started and never ran: it has
+// none of its own, and nothing but a carrier is what it waits for.
+const NotMounted = "- not mounted yet"
+
+// notMounted is the view of such a thread, once it is known whether it works on a request.
+func notMounted(frames []string) (View, bool) {
+	if len(frames) == 0 || frames[0] != NotMounted {
+		return View{}, false
+	}
+	return View{State: evidence.ThreadWait, Virtual: true, Wait: 0, User: -1, Outer: -1, Began: -1}, true
+}
+
+// mounted says whether a virtual thread keeps a carrier: one that parks gives it back, but
+// where it is pinned, by a monitor or a native frame.
+// https://docs.oracle.com/en/java/javase/21/core/virtual-threads.html
+func mounted(frames []string) (keeps, pinned bool) {
+	for _, f := range frames {
+		switch {
+		case f == NotMounted:
+			return false, false
+		case strings.HasPrefix(f, "java.lang.VirtualThread.parkOnCarrierThread"):
+			return true, true
+		case strings.HasPrefix(f, "java.lang.VirtualThread.park"), strings.HasPrefix(f, "java.lang.VirtualThread.yieldContinuation"):
+			return false, false
+		}
+	}
+	return true, false
+}
+
+// carriers finds what the virtual threads that never ran wait for: those that keep the
+// carriers, in turn; and whether they are requests, as others of the program's are.
+func (h *holding) carriers(bursts [][]*Look) {
+	serve := false
+	for _, burst := range bursts {
+		serve = serve || slices.ContainsFunc(burst, func(l *Look) bool { return l.View.Virtual && l.View.Request })
+	}
+	if !serve {
+		return
+	}
+	x := Limit{Carriers: true}
+	did := make(tally)
+	waiting, beyond, pinned := 0, 0, 0
+	at := make(map[int]int) // looks with so many
+	var waits []*Look
+	for _, burst := range bursts {
+		var keep, wait []*Look
+		stuck := 0
+		for _, l := range burst {
+			switch {
+			case l.View.State == evidence.ThreadWait:
+				wait = append(wait, l)
+			case l.View.Virtual:
+				if keeps, fast := mounted(h.t.pathOf(l.Stack).frames); keeps {
+					keep = append(keep, l)
+					if fast {
+						stuck++
+						if x.Pins == "" {
+							x.Pins = pins(h.t, l)
+						}
+					}
+				}
+			}
+		}
+		if len(wait) == 0 || len(keep) == 0 {
+			continue
+		}
+		x.Looks++
+		if at[len(keep)]++; at[len(keep)] > at[x.Most] { // a dump takes its time: one may be seen leaving, and its successor
+			x.Most = len(keep)
+		}
+		waiting, beyond, pinned = waiting+len(wait), beyond+len(keep), pinned+stuck
+		if x.Looks == 1 {
+			x.Stack, x.Origin = keep[0].Stack, keep[0].Origin
+		}
+		for n, l := range wait {
+			l.View.Request = true
+			h.next[l] = keep[n%len(keep)]
+		}
+		for _, l := range keep {
+			did.add(&l.View)
+		}
+		waits = append(waits, wait...)
+	}
+	if x.Looks < leastShown {
+		return
+	}
+	x.Waiting, x.Beyond, x.Doing = float64(waiting)/float64(x.Looks), float64(beyond)/float64(x.Looks), did.most()
+	x.Pinned = float64(pinned) / float64(beyond)
+	words := x.Words()
+	for _, l := range waits {
+		l.View.Limit = words
+	}
+	h.limit(x)
+}
+
+// pins are the program's own functions of a pinned thread, innermost first: one of them is
+// synchronized, or called by native code.
+func pins(t *Threads, l *Look) string {
+	v, frames := &l.View, t.pathOf(l.Stack).frames
+	var names []string
+	for i := v.User; i >= 0 && i <= v.Outer && len(names) < mostPins; i++ {
+		if !pseudo(frames[i]) {
+			names = append(names, Bare(Short(frames[i])))
+		}
+	}
+	return strings.Join(names, evidence.Link)
+}
+
+const mostPins = 3

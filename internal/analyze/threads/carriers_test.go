@@ -1,0 +1,44 @@
+package threads
+
+import (
+	"testing"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Two virtual threads keep both carriers, which they are pinned to, while others have not run
+// yet: those wait for a carrier, and who keeps it holds what they wait for.
+func TestCarriers(t *testing.T) {
+	handler := []string{"mill.Desk.photo", "mill.Main.badge", "com.sun.net.httpserver.Filter$Chain.doFilter", "java.lang.VirtualThread.run", "[virtual]"}
+	pinned := append([]string{"jdk.internal.misc.Unsafe.park", "java.lang.VirtualThread.parkOnCarrierThread", "java.lang.VirtualThread.park",
+		"sun.nio.ch.NioSocketImpl.park", "java.net.Socket$SocketInputStream.read"}, handler...)
+	parked := append([]string{"java.lang.VirtualThread.park", "sun.nio.ch.NioSocketImpl.park", "java.net.Socket$SocketInputStream.read"}, handler...)
+	fresh := []string{NotMounted, "[virtual]"}
+	for _, test := range []struct {
+		keep []string
+		want string
+	}{{pinned, "the 2 carriers of virtual threads"}, {parked, ""}} {
+		r := jvm()
+		for at := int64(1e9); at <= 5e9; at += 1e9 {
+			for lane, frames := range [][]string{test.keep, test.keep, parked, fresh, fresh} {
+				r.look(ByProgram+evidence.LaneID(lane+1), at, frames)
+			}
+		}
+		x := r.threads()
+		limits := x.Limits(r.subject)
+		if test.want == "" {
+			if len(limits) > 0 {
+				t.Errorf("nobody keeps a carrier: %+v", limits)
+			}
+			continue
+		}
+		if len(limits) != 1 || limits[0].Words() != test.want || limits[0].Pinned != 1 || limits[0].Waiting != 2 || limits[0].Pins != "Desk.photo"+evidence.Link+"Main.badge" {
+			t.Fatalf("%+v", limits)
+		}
+		for _, l := range x.Looks(r.subject) {
+			if l.View.State == evidence.ThreadWait && (!l.View.Request || l.Held.Lane == 0 || l.Held.State != evidence.NetWait || l.View.Reason() != test.want) {
+				t.Errorf("%+v", l)
+			}
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package threads
+
+import (
+	"sort"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// place is the user's code, as View.Owner calls it, of a process.
+type place struct {
+	subject evidence.SubjectID
+	owner   string
+}
+
+// leastWaiting is how many threads must wait for a lock somewhere, in the mean, for
+// those seen there in native code to be taken for waiting.
+const leastWaiting = .1
+
+// contended finds where threads wait for locks, by the runtime's own events of them.
+// CoreCLR's Monitor waits in native code, which leaves no frame on the stack:
+// https://github.com/dotnet/runtime/blob/v8.0.0/src/coreclr/vm/syncblk.cpp (AwareLock).
+func (t *Threads) contended() {
+	watched := make(map[evidence.SubjectID]int64)
+	for i := range t.b.Coverage {
+		if c := &t.b.Coverage[i]; c.Kind == evidence.CoverWaits {
+			watched[c.Subject] += c.Until - c.From
+		}
+	}
+	waited := make(map[place]int64)
+	x := &t.b.Intervals
+	for i, kind := range x.Kind {
+		if kind != evidence.LockWait || x.Stack[i] == 0 {
+			continue
+		}
+		if owner := t.View(x.Subject[i], x.Stack[i]).Owner; owner != "" {
+			waited[place{x.Subject[i], owner}] += x.End[i] - x.Start[i]
+		}
+	}
+	clear(t.views)
+	t.locks = make(map[place]bool)
+	for at, ns := range waited {
+		if float64(ns) >= leastWaiting*float64(watched[at.subject]) {
+			t.locks[at] = true
+		}
+	}
+}
+
+// besideLocks takes a thread in native code for one that waits for a lock, where others
+// were seen to wait for one in the same code.
+func (t *Threads) besideLocks(s evidence.SubjectID, v View) View {
+	if v.hidden() && t.locks[place{s, v.Owner}] {
+		v.State, v.Pattern = evidence.LockWait, "lock"
+	}
+	return v
+}
+
+// unframed are what the runtime's own events tell of threads that no frame of theirs does, and how such a thread looks.
+var unframed = []struct {
+	kind    evidence.Kind
+	pattern string
+}{
+	{evidence.LockWait, "lock"},     // CoreCLR's Monitor
+	{evidence.AllocStall, "memory"}, // of CoreCLR for a large object, while generation 2 is collected in the background
+}
+
+// byEvents makes looks at threads that wait, by the runtime's own events of that wait, look so: of CoreCLR's
+// Monitor no frame tells, and where others compute in the same function one that waits there seems to run.
+//
+// Whoever is in native code of a function in which others waited for memory, and does not wait itself,
+// allocates: it clears what it got. Allocating leaves no frame either.
+func (t *Threads) byEvents(s evidence.SubjectID) {
+	v := &t.b.Intervals
+	allocates := make(map[string]bool) // functions
+	for _, w := range unframed {
+		of := make(map[evidence.LaneID][]int)
+		for _, i := range v.Select(w.kind, s) {
+			if v.Lane[i] > 0 && v.Start[i] < v.End[i] {
+				of[v.Lane[i]] = append(of[v.Lane[i]], i)
+			}
+		}
+		for i := range t.looks[s] {
+			l := &t.looks[s][i]
+			if l.Time == 0 || l.View.State != evidence.Running && !l.View.hidden() {
+				continue
+			}
+			rows := of[l.Lane]
+			n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > l.Time }) // a thread waits for one thing at a time
+			if n > 0 && v.End[rows[n-1]] > l.Time {
+				if w.kind == evidence.AllocStall && l.View.hidden() {
+					allocates[innermost(t.frames(l.Stack))] = true
+				}
+				l.View.State, l.View.Pattern = w.kind, w.pattern
+			}
+		}
+	}
+	delete(allocates, "")
+	for i := range t.looks[s] {
+		if l := &t.looks[s][i]; len(allocates) > 0 && l.View.hidden() && allocates[innermost(t.frames(l.Stack))] {
+			l.View.State, l.View.Pattern = evidence.Running, ""
+		}
+	}
+}
+
+// leastRunning is the part of the looks at threads that are in a function, or in native code
+// that it called, which must see them running there for all of them to compute.
+const leastRunning = .2
+
+// computes finds the functions in which threads compute though some looks find them in native
+// code: CoreCLR tells by a thread's mode, and one that was stopped at a safe point, and has
+// not been given a processor since, is in the mode of native code, too
+// (https://github.com/dotnet/runtime/blob/v8.0.0/src/coreclr/vm/threadsuspend.cpp, RareDisablePreemptiveGC).
+func (t *Threads) computes(typ evidence.NameID) {
+	t.works = make(map[place]bool)
+	type count struct{ running, hidden int }
+	seen := make(map[place]*count)
+	x := &t.b.Samples
+	for i := range x.Len() {
+		if x.Type[i] != typ || !t.of[t.b.Subjects[x.Subject[i]].Runtime].Rounds {
+			continue
+		}
+		v := t.View(x.Subject[i], x.Stack[i])
+		if v.State != evidence.Running && !v.hidden() {
+			continue
+		}
+		at := place{x.Subject[i], innermost(t.frames(x.Stack[i]))}
+		c := seen[at]
+		if c == nil {
+			c = &count{}
+			seen[at] = c
+		}
+		if v.State == evidence.Running {
+			c.running++
+		} else {
+			c.hidden++
+		}
+	}
+	clear(t.views)
+	for at, c := range seen {
+		if at.owner != "" && c.hidden > 0 && float64(c.running) >= leastRunning*float64(c.running+c.hidden) {
+			t.works[at] = true
+		}
+	}
+}
+
+// innermost is the function a thread is in, or called native code from.
+func innermost(frames []string) string {
+	for _, f := range frames {
+		if !pseudo(f) {
+			return f
+		}
+	}
+	return ""
+}
+
+// besideWork takes a thread in native code for one that runs, where others were seen running in
+// the same function.
+func (t *Threads) besideWork(s evidence.SubjectID, frames []string, v View) View {
+	if v.hidden() && t.works[place{s, innermost(frames)}] {
+		v.State, v.Pattern = evidence.Running, ""
+	}
+	return v
+}
+
+// hidden says whether a thread is in native code that its stack does not name.
+func (v *View) hidden() bool {
+	return (v.State == evidence.KindUnknown || v.Pattern == HiddenSleep) && v.Wait < 0
+}

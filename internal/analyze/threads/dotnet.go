@@ -1,0 +1,310 @@
+package threads
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Dotnet reads a stack of .NET Core 3.1 and later, or of .NET Framework: frames
+// innermost first as dotnet-stack and PerfView print them, "Module!Namespace.Type.Method(…)".
+// Entry is the name of the program's entry assembly, "" unknown.
+//
+// The user's own code is what is in no framework module (System.*, Microsoft.*, …) and in
+// no library of a list of well-known ones; the entry assembly, and those that share
+// the first part of its name, always are. Symbols, by which a debugger tells "Just My
+// Code", are in no stack. Where only a library's frame is there, it is given and said to
+// be one. On .NET 10 the method that blocks can be missing from its own stack (it ended
+// in the blocking call, which took its place): then there is only what async methods
+// further down carry in their names, or nothing.
+func Dotnet(frames []string, entry string) View {
+	s := dotnetStack{frames: make([]dotnetFrame, len(frames)), view: View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1}}
+	own := owners{entry: entry}
+	for i, f := range frames {
+		s.frames[i] = readDotnet(f, &own)
+	}
+	s.start = slices.IndexFunc(s.frames, func(f dotnetFrame) bool { return !f.none })
+	if s.start < 0 {
+		s.view.State = evidence.Idle // it runs nothing managed
+		return s.view
+	}
+	s.native = s.start > 0 && slices.ContainsFunc(s.frames[:s.start], func(f dotnetFrame) bool { return f.native })
+	s.roles()
+	s.wait()
+	s.owner()
+	s.outer()
+	if s.view.User >= 0 {
+		s.view.Owner = s.ownerText(frames[s.view.User])
+	}
+	s.sockets()
+	s.idle()
+	return s.view
+}
+
+// dotnetFrame is a frame as the tables are asked about it.
+type dotnetFrame struct {
+	name   string // Namespace.Type+Nested.Method, without type arguments and parameters
+	own    ownership
+	none   bool // stands for something else than a method: where a thread was, an unknown address
+	native bool // … in native code
+	async  string
+}
+
+type dotnetStack struct {
+	frames []dotnetFrame
+	start  int  // the innermost managed frame
+	native bool // the thread was in native code: it called the system, or waited
+	view   View
+}
+
+func readDotnet(frame string, own *owners) dotnetFrame {
+	if pseudo(frame) {
+		return dotnetFrame{none: true, native: frame == nativeFrames || frame == "UNMANAGED_CODE_TIME"}
+	}
+	module, rest := splitModule(frame)
+	bare, _ := splitParams(rest)
+	f := dotnetFrame{name: dropGenerics(bare)}
+	f.own = own.of(module, f.name)
+	if f.own == framework {
+		f.async = stateMachine(rest)
+	}
+	return f
+}
+
+// roles finds what the thread is there for, from the frames it began with, and whether
+// it works on a request.
+func (s *dotnetStack) roles() {
+	begun := false
+	for i := len(s.frames) - 1; i >= s.start; i-- {
+		f := &s.frames[i]
+		if !begun {
+			if s.view.Role = roleOf(f); s.view.Role != Other {
+				s.view.Began = i
+			}
+			begun = s.view.Role != Other || f.own != framework && !f.none
+		}
+		if !s.view.Request && f.own == framework {
+			s.view.Request = hasPrefix(f.name, requestFrames) && !hasPrefix(f.name, serverFrames)
+		}
+	}
+}
+
+func roleOf(f *dotnetFrame) Role {
+	for _, r := range dotnetRoles {
+		if strings.HasPrefix(f.name, r.prefix) && (f.own == framework || f.own == library) {
+			return r.role
+		}
+	}
+	if f.own == users && (strings.HasSuffix(f.name, ".Main") || strings.HasSuffix(f.name, ".<Main>$") || strings.HasSuffix(f.name, ".<Main>")) {
+		return Main
+	}
+	return Other
+}
+
+// maxBetween is how many frames may lie between two that say what a thread waits
+// for: SqlClient has a dozen between a command and its socket.
+const maxBetween = 12
+
+// wait finds what the thread waits for: from the innermost frame outwards each call
+// that blocks says it better, up to the first frame of the user's own.
+func (s *dotnetStack) wait() {
+	v := &s.view
+	native := s.native || hasPrefix(s.frames[s.start].name, nativeCalls)
+	last, rank := s.start, 0
+	for i := s.start; i < len(s.frames) && i-last <= maxBetween; i++ {
+		f := &s.frames[i]
+		if f.own == users {
+			break
+		}
+		w := waitOf(f)
+		if w == nil {
+			if v.Wait < 0 && !native && !hasPrefix(f.name, waitPlumbing) {
+				break // it runs
+			}
+			continue
+		}
+		switch {
+		case w.rank < rank, w.native && !native && v.Wait < 0:
+			continue
+		case w.rank == rankIO && v.State == evidence.TaskWait:
+			continue // a library that blocks on tasks of its own
+		case w.state == evidence.KindUnknown && rank < rankIO:
+			continue
+		case w.state != evidence.KindUnknown:
+			v.State = w.state
+		}
+		last, rank, v.Wait, v.Pattern = i, w.rank, i, w.pattern
+		if w.rank == rankIO {
+			v.Pattern = "sync I/O: " + typeAndMethod(f.name)
+		}
+	}
+	if v.Wait < 0 && native {
+		v.State, v.Pattern = s.called()
+		if s.frames[s.start].own == users && slices.ContainsFunc(s.frames, func(f dotnetFrame) bool { return hasPrefix(f.name, beforeSix) }) {
+			v.State, v.Pattern = evidence.SleepWait, HiddenSleep
+		}
+	}
+}
+
+// called is what a thread does in native code that no managed frame tells to be a wait. What the
+// runtime's own libraries call is known by the name of its import: their native part makes
+// system calls, all others compute. Sockets are asked without waiting, unless a frame says
+// otherwise.
+func (s *dotnetStack) called() (evidence.Kind, string) {
+	for i := s.start; i < len(s.frames) && s.frames[i].own == framework; i++ {
+		name, ok := strings.CutPrefix(s.frames[i].name, "Interop+")
+		if !ok {
+			if hasPrefix(s.frames[i].name, nativeCalls) {
+				continue // its stub
+			}
+			break
+		}
+		call, system := strings.CutPrefix(name, "Sys.")
+		switch {
+		case !system, hasPrefix(call, atOnce):
+			return evidence.Running, ""
+		case hasPrefix(call, innerWaits):
+			return evidence.KindUnknown, ""
+		}
+		return evidence.Syscall, strings.ToLower(strings.TrimPrefix(call, "<"))
+	}
+	return evidence.KindUnknown, ""
+}
+
+// atOnce are system calls of the runtime's that wait for nothing; innerWaits are what its own
+// waits are made of.
+var (
+	atOnce     = []string{"Send", "Receive", "TryGetIPPacketInformation", "Get", "Set", "SocketShutdown", "Shutdown", "Close", "SysLog", "Malloc", "Free", "LowLevelMonitor_Signal", "LowLevelMonitor_Acquire", "LowLevelMonitor_Release"}
+	innerWaits = []string{"LowLevel", "WaitForSocketEvents", "Poll", "Connect", "Accept"}
+)
+
+func waitOf(f *dotnetFrame) *dotnetWait {
+	for i := range dotnetWaits {
+		w := &dotnetWaits[i]
+		if strings.HasPrefix(f.name, w.prefix) && !hasPrefix(f.name[len(w.prefix):], w.not) {
+			return w
+		}
+	}
+	return nil
+}
+
+// owner finds the user's frame: the nearest of their own, else an async method's that
+// frames of the runtime carry in their type arguments, else the nearest library's.
+func (s *dotnetStack) owner() {
+	from := max(s.start, s.view.Wait+1)
+	if s.view.Wait >= 0 && s.frames[s.view.Wait].own == library {
+		from = s.view.Wait
+	}
+	pick := func(fits func(*dotnetFrame) bool) bool {
+		for i := from; i < len(s.frames); i++ {
+			if fits(&s.frames[i]) {
+				s.view.User = i
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case pick(func(f *dotnetFrame) bool { return f.own == users && !f.none }):
+		s.holder()
+	case pick(func(f *dotnetFrame) bool { return f.async != "" }):
+	case pick(func(f *dotnetFrame) bool { return f.own == library }):
+		s.view.Library = true
+	}
+}
+
+// holder takes what a lambda or a local function computes for the work of the method that it is
+// written in, if that is what called it, as by way of a query.
+func (s *dotnetStack) holder() {
+	v := &s.view
+	if v.Wait >= 0 {
+		return
+	}
+	within := Parse(s.frames[v.User].name)
+	name, _, nested := strings.Cut(within.Name, ".")
+	if !nested || name == "" {
+		return
+	}
+	for i := v.User + 1; i < len(s.frames); i++ {
+		if f := &s.frames[i]; f.own == users && !f.none {
+			if by := Parse(f.name); by.Type == within.Type && by.Name == name {
+				v.User = i
+				return
+			}
+		}
+	}
+}
+
+// outer follows the user's own code from the frame that blocks outwards, through what
+// the runtime puts between an async method and its body.
+func (s *dotnetStack) outer() {
+	v := &s.view
+	if v.Outer = v.User; v.User < 0 || s.frames[v.User].own != users {
+		return
+	}
+	for i := v.User + 1; i < len(s.frames); i++ {
+		switch f := &s.frames[i]; {
+		case f.own == users && !f.none:
+			v.Outer = i
+		case !hasPrefix(f.name, asyncPlumbing):
+			return
+		}
+	}
+}
+
+func (s *dotnetStack) ownerText(frame string) string {
+	if async := s.frames[s.view.User].async; async != "" {
+		return Short(async + ".MoveNext()")
+	}
+	return Short(frame)
+}
+
+// idle tells threads that have nothing to do from those that wait with work on their
+// hands.
+func (s *dotnetStack) idle() {
+	v := &s.view
+	switch {
+	case v.Role == Finalizer && v.User >= 0: // it runs one of the program's
+		return
+	case v.Role == Worker && !slices.ContainsFunc(s.frames, func(f dotnetFrame) bool { return hasPrefix(f.name, dispatchFrames) }):
+		v.State = evidence.Idle
+	case (v.Role == Runtime || v.Role == IO || v.Role == Gate || v.Role == Timer || v.Role == Finalizer) && (v.State != evidence.Running || v.Began == s.start):
+		v.State = evidence.Idle // in its own loop it waits for something to do
+	default:
+		return
+	}
+	v.Pattern, v.Wait = "", -1
+}
+
+func hasPrefix(s string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+}
+
+// typeAndMethod is "NetworkStream.Read" of "System.Net.Sockets.NetworkStream.Read".
+func typeAndMethod(name string) string {
+	typ, method := splitLast(name)
+	return withoutNamespace(typ) + "." + strings.TrimPrefix(method, ".")
+}
+
+// stateMachine finds the state machine of an async method of the user's in a frame's
+// type arguments: AsyncStateMachineBox`1[…,Shop.Cart+<Get>d__3].MoveNext(…).
+func stateMachine(frame string) string {
+	for rest := frame; ; {
+		i := strings.Index(rest, "+<")
+		if i < 0 {
+			return ""
+		}
+		begin := strings.LastIndexAny(rest[:i], "[], ") + 1
+		end := strings.IndexAny(rest[i:], "[],(")
+		if end < 0 {
+			return ""
+		}
+		name := rest[begin : i+end]
+		rest = rest[i+end:]
+		// Behind the closing bracket comes the frame's own method.
+		if n := lastNested(name); begin > 0 && n >= 0 && generatedBy(name[n+1:]) == 'd' && !hasPrefix(name, frameworkNames) && !hasPrefix(name, libraryNames) {
+			return name
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package threads
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// dotnetAccepting is on the stack of who waits for a connection, or for any of many; dotnetReading
+// of who waits for bytes from one. What else is on the way to them is the runtime's own.
+var (
+	dotnetAccepting = []string{"System.Net.Sockets.TcpListener.Accept", "System.Net.Sockets.Socket.Accept", "System.Net.Sockets.Socket.Select", "System.Net.HttpListener.GetContext"}
+	dotnetReading   = []string{"System.Net.Sockets.NetworkStream.Read", "System.Net.Sockets.Socket.Receive", "System.Net.Security.SslStream.Read"}
+	dotnetSockets   = append([]string{"System.Net.Security.", "System.Net.HttpListener"}, waitPlumbing...)
+)
+
+// sockets finds the user's own code that accepts connections, or reads from them.
+func (s *dotnetStack) sockets() {
+	v := &s.view
+	if v.State != evidence.NetWait || v.Wait < 0 || v.User < 0 || v.Library {
+		return
+	}
+	on := s.frames[s.start:v.User]
+	if slices.ContainsFunc(on, func(f dotnetFrame) bool { return !f.none && !hasPrefix(f.name, dotnetSockets) }) {
+		return // a client of something asks by it
+	}
+	has := func(prefixes []string) bool {
+		return slices.ContainsFunc(on, func(f dotnetFrame) bool { return hasPrefix(f.name, prefixes) })
+	}
+	v.Accepts = has(dotnetAccepting)
+	v.Reads = !v.Accepts && has(dotnetReading)
+}

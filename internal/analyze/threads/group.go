@@ -1,0 +1,266 @@
+package threads
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Summary is what the threads of a process did at one moment: of several looks, when
+// most of them had work, which is when it matters what they do with it. Of a burst with many
+// moments its mean decides.
+type Summary struct {
+	At      int64 // ns, 0 unknown
+	Threads int   // that were seen then
+	Pool    int   // of them the runtime's pool, or one of the program's
+	Busy    int   // of the pool: not idle
+	Blocked int   // of the pool: with work, and waiting
+	Samples int   // in all looks
+
+	Groups []Group // by Count, those that have nothing to do last
+	Root   *Node   // the same as Visual Studio's Parallel Stacks; its own frames are empty
+
+	Rows []Look // one for each thread
+}
+
+// Group is the threads that do the same at the same place.
+type Group struct {
+	View   View
+	Stack  evidence.StackID // of the first of them
+	Frames []string         // of it, innermost first, as the runtime prints them
+	Lanes  []evidence.LaneID
+	Count  int
+	Pool   int // of them threads of the pool
+	Seen   int // samples of it in all looks
+	Origin evidence.Origin
+}
+
+// What looks that belong together may be apart, and last, in ns: a sampling profiler
+// visits all threads within a few ms, and a burst of it lasts some 50 ms.
+const (
+	burstGap  = 200e6
+	burstLong = 1e9
+)
+
+// Summary sums up the looks at a process; nil if there are none.
+func (t *Threads) Summary(s evidence.SubjectID) *Summary {
+	var best []Look
+	most := -1.
+	for _, moments := range t.Moments(s) {
+		sum, top := 0, -1
+		var busiest []Look
+		for _, looks := range moments {
+			busy := 0
+			for i := range looks {
+				if looks[i].View.State != evidence.Idle {
+					busy++
+				}
+			}
+			if sum += busy; busy >= top {
+				busiest, top = looks, busy
+			}
+		}
+		if mean := float64(sum) / float64(len(moments)); mean >= most {
+			best, most = busiest, mean
+		}
+	}
+	if most < 0 {
+		return nil
+	}
+	return t.sum(s, best)
+}
+
+// burst is how many looks belong together with the first. A dump shows each thread once: where
+// another file shows one of them again, another look begins.
+func burst(looks []Look) int {
+	in := make(map[evidence.LaneID]evidence.ArtifactID)
+	for i := range looks {
+		of, _ := looks[i].Origin.Artifact()
+		if before, ok := in[looks[i].Lane]; ok && before != of && looks[i].Lane != 0 {
+			return i
+		}
+		in[looks[i].Lane] = of
+		if i == 0 {
+			continue
+		}
+		a, _ := looks[i-1].Origin.Artifact()
+		b, _ := looks[i].Origin.Artifact()
+		if at := looks[i].Time; at-looks[i-1].Time > burstGap || at-looks[0].Time > burstLong || at == 0 && a != b {
+			return i
+		}
+	}
+	return len(looks)
+}
+
+// latest is the last look at each thread.
+func latest(looks []Look) []Look {
+	at := make(map[evidence.LaneID]int)
+	var out []Look
+	for i := range looks {
+		l := &looks[i]
+		if i, ok := at[l.Lane]; ok && l.Lane != 0 {
+			out[i] = *l
+			continue
+		}
+		at[l.Lane] = len(out)
+		out = append(out, *l)
+	}
+	return out
+}
+
+// groupKey is what the threads of a group have in common.
+type groupKey struct {
+	role    Role
+	state   evidence.Kind
+	pattern string
+	pool    string
+	owner   string
+	place   string // where no owner is known: who called what waits
+}
+
+func (t *Threads) keyOf(l *Look) groupKey {
+	k := groupKey{l.View.Role, l.View.State, l.View.Pattern, l.View.Pool, l.View.Owner, ""}
+	switch {
+	case l.View.State == evidence.Idle:
+		k.owner = ""
+		if l.View.Role != Worker { // each has a name of its own
+			k.pool = ""
+		}
+	case k.owner == "":
+		k.place = t.placeOf(l)
+	}
+	return k
+}
+
+// placeOf is the function that called what waits; of a thread that does not wait, the
+// innermost.
+func (t *Threads) placeOf(l *Look) string {
+	frames := t.b.Stacks.Frames(l.Stack)
+	for i := l.View.Wait + 1; i < len(frames); i++ {
+		if f := t.b.Names.Text(frames[i].Func); !pseudo(f) {
+			return f
+		}
+	}
+	return ""
+}
+
+func (t *Threads) sum(s evidence.SubjectID, rows []Look) *Summary {
+	out := &Summary{Threads: len(rows)}
+	seen := make(map[groupKey]int)
+	for i := range t.looks[s] {
+		l := &t.looks[s][i]
+		seen[t.keyOf(l)] += l.Count
+		out.Samples += l.Count
+	}
+	at := make(map[groupKey]int)
+	for i := range rows {
+		l := &rows[i]
+		out.At = max(out.At, l.Time)
+		k := t.keyOf(l)
+		n, ok := at[k]
+		if !ok {
+			n = len(out.Groups)
+			at[k] = n
+			out.Groups = append(out.Groups, Group{View: l.View, Stack: l.Stack, Frames: t.frames(l.Stack), Seen: seen[k], Origin: l.Origin})
+		}
+		g := &out.Groups[n]
+		g.Lanes = append(g.Lanes, l.Lane)
+		g.Count++
+		if l.View.Role == Worker {
+			g.Pool++
+			out.Pool++
+			if l.View.State != evidence.Idle {
+				out.Busy++
+			}
+			if l.View.Waiting() {
+				out.Blocked++
+			}
+		}
+	}
+	sorting.By(out.Groups, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(b.Count, a.Count), cmp.Compare(a.View.Owner, b.View.Owner), cmp.Compare(a.View.Pattern, b.View.Pattern), cmp.Compare(a.View.Pool, b.View.Pool))
+	})
+	out.Rows = rows
+	out.Root = t.tree(rows)
+	return out
+}
+
+// InPool is how many threads a pool of that name had.
+func (s *Summary) InPool(name string) (n int) {
+	for i := range s.Rows {
+		if v := &s.Rows[i].View; v.Role == Worker && v.Pool == name {
+			n++
+		}
+	}
+	return n
+}
+
+// Pools says of what the threads counted as a pool's are: "the pool", of a runtime that
+// lets programs have several "pools".
+func (s *Summary) Pools() string {
+	for i := range s.Rows {
+		if v := &s.Rows[i].View; v.Role == Worker && v.Pool != "" {
+			return "pools"
+		}
+	}
+	return "the pool"
+}
+
+// Idle says that a group has nothing to do.
+func (g *Group) Idle() bool { return g.View.State == evidence.Idle }
+
+// order puts those that work before those that only stand by.
+func (g *Group) order() int {
+	switch {
+	case g.Idle():
+		return 2
+	case g.View.Role == Main:
+		return 1
+	}
+	return 0
+}
+
+// Who says how many threads, of which: "37 of 41 pool threads", of one of several pools
+// "37 of 200 http-nio-8080-exec threads".
+func (g *Group) Who(s *Summary) string {
+	switch {
+	case g.View.Role == Worker && g.View.Pool != "":
+		return fmt.Sprintf("%d of %s", g.Count, counted(s.InPool(g.View.Pool), g.View.Pool+" thread"))
+	case g.View.Role == Worker:
+		return fmt.Sprintf("%d of %s", g.Count, counted(s.Pool, "pool thread"))
+	case g.View.Role == Other && g.View.Pool != "":
+		return counted(g.Count, g.View.Pool+" thread")
+	case g.View.Role == Other:
+		return counted(g.Count, "thread")
+	}
+	return counted(g.Count, string(g.View.Role)+" thread")
+}
+
+// Sentence says what the threads of a group do: "37 of 41 pool threads · waiting for a
+// task (.Result) · Shop!CartController.Get()".
+func (g *Group) Sentence(s *Summary) string {
+	parts := []string{g.Who(s), g.View.Doing()}
+	if g.View.Owner != "" && g.View.State != evidence.Idle {
+		owner := g.View.Owner
+		if g.View.Library {
+			owner += " (a library)"
+		}
+		parts = append(parts, owner)
+	} else if g.View.Waiting() && g.View.Request && !g.View.Kernel && g.View.State != evidence.ThreadWait {
+		parts = append(parts, "the waiting method is not on the stack")
+	}
+	return strings.Join(parts, " · ")
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Nameless is code that a stack does not name.
+const Nameless = "code without a name in its stack"

@@ -1,0 +1,332 @@
+package threads
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// JVM reads a stack of HotSpot, JDK 6 and later: frames innermost first as internal/format/threaddump
+// has them, "shop.Cart.get", with what HotSpot says of the thread's lock as the innermost
+// ("- waiting to lock (a java.lang.Object)") and the pool's name as the outermost ("[http-nio-8080-exec]").
+// Entry is the class or package of the program, "" unknown.
+//
+// A thread in a native call of a socket counts as running to the JVM; here it waits for the
+// network, as a stack does not tell a read that blocks from one that has just been called. The user's own
+// code is what is in no package of the JDK, of a framework or of a library of a list; nothing
+// in a stack says it.
+func JVM(frames []string, entry string) View {
+	if v, ok := notMounted(frames); ok {
+		return v
+	}
+	s := jvmStack{frames: make([]jvmFrame, len(frames)), view: View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1}}
+	for i, f := range frames {
+		s.frames[i] = readJVM(f, entry)
+	}
+	if n := len(frames); n > 0 && strings.HasPrefix(frames[n-1], "[") {
+		s.view.Pool = strings.Trim(frames[n-1], "[]")
+	}
+	s.start = slices.IndexFunc(s.frames, func(f jvmFrame) bool { return !f.none })
+	if s.start < 0 || s.view.Pool == "Attach Listener" { // the virtual machine's own; this one takes the dump
+		s.view.State, s.view.Role = evidence.Idle, Runtime
+		return s.view
+	}
+	s.roles()
+	s.primitive()
+	s.refine()
+	s.owner()
+	s.named()
+	s.sockets()
+	s.idle()
+	s.size()
+	return s.view
+}
+
+// jvmFrame is a frame as the tables are asked about it.
+type jvmFrame struct {
+	name string // java.util.concurrent.ThreadPoolExecutor$Worker.run
+	own  ownership
+	told bool // a table says whose it is
+	none bool // stands for something else than a method
+}
+
+type jvmStack struct {
+	frames []jvmFrame
+	start  int // the innermost method
+	view   View
+}
+
+func readJVM(frame, entry string) jvmFrame {
+	if pseudo(frame) {
+		return jvmFrame{name: frame, own: framework, none: true}
+	}
+	f := jvmFrame{name: frame, told: hasPrefix(frame, jvmFramework) || hasPrefix(frame, jvmLibraries)}
+	switch {
+	case entry != "" && within(frame, entry):
+	case hasPrefix(frame, jvmFramework):
+		f.own = framework
+	case hasPrefix(frame, jvmLibraries), strings.Contains(frame, "$$EnhancerBy"), strings.Contains(frame, "$$FastClassBy"), strings.Contains(frame, "$$SpringCGLIB$$"),
+		strings.Contains(frame, "$Proxy"), strings.Contains(frame, "ByteBuddy$"):
+		f.own = library
+	}
+	return f
+}
+
+// within says whether a function is in the package of a program's class "shop.Main"; that
+// of a class without a package says nothing.
+func within(frame, entry string) bool {
+	i := strings.LastIndexByte(entry, '.')
+	return i > 0 && strings.HasPrefix(frame, entry[:i+1])
+}
+
+// JVMProgram is the package of the program that a JVM's main thread runs, with ".*" for a class,
+// "" if this is not its stack, or if a framework runs the program. A server that others
+// use as a library is no library in its own process.
+func JVMProgram(frames []string) string {
+	n := len(frames) - 2
+	if n < 0 || frames[n+1] != "[main]" || !strings.HasSuffix(frames[n], ".main") || hasPrefix(frames[n], jvmFramework) {
+		return ""
+	}
+	const organisation = 3 // org.apache.zookeeper
+	parts := strings.Split(strings.TrimSuffix(frames[n], ".main"), ".")
+	if len(parts) < 2 {
+		return ""
+	}
+	return strings.Join(parts[:min(len(parts)-1, organisation)], ".") + ".*"
+}
+
+// belowVirtual is how many frames the first of a virtual thread's is from the end: Thread.print
+// shows below it three of the continuation in which it is mounted, and there is its name.
+const belowVirtual = 5
+
+// roles finds what the thread is there for, from the frames it began with, and whether it
+// works on a request.
+func (s *jvmStack) roles() {
+	v := &s.view
+	v.Virtual = slices.ContainsFunc(s.frames[max(0, len(s.frames)-belowVirtual):], func(f jvmFrame) bool { return f.name == "java.lang.VirtualThread.run" })
+	v.Carrier = strings.HasPrefix(v.Pool, "VirtualThread-un") // -unparker, -unblocker
+	for i := len(s.frames) - 1; i >= s.start; i-- {
+		f := &s.frames[i]
+		if f.none {
+			continue
+		}
+		v.Carrier = v.Carrier || f.name == "java.lang.VirtualThread.runContinuation"
+		if v.Began < 0 {
+			v.Began = i
+		}
+		if v.Role == Other {
+			for _, r := range jvmRoles {
+				if strings.HasPrefix(f.name, r.prefix) {
+					v.Role, v.Began = r.role, i
+					v.Loop = hasPrefix(f.name, jvmLoops)
+					break
+				}
+			}
+			if v.Role == Other && f.own == users && strings.HasSuffix(f.name, ".main") && v.Pool == "main" {
+				v.Role = Main
+			}
+		}
+		v.Request = v.Request || f.told && hasPrefix(f.name, jvmRequests)
+	}
+	if v.Pool == "main" && v.Began >= 0 && methodOf(s.frames[v.Began].name) == "main" { // a server's own waits there for its end
+		v.Request = false
+	}
+}
+
+// primitive finds by what the thread stands still, which the innermost frames tell.
+func (s *jvmStack) primitive() {
+	v := &s.view
+	for i := range s.start {
+		if strings.HasPrefix(s.frames[i].name, "- waiting to lock") {
+			v.State, v.Pattern, v.Wait = evidence.LockWait, "synchronized", i
+			return
+		}
+	}
+	for i := s.start; i < len(s.frames); i++ {
+		f := &s.frames[i]
+		for n := range jvmPrimitives {
+			if w := &jvmPrimitives[n]; strings.HasPrefix(f.name, w.prefix) {
+				v.State, v.Pattern, v.Wait = w.state, w.pattern, i
+				s.polls()
+				return
+			}
+		}
+		if !hasPrefix(f.name, jvmPlumbing) {
+			return
+		}
+	}
+}
+
+// polls tells who waits for connections, or for any of many, from who waits for one. A pool's
+// thread that does is not one of those that are free for tasks: Jetty's accept and select on
+// threads of the pool that serves.
+func (s *jvmStack) polls() {
+	v := &s.view
+	if v.State == evidence.NetWait {
+		for i := v.Wait; i < len(s.frames) && s.frames[i].own != users; i++ {
+			if hasPrefix(s.frames[i].name, jvmAccepting) {
+				v.State = evidence.Idle
+			}
+		}
+	}
+	switch {
+	case v.State == evidence.Idle && (v.Role == Other || v.Role == Worker && hasPrefix(s.frames[v.Wait].name, jvmPolling)):
+		v.Role = IO
+	case v.Pattern == "":
+		v.Pattern = "sync I/O: " + typeAndMethod(s.frames[v.Wait].name)
+	}
+}
+
+// refine finds what the thread waits for: from the innermost frame outwards each call that
+// blocks says it better, up to the first frame of the user's own. What parks may wait for
+// anything; a read of a socket is one whatever called it.
+func (s *jvmStack) refine() {
+	v := &s.view
+	if v.Wait < 0 || v.State == evidence.LockWait && v.Pattern == "synchronized" {
+		return
+	}
+	stands := v.State == evidence.SyncWait
+	if !stands && v.State != evidence.NetWait {
+		return
+	}
+	var last *jvmWait
+	for i := v.Wait + 1; i < len(s.frames) && s.frames[i].own != users; i++ {
+		name := s.frames[i].name
+		w := jvmWaitOf(name)
+		switch {
+		case w == nil, last != nil && w.rank < last.rank:
+			continue
+		case !stands && w.state != evidence.NetWait && w.state != evidence.ClientWait:
+			continue
+		case last != nil && last.rank == rankIO && w != last:
+			return // what calls the library that waits
+		case v.State == evidence.LockWait || v.State == evidence.SleepWait:
+			return
+		}
+		last, v.State, v.Wait, v.Pattern = w, w.state, i, w.pattern
+		switch {
+		case v.Pattern != "":
+		case w.state == evidence.NetWait || w.state == evidence.ClientWait:
+			v.Pattern = "sync I/O: " + typeAndMethod(name)
+		default:
+			v.Pattern = typeAndMethod(name)
+		}
+	}
+}
+
+func jvmWaitOf(name string) *jvmWait {
+	for i := range jvmWaits {
+		w := &jvmWaits[i]
+		if strings.HasPrefix(name, w.prefix) && (w.method == nil || hasPrefix(methodOf(name), w.method)) {
+			return w
+		}
+	}
+	return nil
+}
+
+func methodOf(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+// owner finds the user's frame: the nearest of their own, else of a library's.
+func (s *jvmStack) owner() {
+	v := &s.view
+	from := max(s.start, v.Wait+1)
+	if v.Wait >= 0 && s.frames[v.Wait].own == library {
+		from = v.Wait
+	}
+	find := func(own ownership) int {
+		for i := from; i < len(s.frames); i++ {
+			if f := &s.frames[i]; f.own == own && !f.none && !strings.Contains(f.name, "$$Lambda.") {
+				return i
+			}
+		}
+		return -1
+	}
+	if v.User = find(users); v.User < 0 {
+		v.User = find(library)
+		v.Library = v.User >= 0
+	}
+	if v.User < 0 {
+		return
+	}
+	v.Owner = Short(s.frames[v.User].name)
+	v.Outer = v.User
+	for i := v.User + 1; i < len(s.frames) && s.frames[i].own == users; i++ {
+		v.Outer = i
+	}
+}
+
+// named takes threads for a server's that are called after what they serve, where no known
+// server is on their stacks: a program's own server names them as others do. What such a
+// thread reads or writes by itself, and not by a client's library, is its own client's.
+func (s *jvmStack) named() {
+	v := &s.view
+	if v.Request || v.Role != Other && v.Role != Worker || v.User < 0 || v.Library || !hasPrefix(v.Pool, jvmServing) {
+		return
+	}
+	v.Role, v.Request = Worker, true
+	if v.State == evidence.NetWait && hasPrefix(s.frames[v.Wait].name, []string{"java.", "sun.nio."}) {
+		v.State, v.Request = evidence.Idle, false
+	}
+}
+
+// sockets finds the user's own code that accepts connections, or reads from them.
+func (s *jvmStack) sockets() {
+	v := &s.view
+	if v.Wait < 0 || v.User < 0 || v.Library {
+		return
+	}
+	plain := true
+	for i := v.Wait; i < v.User; i++ {
+		plain = plain && (s.frames[i].none || hasPrefix(s.frames[i].name, []string{"java.", "sun.", "jdk.internal."}))
+	}
+	switch {
+	case !plain:
+	case v.State == evidence.Idle:
+		v.Accepts = slices.ContainsFunc(s.frames[v.Wait:v.User], func(f jvmFrame) bool { return hasPrefix(f.name, jvmAccepting) || hasPrefix(f.name, jvmSelecting) })
+	case v.State == evidence.NetWait:
+		v.Reads = strings.Contains(strings.ToLower(methodOf(s.frames[v.Wait].name)), "read") && !strings.HasPrefix(s.frames[v.Wait].name, "jdk.internal.net.http.")
+	}
+}
+
+// jvmSelecting is on the stack of who waits for any of many connections.
+var jvmSelecting = []string{"sun.nio.ch.SelectorImpl.", "java.nio.channels.Selector."}
+
+// jvmServing is what servers name the threads that serve requests: http-nio-8080-exec-1,
+// https-jsse-nio-8443-exec-1, ajp-bio-8009-exec-1, http-listener-1(2), grpc-default-executor-1.
+var jvmServing = []string{"http-", "https-", "ajp-", "grpc-"}
+
+// idle tells threads that have nothing to do from those that wait with work on their hands.
+func (s *jvmStack) idle() {
+	v := &s.view
+	others := v.User < 0 || v.Library
+	switch {
+	case v.State == evidence.Running:
+		return
+	case v.State == evidence.Idle, v.Role == Worker && !s.working():
+	case v.State == evidence.ClientWait && !v.Request: // a connection that is kept open
+	case others && (v.Role == Runtime || v.Role == IO || v.Role == Timer || v.Role == Finalizer) && v.State != evidence.PoolWait:
+	case v.State == evidence.SyncWait && !v.Request && v.Wait >= 0 && hasPrefix(methodOf(s.frames[v.Wait].name), fetches): // of a queue that others fill
+		v.before = waiting{v.State, v.Pattern, v.Wait}
+	default:
+		return
+	}
+	v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
+}
+
+// working says whether a pool's thread has a task: nothing is on its stack that fetches the
+// next, and something that is not the pool's.
+func (s *jvmStack) working() bool {
+	own := true
+	for i := s.start; i < s.view.Began; i++ {
+		f := &s.frames[i]
+		if f.own != users && hasPrefix(f.name, jvmFetching) {
+			return false
+		}
+		own = own && (f.none || hasPrefix(f.name, jvmPools))
+	}
+	return !own
+}
+
+// jvmPools are the packages in which a pool's thread without a task stands.
+var jvmPools = []string{"java.util.concurrent.", "jdk.internal.misc.", "sun.misc.", "java.lang."}

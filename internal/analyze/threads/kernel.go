@@ -1,0 +1,380 @@
+package threads
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// What the kernel recorded of a process's threads (internal/format/kernelstacks) says more of the looks at
+// their system calls: the function of the program that is there, where the look itself found none, as
+// of Go's and of what was compiled at run time; of one that runs, where; of a page fault, which file it
+// reads; and that one which seems to run makes room in memory. A wait that was recorded covers
+// the looks at its thread meanwhile. Others have the function in which nearly all waits in the same call
+// were, by what they took together.
+type kernelDetail struct {
+	b     *evidence.Bundle
+	waits map[laneOf][]int // rows of intervals, by start
+	runs  map[laneOf][]int // rows of samples of running threads, by time
+	most  map[callOf]map[evidence.StackID]int64
+
+	period int64
+	calls  map[evidence.StackID]string
+	usuals map[callOf]evidence.StackID
+	files  map[evidence.SubjectID]evidence.NameID
+	made   map[detailed]evidence.StackID
+}
+
+type callOf struct {
+	subject evidence.SubjectID
+	call    string
+}
+
+// detailed is a look's stack with what the kernel's recording adds.
+type detailed struct {
+	look, with evidence.StackID
+	file       evidence.NameID
+	call       string
+	ready      bool
+}
+
+const (
+	lookTakes   = int64(5e6) // ns: so long after a look began its last thread is looked at
+	nearlyAll   = .8         // of the time of waits in a call
+	mostSkipped = 64         // waits of one thread that are looked through for the one of a look
+)
+
+// detail adds it to the looks that rows are.
+func detail(b *evidence.Bundle, rows []int) {
+	d := &kernelDetail{b: b, waits: make(map[laneOf][]int), runs: make(map[laneOf][]int), most: make(map[callOf]map[evidence.StackID]int64),
+		calls: make(map[evidence.StackID]string), usuals: make(map[callOf]evidence.StackID), files: make(map[evidence.SubjectID]evidence.NameID), made: make(map[detailed]evidence.StackID)}
+	if !d.index() {
+		return
+	}
+	x := &b.Samples
+	x.Stack = slices.Clone(x.Stack) // what was read stays as it was
+	for _, i := range rows {
+		x.Stack[i] = d.of(x.Subject[i], x.Lane[i], x.Time[i], x.Stack[i])
+	}
+}
+
+// index says whether there is anything.
+func (d *kernelDetail) index() bool {
+	v := &d.b.Intervals
+	for _, i := range v.Select(evidence.InKernel, -1) {
+		k := laneOf{v.Subject[i], v.Lane[i]}
+		d.waits[k] = append(d.waits[k], i)
+	}
+	on, off := d.b.Names.Lookup(evidence.SampleOnCPU), d.b.Names.Lookup(evidence.SampleOffCPU)
+	x := &d.b.Samples
+	for i := range x.Len() {
+		switch {
+		case x.Type[i] == 0:
+		case x.Type[i] == on:
+			k := laneOf{x.Subject[i], x.Lane[i]}
+			d.runs[k] = append(d.runs[k], i)
+			d.period = max(d.period, x.Value[i])
+		case x.Type[i] == off:
+			k := callOf{x.Subject[i], d.callOf(x.Stack[i])}
+			if d.most[k] == nil {
+				d.most[k] = make(map[evidence.StackID]int64)
+			}
+			d.most[k][x.Stack[i]] += x.Value[i]
+		}
+	}
+	for _, rows := range d.waits {
+		sorting.By(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
+	}
+	for _, rows := range d.runs {
+		sorting.By(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
+	}
+	return len(d.waits)+len(d.runs)+len(d.most) > 0
+}
+
+// of is the stack of a look with what is known of it.
+func (d *kernelDetail) of(s evidence.SubjectID, lane evidence.LaneID, at int64, stack evidence.StackID) evidence.StackID {
+	frames := texts(d.b, stack)
+	call, on, _ := nativeCall(frames)
+	owner, _ := nativeOwner(frames)
+	k := laneOf{s, lane}
+	add := detailed{look: stack}
+	if call == "running" {
+		if i := d.running(k, at); i >= 0 {
+			add.with = d.b.Samples.Stack[i]
+			switch class := d.b.Names.Text(d.b.Samples.Class[i]); {
+			case makes[class]:
+				add.call = class
+			case waits[class]:
+				add.call = d.callOf(add.with)
+			case d.copies(add.with):
+				add.call = forks
+			}
+		}
+		if i := d.making(k, at); i >= 0 {
+			add.call = d.b.Names.Text(d.b.Intervals.Cause[i])
+		}
+		add.ready = add.call == "" && d.ready(k, at)
+		return d.with(add)
+	}
+	if i := d.waiting(k, at, call); i >= 0 {
+		v := &d.b.Intervals
+		if add.with = v.Stack[i]; on == "" && call == "page fault" {
+			add.file = v.NameOf(i, evidence.Operation)
+		}
+	}
+	if on == "" && add.file == 0 && call == "page fault" && nativeReason(call, on, frames) == "page fault from disk" {
+		add.file = d.usualFile(s)
+	}
+	if owner != "" {
+		add.with = 0
+	} else if add.with == 0 || !owned(d.b, add.with) {
+		add.with = d.usual(s, call)
+	}
+	return d.with(add)
+}
+
+// ready says whether a thread waited for a processor at the moment of a look: to that it seems to run.
+func (d *kernelDetail) ready(k laneOf, at int64) bool {
+	v, rows := &d.b.Intervals, d.waits[k]
+	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > at })
+	for skipped := 0; n > 0 && skipped < mostSkipped; skipped++ {
+		n--
+		if i := rows[n]; v.End[i] > at && d.b.Names.Text(v.Cause[i]) == evidence.KernelPreempted {
+			return true
+		}
+	}
+	return false
+}
+
+// copies says whether a stack is of a fork that copies the process's memory map: it takes as long as the
+// process is large, and is no more the program's own work than a wait is.
+func (d *kernelDetail) copies(stack evidence.StackID) bool {
+	return slices.ContainsFunc(d.b.Stacks.Frames(stack), func(f evidence.Frame) bool {
+		name, _, _ := strings.Cut(d.b.Names.Text(f.Func), ".")
+		return name == "dup_mm" || name == "dup_mmap" || name == "copy_page_range"
+	})
+}
+
+// making is the compaction or reclaim during which a thread was looked at, -1 none.
+func (d *kernelDetail) making(k laneOf, at int64) int {
+	v := &d.b.Intervals
+	return d.find(k, at, func(i int) bool {
+		return makes[d.b.Names.Text(v.Cause[i])]
+	})
+}
+
+// What a thread does in the kernel as it runs is no work of its own where it makes room in memory for
+// itself, and where it would wait the next moment: what a disk is asked for is prepared and taken back by
+// who waits for it.
+var (
+	makes = map[string]bool{evidence.KernelCompaction: true, evidence.KernelReclaim: true}
+	waits = map[string]bool{evidence.KernelDiskFault: true, evidence.KernelSwapIn: true, evidence.KernelFsync: true, evidence.KernelThrottled: true, evidence.KernelFileLock: true}
+)
+
+// waiting is the wait in which a thread was looked at, -1 none that is known.
+func (d *kernelDetail) waiting(k laneOf, at int64, call string) int {
+	v := &d.b.Intervals
+	return d.find(k, at, func(i int) bool { return v.Stack[i] != 0 && sameCall(d.callOf(v.Stack[i]), call) })
+}
+
+// find is the first interval of a thread that covers a look and is the one asked for.
+func (d *kernelDetail) find(k laneOf, at int64, is func(i int) bool) int {
+	v, rows := &d.b.Intervals, d.waits[k]
+	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > at+lookTakes })
+	best := -1
+	for skipped := 0; n > 0 && skipped < mostSkipped; skipped++ {
+		n--
+		if i := rows[n]; v.End[i] >= at && is(i) {
+			best = i // those before begin earlier: the one that covers the look's beginning is the surest
+		}
+	}
+	return best
+}
+
+// running is the sample of a running thread nearest to a look, within a period; -1 none.
+func (d *kernelDetail) running(k laneOf, at int64) int {
+	x, rows := &d.b.Samples, d.runs[k]
+	n := sort.Search(len(rows), func(n int) bool { return x.Time[rows[n]] >= at })
+	best, least := -1, d.period
+	for _, m := range []int{n - 1, n} {
+		if m >= 0 && m < len(rows) {
+			if apart := max(at-x.Time[rows[m]], x.Time[rows[m]]-at); apart <= least {
+				best, least = rows[m], apart
+			}
+		}
+	}
+	return best
+}
+
+// usual is a stack of the function in which nearly all waits in a call were; 0 if there is none.
+func (d *kernelDetail) usual(s evidence.SubjectID, call string) (found evidence.StackID) {
+	if found, known := d.usuals[callOf{s, call}]; known {
+		return found
+	}
+	defer func() { d.usuals[callOf{s, call}] = found }()
+	by, of := make(map[string]int64), make(map[string]evidence.StackID)
+	var all int64
+	for k, stacks := range d.most {
+		if k.subject != s || !sameCall(k.call, call) {
+			continue
+		}
+		for stack, ns := range stacks {
+			owner, _ := nativeOwner(functionsOf(d.b, stack))
+			if owner == "" {
+				continue // broken off: it says nothing
+			}
+			all += ns
+			by[owner] += ns
+			if best, known := of[owner]; !known || ns > stacks[best] || ns == stacks[best] && stack < best {
+				of[owner] = stack
+			}
+		}
+	}
+	for owner, ns := range by {
+		if float64(ns) >= nearlyAll*float64(all) {
+			return of[owner]
+		}
+	}
+	return 0
+}
+
+// usualFile is the file that nearly all of a process's page faults read which waits tell of; 0 if that are
+// several.
+func (d *kernelDetail) usualFile(s evidence.SubjectID) (file evidence.NameID) {
+	if file, known := d.files[s]; known {
+		return file
+	}
+	v := &d.b.Intervals
+	by := make(map[evidence.NameID]int64)
+	var all int64
+	for k, rows := range d.waits {
+		if k.subject != s {
+			continue
+		}
+		for _, i := range rows {
+			if d.b.Names.Text(v.Cause[i]) == evidence.KernelDiskFault {
+				all += v.End[i] - v.Start[i]
+				by[v.NameOf(i, evidence.Operation)] += v.End[i] - v.Start[i]
+			}
+		}
+	}
+	for name, ns := range by {
+		if name != 0 && float64(ns) >= nearlyAll*float64(all) {
+			file = name
+		}
+	}
+	d.files[s] = file
+	return file
+}
+
+// with is a look's stack with what is added.
+func (d *kernelDetail) with(add detailed) evidence.StackID {
+	if add.with == 0 && add.file == 0 && add.call == "" && !add.ready {
+		return add.look
+	}
+	if id, ok := d.made[add]; ok {
+		return id
+	}
+	var functions []string
+	if add.with != 0 {
+		functions = functionsOf(d.b, add.with)[1:]
+	}
+	said := ""
+	if add.ready {
+		said = isReady
+	} else if add.file != 0 {
+		said = isOn + d.b.Names.Text(add.file)
+	}
+	id := joined(d.b, add.look, add.call, said, functions)
+	d.made[add] = id
+	return id
+}
+
+// functionsOf are the program's functions on a stack with the kernel's, as looks have them, behind an
+// empty first frame.
+func functionsOf(b *evidence.Bundle, stack evidence.StackID) []string {
+	if stack == 0 {
+		return nil
+	}
+	out := []string{""}
+	for _, f := range b.Stacks.Frames(stack) {
+		file := b.Names.Text(f.File)
+		if file == evidence.KernelFile {
+			continue
+		}
+		name := b.Names.Text(f.Func)
+		if strings.Contains(file, ".so") {
+			name += " (" + file + ")"
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+func owned(b *evidence.Bundle, stack evidence.StackID) bool {
+	owner, _ := nativeOwner(functionsOf(b, stack))
+	return owner != ""
+}
+
+func texts(b *evidence.Bundle, stack evidence.StackID) []string {
+	frames := b.Stacks.Frames(stack)
+	names := make([]string, len(frames))
+	for i, f := range frames {
+		names[i] = b.Names.Text(f.Func)
+	}
+	return names
+}
+
+// callOf is the system call whose function of the kernel is on a stack, as looks call it;
+// "page fault" where none is, but a fault's.
+func (d *kernelDetail) callOf(stack evidence.StackID) string {
+	call, known := d.calls[stack]
+	if known {
+		return call
+	}
+	for _, f := range d.b.Stacks.Frames(stack) {
+		if d.b.Names.Text(f.File) != evidence.KernelFile {
+			break
+		}
+		name := d.b.Names.Text(f.Func)
+		if _, sys, ok := strings.Cut(name, "_sys_"); ok && strings.HasPrefix(name, "__") {
+			call = strings.TrimSuffix(sys, "64")
+			break
+		}
+		if sys, ok := strings.CutPrefix(name, "ksys_"); ok { // where its caller ends with it, that is not on the stack
+			call = strings.TrimSuffix(strings.TrimSuffix(sys, "64"), "_pgoff")
+			break
+		}
+		if strings.Contains(name, "page_fault") || name == "do_user_addr_fault" || name == "do_mem_abort" {
+			call = "page fault"
+		}
+	}
+	d.calls[stack] = call
+	return call
+}
+
+// sameCall says whether a call of the kernel is the one of a look, whose name says more or less:
+// "futex mutex", "epoll_wait" of epoll_pwait2.
+func sameCall(kernel, look string) bool {
+	first, _, _ := strings.Cut(look, " ")
+	if look == "page fault" {
+		first = look
+	}
+	switch kernel {
+	case "":
+		return false
+	case "accept4":
+		kernel = "accept"
+	case "epoll_pwait", "epoll_pwait2":
+		kernel = "epoll_wait"
+	case "pselect6":
+		kernel = "pselect"
+	case "renameat2":
+		kernel = "renameat"
+	}
+	return kernel == first
+}

@@ -1,0 +1,225 @@
+package threads
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Limit is a place that lets only so many requests go on at a time, whatever it is made of
+// (wait and notify, a queue of connections, a semaphore, threads that work for others): many
+// were seen to wait there, and never more than a few beyond it.
+type Limit struct {
+	Place    string           // where they wait: "Gate.enter"; of threads that work for others, what these are called
+	Pattern  string           // how: "Object.wait"; "" of threads that work for others
+	Workers  bool             // those beyond are threads that others hand work to
+	Carriers bool             // those beyond keep the threads of the system on which virtual threads run
+	Pinned   float64          // of the looks at those beyond, that cannot give their carrier back while they wait
+	Pins     string           // the program's own functions of one of them, innermost first; "" none
+	Most     int              // beyond it, at a look
+	Beyond   float64          // in the mean of looks with somebody waiting
+	Waiting  float64          // likewise
+	Looks    int              // with somebody waiting
+	Stack    evidence.StackID // of one that waits
+	Doing    []Doing          // what those beyond did, most first
+	Origin   evidence.Origin
+}
+
+// Doing is what threads were seen doing.
+type Doing struct {
+	State evidence.Kind
+	Words string  // "waiting for the network (SocketInputStream.read) in Db.query"
+	Share float64 // of the looks at them
+}
+
+// What makes a place a limit: that fewer looks show it than leastShown says nothing; those
+// beyond are as many each time, but for who has just been let in and does not run yet.
+const (
+	leastShown  = 3
+	mostlyFull  = .6  // of the most that were beyond it are, in the mean
+	mostLeaving = .25 // of the looks may see more beyond it: who has given it back and not gone yet
+	mostLevels  = 8   // frames out from the wait to where those beyond it came from
+	leastAtOnce = 2   // threads that wait at the same time
+)
+
+// Limits are the places that limit how many requests go on at a time, those where most wait first.
+func (t *Threads) Limits(s evidence.SubjectID) []Limit { return t.limits[s] }
+
+// gate is a place at which requests were seen waiting.
+type gate struct {
+	at      string // the user's function that called what waits
+	waiting map[*Look]bool
+	stacks  map[evidence.StackID]int // of who waits, and the frame of at
+	first   *Look
+	passes  func(*Look) bool // says who is beyond it, of those at work on requests who do not wait there
+	limit   Limit
+}
+
+// gates finds the places where requests wait, and which of them are limits.
+func (h *holding) gates(bursts [][]*Look) map[string]*gate {
+	t := h.t
+	all := make(map[string]*gate)
+	for _, burst := range bursts {
+		for _, l := range burst {
+			if !l.View.Request || h.next[l] != nil || !gated(&l.View) {
+				continue
+			}
+			g := all[t.user(l)]
+			if g == nil {
+				g = &gate{at: t.user(l), waiting: make(map[*Look]bool), stacks: make(map[evidence.StackID]int), first: l}
+				all[g.at] = g
+			}
+			g.waiting[l] = true
+			g.stacks[l.Stack] = l.View.User
+		}
+	}
+	for at, g := range all {
+		if at == "" {
+			delete(all, at)
+			continue
+		}
+		t.notified(g, bursts)
+		if !t.bounded(h.s, g, bursts) {
+			delete(all, at)
+		}
+	}
+	return all
+}
+
+// gated says whether a wait may be one for who is beyond a limit.
+func gated(v *View) bool {
+	return v.User >= 0 && (v.State == evidence.SyncWait || v.State == evidence.PoolWait || v.State == evidence.TaskWait)
+}
+
+// notified adds those that have been let in but wait to lock the monitor again.
+func (t *Threads) notified(g *gate, bursts [][]*Look) {
+	for _, burst := range bursts {
+		for _, l := range burst {
+			if l.View.Request && l.View.State == evidence.LockWait && t.user(l) == g.at {
+				g.waiting[l] = true
+				g.stacks[l.Stack] = l.View.User
+			}
+		}
+	}
+}
+
+// bounded looks for those beyond a gate: from the function that waits outwards, the first
+// that leads to others who do not wait there, and always to about as many.
+func (t *Threads) bounded(s evidence.SubjectID, g *gate, bursts [][]*Look) bool {
+	framework := t.of[t.b.Subjects[s].Runtime].Framework
+	for level := range mostLevels {
+		ways := make(map[way]bool)
+		for stack, user := range g.stacks {
+			p := t.pathOf(stack)
+			if i := user + level; i < len(p.frames) && !pseudo(p.frames[i]) && !framework(p.frames[i]) {
+				ways[p.ways[i]] = true
+			}
+		}
+		if len(ways) == 0 {
+			return false
+		}
+		g.passes = func(l *Look) bool { return t.pathOf(l.Stack).through(ways) }
+		if g.full(bursts) {
+			return true
+		}
+	}
+	return false
+}
+
+// full says whether those beyond are as many as a limit lets in.
+func (g *gate) full(bursts [][]*Look) bool {
+	var sum, waiting, looks, crowd int
+	counts := make(map[int]int) // looks with so many beyond while somebody waited
+	var more []int              // beyond, at each look
+	for _, burst := range bursts {
+		beyond, wait := 0, 0
+		for _, l := range burst {
+			switch {
+			case g.waiting[l]:
+				wait++
+			case l.View.Request && l.View.State != evidence.Idle && g.passes(l):
+				beyond++
+			}
+		}
+		more = append(more, beyond)
+		crowd = max(crowd, wait)
+		if wait > 0 {
+			looks, sum, waiting = looks+1, sum+beyond, waiting+wait
+			counts[beyond]++
+		}
+	}
+	most := 0
+	for n, looks := range counts {
+		if looks > counts[most] || looks == counts[most] && n > most {
+			most = n
+		}
+	}
+	leaving := 0
+	for _, n := range more {
+		if n > most {
+			leaving++
+		}
+	}
+	if looks < leastShown || crowd < leastAtOnce || most == 0 || float64(leaving) > mostLeaving*float64(len(more)) || float64(sum) < mostlyFull*float64(most*looks) {
+		return false
+	}
+	v := &g.first.View
+	g.limit = Limit{Place: Bare(v.Owner), Pattern: v.Pattern, Most: most, Looks: looks, Stack: g.first.Stack, Origin: g.first.Origin,
+		Beyond: float64(sum) / float64(looks), Waiting: float64(waiting) / float64(looks)}
+	return true
+}
+
+// beyond are those of a burst that are beyond a gate.
+func (g *gate) beyond(burst []*Look) (out []*Look) {
+	for _, l := range burst {
+		if !g.waiting[l] && l.View.Request && l.View.State != evidence.Idle && g.passes(l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Words names the place, as the reason of those who wait there does.
+func (l *Limit) Words() string {
+	switch {
+	case l.Carriers && l.Most == 1:
+		return "the one carrier of virtual threads"
+	case l.Carriers:
+		return fmt.Sprintf("the %d carriers of virtual threads", l.Most)
+	case l.Workers && l.Most == 1:
+		return "the one thread of " + l.Place
+	case l.Workers:
+		return fmt.Sprintf("the %d threads of %s", l.Most, l.Place)
+	case l.Pattern == "":
+		return fmt.Sprintf("limit of %d at %s", l.Most, l.Place)
+	}
+	return fmt.Sprintf("limit of %d at %s (%s)", l.Most, l.Place, l.Pattern)
+}
+
+// tally counts what threads did.
+type tally map[Doing]int
+
+func (c tally) add(v *View) { c[Doing{State: v.State, Words: v.doingAt()}]++ }
+
+// doingAt is what a thread does, and where.
+func (v *View) doingAt() string {
+	if v.Owner == "" {
+		return v.Doing()
+	}
+	return v.Doing() + " in " + Bare(v.Owner)
+}
+
+func (c tally) most() (out []Doing) {
+	sum := 0
+	for _, n := range c {
+		sum += n
+	}
+	for _, d := range slices.SortedFunc(maps.Keys(c), func(a, b Doing) int { return cmp.Or(cmp.Compare(c[b], c[a]), cmp.Compare(a.Words, b.Words)) }) {
+		d.Share = float64(c[d]) / float64(sum)
+		out = append(out, d)
+	}
+	return out
+}

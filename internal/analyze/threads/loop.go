@@ -1,0 +1,65 @@
+package threads
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// looped makes the threads of event loops on which requests are worked a pool's: who is in such
+// a loop's connections waits for its thread as for one of a pool. Where no server's frames tell
+// requests, the user's own code that such a loop called is one, as what it called it for is
+// what came by a connection; where others work on requests, it may be a client's callback.
+func (t *Threads) looped(s evidence.SubjectID) {
+	looks := t.looks[s]
+	told := slices.ContainsFunc(looks, func(l Look) bool { return l.View.Request })
+	at := make(map[string]map[evidence.LaneID]bool) // the threads of each pool of loops that works on requests
+	serving := make(map[string]bool)
+	for i := range looks {
+		v := &looks[i].View
+		if !v.Loop {
+			continue
+		}
+		if at[v.Pool] == nil {
+			at[v.Pool] = make(map[evidence.LaneID]bool)
+		}
+		at[v.Pool][looks[i].Lane] = true
+		if v.Request || !told && v.State != evidence.Idle && v.User >= 0 && !v.Library {
+			serving[v.Pool] = true
+		}
+	}
+	for i := range looks {
+		v := &looks[i].View
+		if !v.Loop || !serving[v.Pool] {
+			continue
+		}
+		v.Role, v.Request = Worker, v.State != evidence.Idle
+	}
+	for pool := range serving {
+		if len(at[pool]) == 1 {
+			t.alone(s, pool)
+		}
+	}
+}
+
+// alone notes a pool that is one thread, which serves all requests one after the other.
+func (t *Threads) alone(s evidence.SubjectID, pool string) {
+	x := Limit{Place: pool, Workers: true, Most: 1}
+	did := make(tally)
+	for i := range t.looks[s] {
+		l := &t.looks[s][i]
+		if v := &l.View; !v.Loop || v.Pool != pool || v.State == evidence.Idle {
+			continue
+		}
+		if x.Looks == 0 {
+			x.Stack, x.Origin = l.Stack, l.Origin
+		}
+		x.Looks++
+		did.add(&l.View)
+	}
+	x.Beyond, x.Doing = 1, did.most()
+	if t.limits == nil {
+		t.limits = make(map[evidence.SubjectID][]Limit)
+	}
+	t.limits[s] = append(t.limits[s], x)
+}

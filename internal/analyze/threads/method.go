@@ -1,0 +1,304 @@
+package threads
+
+import "strings"
+
+// Method is a frame's function taken apart. The C# compiler moves the bodies of
+// async methods, lambdas and local functions into classes and methods of its own
+// (https://github.com/dotnet/roslyn/blob/main/src/Compilers/CSharp/Portable/Symbols/Synthesized/GeneratedNameKind.cs);
+// Type and Name are what the source says.
+type Method struct {
+	Module string // assembly, without .dll; "" unknown
+	Type   string // with namespace and enclosing types: "Shop.Controllers.Cart"
+	Name   string // "Get", "Main.lambda_0_1"
+	Params string // as the runtime writes them, without parentheses
+	Async  bool   // it is the body of an async method, running after its first await or before
+}
+
+// Parse takes a function apart:
+//
+//	Shop!Shop.Cart.Get(int32)                 Shop.Cart, Get
+//	Shop!Shop.Cart+<Get>d__3.MoveNext()       Shop.Cart, Get, of an async method
+//	Shop!Program+<>c.<<Main>$>b__0_1()        Program, Main.lambda_0_1
+//	Shop!Program.<<Main>$>g__Load|0_2()       Program, Main.Load
+func Parse(function string) Method {
+	var m Method
+	m.Module, function = splitModule(function)
+	function, m.Params = splitParams(function)
+	m.Type, m.Name = splitLast(function)
+	if i := lastNested(m.Type); i >= 0 && strings.HasPrefix(m.Type[i+1:], "<") && m.Name == "MoveNext" && generatedBy(m.Type[i+1:]) == 'd' {
+		m.Name, m.Async = source(dropGenerics(m.Type[i+1:])), true
+		m.Type, m.Params = m.Type[:i], ""
+	}
+	for { // <>c and <>c__DisplayClass0_0 hold lambdas and what they capture
+		i := lastNested(m.Type)
+		if i < 0 || !strings.HasPrefix(m.Type[i+1:], "<>c") {
+			break
+		}
+		m.Type = m.Type[:i]
+	}
+	if strings.HasPrefix(m.Name, "<") {
+		m.Name = source(m.Name)
+	}
+	return m
+}
+
+// Readable is a frame's function as its source names it, with namespaces.
+func Readable(function string) string { return text(function, false) }
+
+// Short is [Readable] without namespaces.
+func Short(function string) string { return text(function, true) }
+
+// Bare is a frame's method without its module and parameters, as a title names it.
+func Bare(frame string) string {
+	if _, after, ok := strings.Cut(frame, "!"); ok {
+		frame = after
+	}
+	name, _, _ := strings.Cut(frame, "(")
+	return name
+}
+
+func text(function string, short bool) string {
+	if pseudo(function) {
+		return function
+	}
+	return Parse(function).text(short)
+}
+
+func (m Method) text(short bool) string {
+	if m.Module == "" && m.Type == "" && pseudo(m.Name) {
+		return m.Name
+	}
+	typ := strings.ReplaceAll(readGenerics(m.Type), "+", ".")
+	if short {
+		typ = withoutNamespace(m.Type)
+	}
+	name := readGenerics(m.Name)
+	if typ != "" && name != "" {
+		name = typ + "." + strings.TrimPrefix(name, ".")
+	} else {
+		name = typ + name
+	}
+	params := m.Params
+	if m.Type == "dynamicClass" { // they begin with an address
+		params = ""
+	}
+	name += "(" + readParams(params) + ")"
+	if m.Module != "" {
+		name = m.Module + "!" + name
+	}
+	return name
+}
+
+// splitModule cuts what is before the first !, which a parameter may hold too.
+func splitModule(s string) (module, rest string) {
+	i := strings.IndexByte(s, '!')
+	if i < 0 || strings.IndexByte(s[:i], '(') >= 0 {
+		return "", s
+	}
+	module = s[:i]
+	for _, suffix := range []string{".dll", ".exe", ".il", ".ni"} {
+		module = strings.TrimSuffix(module, suffix)
+	}
+	return module, s[i+1:]
+}
+
+func splitParams(s string) (name, params string) {
+	i := outside(s, '(', false)
+	if i < 0 {
+		return s, ""
+	}
+	return s[:i], strings.TrimSuffix(s[i+1:], ")")
+}
+
+// splitLast cuts the method from its type at the last dot; constructors have one of
+// their own.
+func splitLast(s string) (typ, name string) {
+	for _, c := range []string{"..ctor", "..cctor"} {
+		if strings.HasSuffix(s, c) {
+			return s[:len(s)-len(c)], c[1:]
+		}
+	}
+	i := outside(s, '.', true)
+	if i < 0 {
+		return "", s
+	}
+	return s[:i], s[i+1:]
+}
+
+func lastNested(typ string) int { return outside(typ, '+', true) }
+
+// outside finds the first or last c that is in no brackets.
+func outside(s string, c byte, last bool) int {
+	at, depth := -1, 0
+	for i := range len(s) {
+		switch b := s[i]; {
+		case depth == 0 && b == c:
+			if at = i; !last {
+				return at
+			}
+		case b == '<' || b == '[' || b == '(':
+			depth++
+		case b == '>' || b == ']' || b == ')':
+			depth = max(0, depth-1)
+		}
+	}
+	return at
+}
+
+// generatedBy is the letter that says what the compiler made a name for: <Get>d__3
+// is a state machine (d), <Get>b__0 a lambda (b), <Get>g__Load|0 a local function (g).
+func generatedBy(name string) byte {
+	if i := closing(name); i > 0 && i+1 < len(name) {
+		return name[i+1]
+	}
+	return 0
+}
+
+// closing finds the bracket that belongs to the one at the beginning.
+func closing(name string) int {
+	depth := 0
+	for i := range len(name) {
+		switch name[i] {
+		case '<', '[':
+			depth++
+		case '>', ']':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// source undoes the compiler's names: <Get>d__3 is Get, <<Main>$>b__0_1 is
+// Main.lambda_0_1, <Get>g__Load|0_2 is Get.Load.
+func source(name string) string {
+	i := closing(name)
+	if i < 1 {
+		return name
+	}
+	inner, rest := name[1:i], name[i+1:]
+	if strings.HasPrefix(inner, "<") {
+		inner = source(inner)
+	}
+	switch {
+	case strings.HasPrefix(rest, "b__"):
+		return inner + ".lambda_" + rest[len("b__"):]
+	case strings.HasPrefix(rest, "g__"):
+		local, _, _ := strings.Cut(rest[len("g__"):], "|")
+		return inner + "." + local
+	}
+	return inner
+}
+
+// dropGenerics takes out [System.__Canon] and `1.
+func dropGenerics(s string) string {
+	if strings.IndexByte(s, '[') < 0 && strings.IndexByte(s, '`') < 0 {
+		return s
+	}
+	var out strings.Builder
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch b := s[i]; {
+		case b == '[':
+			depth++
+		case b == ']':
+			depth = max(0, depth-1)
+		case depth > 0:
+		case b == '`':
+			for i+1 < len(s) && s[i+1]-'0' <= 9 {
+				i++
+			}
+		default:
+			out.WriteByte(b)
+		}
+	}
+	return out.String()
+}
+
+// readGenerics writes `1[System.__Canon] as <T>: what a shared instance stands for is
+// not known anyway.
+func readGenerics(s string) string {
+	i := strings.IndexByte(s, '`')
+	if i < 0 {
+		return dropGenerics(s)
+	}
+	n := i + 1
+	count := 0
+	for n < len(s) && s[n]-'0' <= 9 && count < 100 {
+		count = count*10 + int(s[n]-'0')
+		n++
+	}
+	args := "<T>"
+	if count > 1 {
+		args = "<" + strings.Repeat("T,", min(count, 16)-1) + "T>"
+	}
+	rest := s[n:]
+	if end := closing(rest); end > 0 && (rest[0] == '[' || rest[0] == '<') {
+		rest = rest[end+1:]
+	}
+	return s[:i] + args + readGenerics(rest)
+}
+
+func withoutNamespace(typ string) string {
+	outer, nested, has := strings.Cut(typ, "+")
+	if i := outside(outer, '.', true); i >= 0 {
+		outer = outer[i+1:]
+	}
+	if has {
+		outer += "." + strings.ReplaceAll(nested, "+", ".")
+	}
+	return readGenerics(outer)
+}
+
+// keywords are IL's names of types that C# has words for.
+var keywords = map[string]string{"int8": "sbyte", "unsigned int8": "byte", "int16": "short", "unsigned int16": "ushort", "int32": "int",
+	"unsigned int32": "uint", "int64": "long", "unsigned int64": "ulong", "float32": "float", "float64": "double",
+	"String": "string", "Object": "object"}
+
+// readParams turns "class System.String,value class My.Range,int32" into
+// "string,Range,int".
+func readParams(params string) string {
+	if params == "" {
+		return ""
+	}
+	var out []string
+	for params != "" {
+		var p string
+		if i := outside(params, ',', false); i >= 0 {
+			p, params = params[:i], params[i+1:]
+		} else {
+			p, params = params, ""
+		}
+		p = strings.TrimSpace(p)
+		for _, prefix := range []string{"class ", "value class ", "valuetype "} {
+			p = strings.TrimPrefix(p, prefix)
+		}
+		bare := strings.TrimRight(p, "[]&*")
+		if strings.HasSuffix(p, "]") && strings.ContainsRune(bare, '[') { // arguments of a generic type, not an array
+			bare = p
+		}
+		suffix := p[len(bare):]
+		bare = withoutNamespace(bare)
+		if word, ok := keywords[bare]; ok {
+			bare = word
+		}
+		out = append(out, bare+suffix)
+	}
+	return strings.Join(out, ",")
+}
+
+// Function says whether a frame is one, and does not stand for something else.
+func Function(frame string) bool { return !pseudo(frame) }
+
+// pseudo says that a frame stands for something else than a function.
+func pseudo(frame string) bool {
+	switch frame {
+	case nativeFrames, "UNMANAGED_CODE_TIME", "CPU_TIME", "BLOCKED_TIME", "?!?", "?", "BROKEN", "":
+		return true
+	}
+	return strings.HasPrefix(frame, "- ") || strings.HasPrefix(frame, "[") && strings.HasSuffix(frame, "]") // of internal/format/threaddump
+}
+
+// nativeFrames is how dotnet-stack writes that a thread was in native code.
+const nativeFrames = "[Native Frames]"

@@ -1,0 +1,317 @@
+package threads
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// NativeStacks reads looks at the threads of a process whose runtime tells nothing of them, or
+// that has none: what the kernel says each waits for (internal/format/syscalls). No function is on such
+// a stack; what several looks at a thread show together says what it is there for (native_role.go).
+var NativeStacks = Reader{Read: Native, Framework: func(string) bool { return true }, Holds: true, Rounds: true, Apart: true, Settle: settleNative}
+
+// ScheduledStacks reads looks at threads on which a runtime runs lanes of its own, as Go's
+// goroutines: what these wait for among each other keeps no thread. Calls that keep one do, such as
+// fsync; nothing else that such a thread does is taken for a request's.
+var ScheduledStacks = Reader{Read: Native, Framework: func(string) bool { return true }, Holds: true, Rounds: true, Apart: true, Scheduled: true, Settle: settleScheduled}
+
+// Adopt makes looks at the system calls of threads ([evidence.SampleSyscall]) looks at threads,
+// of processes whose readers are [NativeStacks], and of those with [ScheduledStacks] of which hardly
+// any of the requests that clients sent is followed. Of others they say what their own stacks do not: these stay as they are.
+func Adopt(b *evidence.Bundle, of Readers) {
+	adoptFlight(b)
+	from := b.Names.Lookup(evidence.SampleSyscall)
+	if from == 0 {
+		return
+	}
+	to := b.Names.ID(SampleType)
+	x := &b.Samples
+	own := make(map[evidence.SubjectID]bool) // looked at by their own means
+	for i := range x.Len() {
+		own[x.Subject[i]] = own[x.Subject[i]] || x.Type[i] == to
+	}
+	followed, clients := make(map[evidence.SubjectID]int), make(map[evidence.SubjectID]int)
+	for i := range b.Requests.Len() {
+		if s := b.Requests.Subject.At(i); b.Requests.Lane.At(i) != 0 {
+			followed[s]++
+		} else {
+			clients[s]++
+		}
+	}
+	for s := range b.Subjects {
+		s := evidence.SubjectID(s)
+		if few := float64(followed[s]) < fewFollowed*float64(clients[s]); of[b.Subjects[s].Runtime].Scheduled && !few {
+			own[s] = true
+		}
+	}
+	native := func(s evidence.SubjectID) bool { return of[b.Subjects[s].Runtime].Settle != nil && !own[s] }
+	x.Type = slices.Clone(x.Type) // what was read stays as it was
+	var looks []int
+	for i := range x.Len() {
+		if x.Type[i] == from && native(x.Subject[i]) {
+			x.Type[i] = to
+			looks = append(looks, i)
+		}
+	}
+	detail(b, looks)
+	complete(b, looks)
+	for _, c := range b.Coverage {
+		if c.Kind == evidence.CoverSyscalls && native(c.Subject) {
+			c.Kind = evidence.CoverThreads
+			b.Coverage = append(b.Coverage, c)
+		}
+	}
+}
+
+// fewFollowed times as many requests as clients sent are so few that they do not tell what the
+// others did.
+const fewFollowed = .1
+
+// Native reads what the kernel said of a thread: frames as internal/format/syscalls has them.
+func Native(frames []string, _ string) View {
+	v := View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1, Kernel: true}
+	if n := len(frames); n > 0 && strings.HasPrefix(frames[n-1], "[") {
+		v.Pool = strings.TrimRight(strings.Trim(frames[n-1], "[]"), "0123456789-_#/: ")
+	}
+	call, on, _ := nativeCall(frames)
+	v.Owner, v.Library = nativeOwner(frames)
+	if strings.HasPrefix(call, "futex") && call != "futex mutex" {
+		on = condition(on)
+	}
+	if call == "" || call == "running" {
+		v.Ready = slices.Contains(frames, isReady)
+		return v
+	}
+	v.Wait = 0
+	w, known := nativeWaits[call]
+	if !known {
+		w = nativeWait{state: evidence.Syscall}
+	}
+	v.State, v.Pattern = w.state, call
+	reason := nativeReason(call, on, frames)
+	if call == "page fault" {
+		v.Pattern = reason
+		return v
+	}
+	if on == "socket" && slices.ContainsFunc(frames, func(f string) bool { return strings.HasPrefix(f, "- kernel unix_") }) {
+		on = "unix" // it was not told yet what it is, but for where in the kernel the thread waits
+	}
+	if of := onSocket(on); of != nil && w.on != "" {
+		v.State, v.Pattern = of.state, call+w.on+of.words
+		if v.State == evidence.NetWait {
+			v.Pattern = "sync I/O: " + v.Pattern
+		}
+		name := strings.TrimPrefix(strings.TrimPrefix(on, of.is), " ")
+		switch {
+		case of.is == "peer" && name != "":
+			v.Pattern += " " + name
+		case of.is == "pipe" && writes(call):
+			v.State, v.Pattern = evidence.Syscall, v.Pattern+" that "+reader(name)+TooSlowly
+		case of.is == "unix" && name != "":
+			v.Pattern += " (" + name + ")"
+		}
+		if (of.is == "unix" || strings.HasPrefix(name, "unix:")) && writes(call) {
+			v.Pattern += " that " + reader("") + TooSlowly
+		}
+		return v
+	}
+	if on != "" {
+		v.Pattern += w.joined(on) + on
+	}
+	if reason != "" {
+		v.Pattern += " (" + reason + ")"
+	}
+	return v
+}
+
+// TooSlowly ends what is said of a write that waits for room in a pipe or a socket of this host.
+const TooSlowly = " empties too slowly"
+
+func reader(name string) string {
+	if name == "" {
+		return "its reader"
+	}
+	return name
+}
+
+// nativePath are the program's own functions on a stack, innermost first.
+func nativePath(frames []string) (path []string) {
+	for _, f := range frames[min(1, len(frames)):] {
+		if f == unknownFunction {
+			break
+		}
+		if name, in := nativeFunction(f); name != "" && in == "" && !nativeRuntime(name, in) {
+			path = append(path, tidy(name))
+		}
+	}
+	return path
+}
+
+// condition is the word at which threads wait for a condition variable, of either of its two.
+func condition(on string) string {
+	name, offset, behind := strings.Cut(on, "+0x")
+	if address, ok := strings.CutPrefix(on, "0x"); ok {
+		return fmt.Sprintf("%#x", hexOf(address)&^sameCondition)
+	} else if behind {
+		return fmt.Sprintf("%s+%#x", name, hexOf(offset)&^sameCondition)
+	}
+	return on
+}
+
+// sameCondition are the bits by which the two words differ at which threads wait in turn for one
+// condition variable (glibc, nptl/pthread_cond_wait.c, __g_signals).
+const sameCondition = 7
+
+// nativeWait is what it means that a thread is in a call.
+type nativeWait struct {
+	state evidence.Kind
+	on    string // how a socket is joined to it: " from", " to"; "" it takes none
+	at    bool   // what it is on is an address
+}
+
+func (w nativeWait) joined(on string) string {
+	switch {
+	case !w.at:
+		return " of "
+	case strings.HasPrefix(on, "0x"):
+		return " at "
+	}
+	return " " // it has a name
+}
+
+// nativeWaits are the calls that are no work in the kernel by themselves; all others are.
+var nativeWaits = map[string]nativeWait{
+	"futex mutex":          {state: evidence.LockWait, at: true},
+	"futex":                {state: evidence.SyncWait, at: true},
+	"futex with a timeout": {state: evidence.SyncWait, at: true},
+	"futex_wait":           {state: evidence.SyncWait, at: true},
+	"futex_waitv":          {state: evidence.SyncWait},
+	"semop":                {state: evidence.SyncWait},
+	"semtimedop":           {state: evidence.SyncWait},
+	"msgrcv":               {state: evidence.SyncWait},
+	"wait4":                {state: evidence.SyncWait},
+	"waitid":               {state: evidence.SyncWait},
+	"vfork":                {state: evidence.SyncWait},
+	"nanosleep":            {state: evidence.SleepWait},
+	"clock_nanosleep":      {state: evidence.SleepWait},
+	"epoll_wait":           {state: evidence.SyncWait},
+	"poll":                 {state: evidence.SyncWait, on: " for"},
+	"ppoll":                {state: evidence.SyncWait, on: " for"},
+	"select":               {state: evidence.SyncWait},
+	"pselect":              {state: evidence.SyncWait},
+	"io_getevents":         {state: evidence.Syscall},
+	"io_uring_enter":       {state: evidence.SyncWait},
+	"rt_sigtimedwait":      {state: evidence.SyncWait},
+	"rt_sigsuspend":        {state: evidence.SyncWait},
+	"pause":                {state: evidence.SyncWait},
+	"restart_syscall":      {state: evidence.SyncWait}, // what a signal interrupted: a sleep, poll or futex with a timeout
+	"accept":               {state: evidence.Idle, on: " from"},
+	"connect":              {state: evidence.NetWait, on: " to"},
+	"read":                 {state: evidence.Syscall, on: " from"},
+	"readv":                {state: evidence.Syscall, on: " from"},
+	"recvfrom":             {state: evidence.Syscall, on: " from"},
+	"recvmsg":              {state: evidence.Syscall, on: " from"},
+	"recvmmsg":             {state: evidence.Syscall, on: " from"},
+	"write":                {state: evidence.Syscall, on: " to"},
+	"writev":               {state: evidence.Syscall, on: " to"},
+	"sendto":               {state: evidence.Syscall, on: " to"},
+	"sendmsg":              {state: evidence.Syscall, on: " to"},
+	"sendmmsg":             {state: evidence.Syscall, on: " to"},
+	"sendfile":             {state: evidence.Syscall, on: " to"},
+}
+
+// socket is what a wait on a kind of descriptor is.
+type socket struct {
+	is    string // what its words begin with
+	state evidence.Kind
+	words string
+}
+
+var sockets = []socket{
+	{"client", evidence.ClientWait, " the client"},
+	{"listener", evidence.Idle, " the listening socket"},
+	{"peer", evidence.NetWait, ""},
+	{"unix", evidence.NetWait, " a UNIX socket"},
+	{"udp", evidence.NetWait, " a UDP socket"},
+	{"socket", evidence.ClientWait, " a socket"}, // it is new: who keeps connections is told soon
+	{"pipe", evidence.SyncWait, " a pipe"},
+	{"eventfd", evidence.SyncWait, " an eventfd"},
+	{"timerfd", evidence.SleepWait, " a timer"},
+	{"inotify", evidence.SyncWait, " inotify"},
+	{"signalfd", evidence.SyncWait, " signalfd"},
+}
+
+func onSocket(on string) *socket {
+	for i := range sockets {
+		if s := &sockets[i]; on == s.is || strings.HasPrefix(on, s.is+" ") {
+			return s
+		}
+	}
+	return nil
+}
+
+// nativeCall takes the frames of a look apart: which call, what on, and how deep the thread's
+// stack was, as an address; 0 unknown. A futex that a function waits at which takes a lock is that of a
+// lock, whatever its word holds; one within a fork is part of that: forks of one process take turns. What
+// starting a thread takes is told as that: memory for its stack, a lock of the C library, and of the memory map.
+func nativeCall(frames []string) (call, on string, sp uint64) {
+	for i, f := range frames {
+		if rest, ok := strings.CutPrefix(f, isOn); ok {
+			on = rest
+		} else if rest, ok := strings.CutPrefix(f, "- sp 0x"); ok {
+			sp = hexOf(rest)
+		} else if i == 0 {
+			call = f
+		}
+	}
+	switch {
+	case waitsWithin(frames, starting), call == "futex mutex" && waitsWithin(frames, joining):
+		call, on = StartingThreads, ""
+	case !strings.HasPrefix(call, "futex"):
+	case waitsWithin(frames, forking):
+		call, on = forks, "" // of what else a fork locks nobody but the C library knows
+	case waitsWithin(frames, lockTakers):
+		call = "futex mutex"
+	}
+	return call, on, sp
+}
+
+// unknownFunction is what formats call an address that lies in no file.
+const unknownFunction = "an unknown function"
+
+// nativeOwner is the program's own function that a thread waits in, "" unknown: the innermost that
+// is of no system library and no language's runtime. Where all are of libraries it is the innermost of
+// these.
+func nativeOwner(frames []string) (owner string, library bool) {
+	for _, f := range frames[min(1, len(frames)):] {
+		name, in := nativeFunction(f)
+		if name == unknownFunction {
+			break // what called it is not known: the stack is not one from here on
+		}
+		switch {
+		case name == "" || nativeRuntime(name, in):
+		case in == "":
+			return tidy(name), false
+		case owner == "":
+			owner = tidy(name)
+		}
+	}
+	return owner, owner != ""
+}
+
+func hexOf(s string) (n uint64) {
+	for _, c := range []byte(s) {
+		switch {
+		case c >= '0' && c <= '9':
+			n = n<<4 | uint64(c-'0')
+		case c >= 'a' && c <= 'f':
+			n = n<<4 | uint64(c-'a'+10)
+		default:
+			return 0
+		}
+	}
+	return n
+}

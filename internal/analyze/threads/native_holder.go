@@ -1,0 +1,183 @@
+package threads
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// leastPresent is the part of the looks with somebody waiting in which a doing must be seen for
+// it to be what the holder does.
+const leastPresent = .6
+
+// unnamed finds who holds what threads wait for where no stack tells: a mutex, or to be woken. While
+// somebody waits for it somebody holds it: who is seen, in most of these looks, to do the same
+// one thing, alone; where that differs, who alone has work at that moment and does not wait for it.
+func (h *holding) unnamed(bursts [][]*Look) {
+	if h.t.of[h.t.b.Subjects[h.s].Runtime].Settle == nil {
+		return
+	}
+	h.oneWorker(bursts)
+	waits := make(map[string]bool)
+	for _, burst := range bursts {
+		for _, l := range burst {
+			if waitsUnnamed(l) && h.next[l] == nil {
+				waits[l.View.Pattern] = true
+			}
+		}
+	}
+	for _, on := range slices.Sorted(maps.Keys(waits)) {
+		if !h.place(on, bursts) {
+			h.alone(on, bursts)
+		}
+		h.inFunction(on, bursts)
+	}
+}
+
+// inFunction finds who holds a mutex where the program's functions are known: of those that did not run
+// then, who alone is in the function that locks it, and beyond the lock. What such a holder is seen
+// to wait for says more than what holders do most of the time.
+func (h *holding) inFunction(on string, bursts [][]*Look) {
+	for _, burst := range bursts {
+		locks := make(map[string]*Look) // functions that lock it, and who alone is beyond
+		for _, l := range burst {
+			if l.View.State == evidence.LockWait && l.View.Pattern == on && l.View.Owner != "" {
+				locks[l.View.Owner] = nil
+			}
+		}
+		for at := range locks {
+			locks[at] = h.beyondLock(at, on, burst)
+		}
+		for _, l := range burst {
+			if l.View.State == evidence.LockWait && l.View.Pattern == on && locks[l.View.Owner] != nil {
+				h.next[l] = locks[l.View.Owner]
+			}
+		}
+	}
+}
+
+// beyondLock is who alone waits for something else in a function that locks a mutex; nil if that are none or several.
+func (h *holding) beyondLock(at, on string, burst []*Look) (only *Look) {
+	for _, l := range burst {
+		if !l.View.Waiting() || l.View.State == evidence.ClientWait || l.View.Pattern == on || !slices.ContainsFunc(h.t.frames(l.Stack), func(f string) bool { return tidy(f) == at }) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = l
+	}
+	return only
+}
+
+// leastPlaces is from how many on that get on at a time it is a limit; one alone is who holds it.
+const leastPlaces = 2
+
+// place says whether what threads wait to be woken at is a limit: always about as many others are
+// at work on requests meanwhile, whatever these do.
+func (h *holding) place(on string, bursts [][]*Look) bool {
+	g := &gate{waiting: make(map[*Look]bool), passes: func(*Look) bool { return true }}
+	for _, burst := range bursts {
+		for _, l := range burst {
+			if l.View.State == evidence.SyncWait && l.View.Request && l.View.Pattern == on {
+				g.waiting[l] = true
+				if g.first == nil {
+					g.first = l
+				}
+			}
+		}
+	}
+	if g.first == nil || !g.full(bursts) || g.limit.Most < leastPlaces {
+		return false
+	}
+	g.limit.Place, g.limit.Pattern = g.first.View.Reason(), "" // with the function, where that is known
+	h.gate(g, bursts)
+	return true
+}
+
+func waitsUnnamed(l *Look) bool {
+	return l.View.State == evidence.LockWait || l.View.State == evidence.SyncWait && l.View.Request
+}
+
+// alone finds what is done by one thread while others wait for one thing.
+func (h *holding) alone(on string, bursts [][]*Look) {
+	present := make(map[string]int) // looks in which one thread did that
+	looks := 0
+	for _, burst := range bursts {
+		if !someWait(on, burst) {
+			continue
+		}
+		looks++
+		for did, l := range single(on, burst) {
+			if l != nil {
+				present[did]++
+			}
+		}
+	}
+	does, most := "", 0
+	for did, n := range present {
+		if n > most || n == most && did < does {
+			does, most = did, n
+		}
+	}
+	if looks < leastShown {
+		return
+	}
+	one := float64(most) >= leastPresent*float64(looks)
+	for _, burst := range bursts {
+		if !someWait(on, burst) {
+			continue
+		}
+		holder := only(on, burst)
+		if one {
+			holder = single(on, burst)[does]
+		}
+		for _, l := range burst {
+			if holder != nil && holder != l && waitsUnnamed(l) && l.View.Pattern == on && h.next[l] == nil {
+				h.next[l] = holder
+			}
+		}
+	}
+}
+
+// only is who has work and does not wait for it; nil if that are several.
+func only(on string, burst []*Look) (one *Look) {
+	for _, l := range burst {
+		switch {
+		case l.View.State == evidence.Idle || waitsUnnamed(l) && l.View.Pattern == on:
+		case one != nil:
+			return nil
+		default:
+			one = l
+		}
+	}
+	return one
+}
+
+func someWait(on string, burst []*Look) bool {
+	for _, l := range burst {
+		if waitsUnnamed(l) && l.View.Pattern == on {
+			return true
+		}
+	}
+	return false
+}
+
+// single are the threads with work that do something which no other does at that moment, by what
+// that is; nil where several do.
+func single(on string, burst []*Look) map[string]*Look {
+	out := make(map[string]*Look)
+	for _, l := range burst {
+		if l.View.State == evidence.Idle || waitsUnnamed(l) && l.View.Pattern == on {
+			continue
+		}
+		did := l.View.Doing()
+		if _, several := out[did]; several {
+			out[did] = nil
+			continue
+		}
+		out[did] = l
+	}
+	return out
+}

@@ -1,0 +1,266 @@
+package threads
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// What a thread of which only system calls are known is there for is told by where it waits for
+// work: that is the wait in which least of its own stack is in use. A worker that waits for its
+// next task at a condition variable stands further out than when it waits for a place in a
+// limit in the middle of one. Compilers put small functions into their callers, so that depths
+// which differ by less than a frame's room do not tell; then what can only be a wait for
+// work goes first.
+const sameDepth = 512 // bytes
+
+// How a thread can wait for work, the surest first.
+const (
+	noWork   = iota // it is no such wait
+	byPoll          // epoll, poll, select, accept
+	byClient        // a connection's next request
+	bySignal        // a condition variable, a semaphore, a pipe
+	bySleep         // a delay
+)
+
+// workBy says how a look's thread would wait for work there.
+func workBy(v *View, call, on string) int {
+	switch call {
+	case "epoll_wait", "poll", "ppoll", "select", "pselect", "accept", "io_uring_enter":
+		if v.State != evidence.NetWait { // a poll for the answer of whom it asked is no wait for work
+			return byPoll
+		}
+	}
+	switch {
+	case v.State == evidence.ClientWait && reads(call), v.State == evidence.Idle:
+		return byClient
+	case v.State == evidence.SyncWait && !writes(call), v.State == evidence.NetWait && reads(call) && (on == "udp" || on == "unix" || strings.HasPrefix(on, "unix ")):
+		return bySignal
+	case v.State == evidence.SleepWait:
+		return bySleep
+	}
+	return noWork
+}
+
+func writes(call string) bool {
+	switch call {
+	case "write", "writev", "pwrite", "pwritev", "sendto", "sendmsg", "sendmmsg", "sendfile", "splice":
+		return true
+	}
+	return false
+}
+
+func reads(call string) bool {
+	switch call {
+	case "read", "readv", "recvfrom", "recvmsg", "recvmmsg":
+		return true
+	}
+	return false
+}
+
+// native is a thread as all looks at it show it.
+type native struct {
+	looks []*Look
+	by    []int      // of each look
+	deep  []uint64   // of each look: where its stack ended, 0 unknown
+	path  [][]string // of each look: the program's functions, innermost first
+	outer []bool     // of each look: it may be a wait for work
+	idles int        // how it waits for work; noWork: it was never seen to
+	polls bool       // it was seen to poll or to wait for clients
+	busy  int        // looks in which it had work
+}
+
+// settleNative finds who waits for work, who serves requests, and in which pools.
+func settleNative(t *Threads, s evidence.SubjectID) {
+	lanes := make(map[evidence.LaneID]*native)
+	var order []*native
+	for i := range t.looks[s] {
+		l := &t.looks[s][i]
+		n := lanes[l.Lane]
+		if n == nil {
+			n = &native{}
+			lanes[l.Lane] = n
+			order = append(order, n)
+		}
+		frames := t.frames(l.Stack)
+		call, on, sp := nativeCall(frames)
+		n.looks, n.by, n.deep, n.path = append(n.looks, l), append(n.by, workBy(&l.View, call, on)), append(n.deep, sp), append(n.path, nativePath(frames))
+	}
+	for _, n := range order {
+		n.settle()
+	}
+	alike(order)
+	var classes [bySleep + 1]int
+	for _, n := range order {
+		n.rest()
+	}
+	t.turns(s, order)
+	for _, n := range order {
+		classes[n.idles]++
+	}
+	workers := 0
+	for _, n := range order {
+		if n.idles == bySignal && n.busy > 0 {
+			workers++
+		}
+	}
+	pool := workers >= leastPool
+	accepts := slices.ContainsFunc(order, func(n *native) bool { return n.polls })
+	for _, n := range order {
+		serves := n.polls && n.idles <= byClient || pool && n.idles == bySignal || n.idles == noWork && accepts && classes[byClient] > 0
+		for _, l := range n.looks {
+			v := &l.View
+			switch {
+			case !serves:
+			case n.idles == byPoll && pool:
+				v.Role = IO // it hands out what the workers do
+			default:
+				v.Role, v.Request = Worker, v.State != evidence.Idle
+				v.Loop = n.idles == byPoll
+			}
+		}
+	}
+	t.besideCalls(s)
+	t.looped(s)
+}
+
+// settleScheduled takes what keeps a thread in a call for a request's.
+func settleScheduled(t *Threads, s evidence.SubjectID) {
+	for i := range t.looks[s] {
+		v := &t.looks[s][i].View
+		call, on, _ := nativeCall(t.frames(t.looks[s][i].Stack))
+		switch {
+		case workBy(v, call, on) != noWork, v.State == evidence.LockWait:
+			v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
+		case v.State != evidence.Running:
+			v.Request = true
+		}
+	}
+}
+
+// A thread that is in a call is only seen to be while it stands still: as long as the kernel
+// works for it, it runs. Of a process that uses hardly any time outside the kernel that is the
+// call in which its threads are seen, where that is the same nearly always, and for as long.
+const (
+	mostlySystem = .7 // of its CPU time
+	oneCall      = .7 // of the looks at threads in calls
+	asLong       = .5 // times the looks at threads that run
+)
+
+// besideCalls takes threads that run in the kernel for being in the call that they are seen in.
+func (t *Threads) besideCalls(s evidence.SubjectID) {
+	if !(t.systemShare(s) >= mostlySystem) {
+		return
+	}
+	seen := make(map[evidence.StackID]int) // one of each reason stands for it
+	first := make(map[string]*Look)
+	running, calls := 0, 0
+	for i := range t.looks[s] {
+		switch l := &t.looks[s][i]; {
+		case !l.View.Request:
+		case l.View.Ready:
+		case l.View.State == evidence.Running:
+			running++
+		case l.View.State == evidence.Syscall:
+			calls++
+			if first[l.View.Reason()] == nil {
+				first[l.View.Reason()] = l
+			}
+			seen[first[l.View.Reason()].Stack]++
+		}
+	}
+	var most *Look
+	for _, l := range first {
+		if most == nil || seen[l.Stack] > seen[most.Stack] {
+			most = l
+		}
+	}
+	if most == nil || float64(seen[most.Stack]) < oneCall*float64(calls) || float64(seen[most.Stack]) < asLong*float64(running) {
+		return
+	}
+	pattern, owner, stack := most.View.Pattern, most.View.Owner, most.Stack
+	for i := range t.looks[s] {
+		l := &t.looks[s][i]
+		if v := &l.View; v.Request && v.State == evidence.Running && !v.Ready {
+			v.State, v.Pattern, v.Owner, v.Wait = evidence.Syscall, pattern, owner, 0
+			l.Stack = stack
+		}
+	}
+}
+
+// leastPool is how many threads that wait for work at a condition variable make a pool: one alone
+// may do what it does beside requests, such as writing a log.
+const leastPool = 2
+
+// calledBy says whether another function in which the thread waits to be woken called the one in which
+// it waits: who waits for work in the first waits for something else in the other, however near that is
+// on the stack.
+func calledBy(path []string, at map[string]bool) bool {
+	return len(path) > 1 && slices.ContainsFunc(path[1:], func(f string) bool { return f != path[0] && at[f] })
+}
+
+// alike finds threads that serve clients and were only seen while they waited for something else: in
+// functions, by the same way, in which others wait with a client's request. Of a server with many threads
+// that are looked at now and then these are most.
+func alike(order []*native) {
+	with := make(map[string]bool)
+	for _, n := range order {
+		if n.idles != byClient {
+			continue
+		}
+		for i, by := range n.by {
+			if by >= bySignal {
+				with[strings.Join(n.path[i], evidence.Link)] = true
+			}
+		}
+	}
+	delete(with, "")
+	for _, n := range order {
+		if n.idles < bySignal || len(with) == 0 {
+			continue
+		}
+		serves := true
+		for i := range n.by {
+			serves = serves && (!n.outer[i] || with[strings.Join(n.path[i], evidence.Link)])
+		}
+		if serves {
+			n.idles, n.polls = byClient, true
+		}
+	}
+}
+
+// settle finds where a thread waits for work.
+func (n *native) settle() {
+	var top uint64
+	at := make(map[string]bool) // functions that wait by themselves to be woken
+	for i, by := range n.by {
+		if by != noWork && n.deep[i] > top {
+			top = n.deep[i]
+		}
+		if by == bySignal && len(n.path[i]) > 0 {
+			at[n.path[i][0]] = true
+		}
+	}
+	n.outer = make([]bool, len(n.by))
+	for i, by := range n.by {
+		n.outer[i] = by != noWork && n.deep[i]+sameDepth > top && !(by >= bySignal && calledBy(n.path[i], at))
+		if n.outer[i] && (n.idles == noWork || by < n.idles) {
+			n.idles = by
+		}
+	}
+}
+
+// rest takes a thread for idle where it waits for work.
+func (n *native) rest() {
+	for i, l := range n.looks {
+		v, by := &l.View, n.by[i]
+		if by == byClient || n.outer[i] && (by == n.idles || by == byPoll) {
+			v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
+		}
+		n.polls = n.polls || by == byPoll || by == byClient
+		if v.State != evidence.Idle {
+			n.busy++
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package threads
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// served finds the requests of a server that no table knows, one of the program's own: its code
+// accepts connections, and begins threads, or gives tasks to a pool, that read from them. What
+// such a thread does but waiting for the next bytes is a request.
+//
+// Where it waits for them is the read that is nearest to where the thread began: what it reads
+// further in is an answer that its request asked others for.
+func (t *Threads) served(s evidence.SubjectID) {
+	looks := t.looks[s]
+	t.looped(s)
+	if !slices.ContainsFunc(looks, func(l Look) bool { return l.View.Accepts }) {
+		return
+	}
+	one := t.of[t.b.Subjects[s].Runtime].OnePool
+	groups := make(map[string][]*Look)
+	for i := range looks {
+		l := &looks[i]
+		if v := &l.View; v.Accepts || v.Request || v.User < 0 || v.Role != Other && v.Role != Worker {
+			continue
+		}
+		if root := t.root(s, l); root != "" {
+			groups[root] = append(groups[root], l)
+		}
+	}
+	most := 0
+	for _, group := range groups {
+		if slices.ContainsFunc(group, func(l *Look) bool { return l.View.Reads }) {
+			most = max(most, lanes(group))
+		}
+	}
+	for _, group := range groups {
+		if lanes(group) >= most/fewer {
+			t.serves(group, one)
+		}
+	}
+	if slices.ContainsFunc(looks, func(l Look) bool { return l.View.Request }) {
+		return
+	}
+	for i := range looks { // its loop reads, and gives what it has read to a pool; or those that wait to read are not seen
+		if v := &looks[i].View; (v.Role == Worker || v.Virtual && v.Role == Other) && v.User >= 0 && !v.Library {
+			v.serve(one)
+		}
+	}
+}
+
+// fewer times as many threads that began alike as of others serve no connections: what they
+// read are answers.
+const fewer = 4
+
+// lanes is how many threads were looked at.
+func lanes(group []*Look) int {
+	all := make(map[evidence.LaneID]bool)
+	for _, l := range group {
+		all[l.Lane] = true
+	}
+	return len(all)
+}
+
+// serves takes the threads that began alike for a server's, if they read from connections. Where
+// the runtime has one pool, they become no part of it: one of that which waits for the next bytes
+// is blocked, and threads of the program's own are none that others wait for.
+func (t *Threads) serves(group []*Look, one bool) {
+	depth := func(l *Look) int { return len(t.pathOf(l.Stack).frames) - l.View.User }
+	var reads *Look
+	for _, l := range group {
+		if l.View.Reads && (reads == nil || depth(l) < depth(reads)) {
+			reads = l
+		}
+	}
+	if reads == nil {
+		return
+	}
+	at, least := t.user(reads), depth(reads)
+	var deeper []int
+	for _, l := range group {
+		if t.user(l) != at || !l.View.Reads {
+			deeper = append(deeper, depth(l))
+		}
+	}
+	if len(deeper) == 0 || cmp.Compare(deeper[len(deeper)/2], least) < 0 {
+		return
+	}
+	for _, l := range group {
+		v := &l.View
+		if v.Reads && t.user(l) == at {
+			if one && v.Role == Worker {
+				continue
+			}
+			v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
+			if !one {
+				v.Role = Worker
+			}
+			continue
+		}
+		v.serve(one)
+	}
+}
+
+// serve says that a thread works on a request, if it has work: what looked like waiting for
+// some may be its request's wait for something.
+func (v *View) serve(one bool) {
+	if v.before.State != evidence.KindUnknown {
+		v.State, v.Pattern, v.Wait = v.before.State, v.before.Pattern, v.before.Wait
+	}
+	if v.State != evidence.Idle {
+		if v.Request = true; !one {
+			v.Role = Worker
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package threads
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// SampleType is the type of samples that are the stack of one thread at one moment.
+const SampleType = "thread"
+
+// Reader reads the stacks of a runtime's threads. One more is a file beside dotnet.go.
+type Reader struct {
+	// Read reads a stack, innermost frame first. Entry is what the program is called, ""
+	// unknown.
+	Read func(frames []string, entry string) View
+	// Framework says whether a function is of what comes with the runtime, and calls the
+	// program's code or is called by it.
+	Framework func(function string) bool
+	// Program is what else to take for the program's own code than Entry, as the stack of its
+	// main thread says, "" if this is not that.
+	Program func(frames []string) string
+	// Holds: looks at all threads at once tell who holds what others wait for ([Held]).
+	Holds bool
+	// Rounds: a burst of looks goes round all threads many times ([Threads.Moments]).
+	Rounds bool
+	// Settle says what the threads of a process are there for, where one stack does not; nil: it
+	// does, and servers that no table knows are looked for ([Threads.served]).
+	Settle func(t *Threads, s evidence.SubjectID)
+	// Apart: its rounds are spread over all the time, and each stands for its own.
+	Apart bool
+	// Scheduled: the runtime runs lanes of its own on these threads.
+	Scheduled bool
+	// Addressed: its functions are named on stacks that others saw, too.
+	Addressed bool
+	// OnePool: all threads of its pool do whatever comes, requests and what these hand over: no
+	// part of it works for another.
+	OnePool bool
+}
+
+// Readers are those of the runtimes whose stacks tell what threads do, by the ID of the
+// runtime. Of others, such as Go, the states of requests come from elsewhere.
+type Readers map[string]Reader
+
+// read reads a stack; one of another runtime says nothing.
+func (r Readers) read(runtime string, frames []string, entry string) View {
+	if of, ok := r[runtime]; ok {
+		return of.Read(frames, entry)
+	}
+	return View{State: evidence.KindUnknown, Wait: -1, User: -1, Outer: -1, Began: -1}
+}
+
+// The readers there are.
+var (
+	DotnetStacks = Reader{Read: Dotnet, Framework: func(function string) bool {
+		module, rest := splitModule(function)
+		return pseudo(function) || (&owners{}).of(module, rest) == framework
+	}, Holds: true, Rounds: true, Addressed: true, OnePool: true}
+	JVMStacks = Reader{Read: JVM, Framework: func(function string) bool { return pseudo(function) || readJVM(function, "").own == framework }, Program: JVMProgram, Holds: true}
+)
+
+// Threads looks at the threads of a bundle's processes.
+type Threads struct {
+	b      *evidence.Bundle
+	of     Readers
+	views  map[key]View
+	looks  map[evidence.SubjectID][]Look
+	unseen map[evidence.SubjectID]bool // [Threads.WaitsUnseen]
+	locks  map[place]bool              // where threads wait for locks
+	works  map[place]bool              // functions in which threads that look as if in native code compute
+	paths  map[evidence.StackID]*callPath
+
+	programs map[evidence.SubjectID]string
+	clocks   map[evidence.SubjectID]*clock
+
+	limits map[evidence.SubjectID][]Limit
+}
+
+type key struct {
+	subject evidence.SubjectID
+	stack   evidence.StackID
+}
+
+// PoolSize is where one says how many threads the pool of that name has: the setting of the
+// library whose pool it is; "" where that is not known.
+func (t *Threads) PoolSize(s evidence.SubjectID, pool string) string {
+	for i := range t.looks[s] {
+		if v := &t.looks[s][i].View; v.Pool == pool && v.Size != "" {
+			return v.Size
+		}
+	}
+	return ""
+}
+
+// Look is what one thread was seen doing at one moment.
+type Look struct {
+	Lane   evidence.LaneID
+	Time   int64 // ns, 0: of no known time
+	Stack  evidence.StackID
+	View   View
+	Held   Held // who keeps it waiting
+	Count  int  // looks that this one stands for: a long recording joins those that saw the same
+	Origin evidence.Origin
+}
+
+// Of looks at a bundle, which has been unified: what a process is called says which
+// code is its own.
+func Of(b *evidence.Bundle, of Readers) *Threads {
+	t := &Threads{b: b, of: of, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Look), unseen: make(map[evidence.SubjectID]bool), programs: make(map[evidence.SubjectID]string), clocks: make(map[evidence.SubjectID]*clock)}
+	typ := b.Names.Lookup(SampleType)
+	if typ == 0 {
+		return t
+	}
+	t.contended()
+	t.computes(typ)
+	x := &b.Samples
+	for i := range x.Len() {
+		if x.Type[i] != typ {
+			continue
+		}
+		s := x.Subject[i]
+		t.looks[s] = append(t.looks[s], Look{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(s, x.Stack[i]), Count: int(max(1, x.Value[i])), Origin: x.Origin[i]})
+	}
+	for _, s := range t.Subjects() {
+		sorting.By(t.looks[s], func(a, b Look) int { return cmp.Compare(a.Time, b.Time) })
+		complete := slices.ContainsFunc(t.looks[s], func(l Look) bool { return byProgram(&l) })
+		t.looks[s] = once(t.looks[s])
+		t.clocked(s)
+		t.beneath(s)
+		t.byEvents(s)
+		t.still(s)
+		if settle := of[b.Subjects[s].Runtime].Settle; settle != nil {
+			settle(t, s)
+		} else {
+			t.served(s)
+		}
+		t.unseen[s] = onlyRunning(t.looks[s], complete)
+		t.hold(s)
+	}
+	return t
+}
+
+// View is what a stack says of a thread of a process.
+func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) View {
+	k := key{s, stack}
+	v, ok := t.views[k]
+	if !ok {
+		of := &t.b.Subjects[s]
+		entry := of.Name
+		if own := t.program(s); own != "" {
+			entry = own
+		}
+		frames := t.frames(stack)
+		v = t.besideWork(s, frames, t.besideLocks(s, t.of.read(of.Runtime, frames, entry)))
+		t.views[k] = v
+	}
+	return v
+}
+
+// program is what the main thread of a process says is the program's own, "" nothing.
+func (t *Threads) program(s evidence.SubjectID) string {
+	find := t.of[t.b.Subjects[s].Runtime].Program
+	if find == nil {
+		return ""
+	}
+	own, ok := t.programs[s]
+	if ok {
+		return own
+	}
+	x, typ := &t.b.Samples, t.b.Names.Lookup(SampleType)
+	seen := make(map[evidence.StackID]bool)
+	for i := 0; i < x.Len() && own == ""; i++ {
+		if x.Type[i] == typ && x.Subject[i] == s && !seen[x.Stack[i]] {
+			seen[x.Stack[i]] = true
+			own = find(t.frames(x.Stack[i]))
+		}
+	}
+	t.programs[s] = own
+	return own
+}
+
+// frames are the functions of a stack, innermost first.
+func (t *Threads) frames(stack evidence.StackID) []string {
+	frames := t.b.Stacks.Frames(stack)
+	names := make([]string, len(frames))
+	for i, f := range frames {
+		names[i] = t.b.Names.Text(f.Func)
+	}
+	return names
+}
+
+// Subjects are the processes whose threads were looked at, in order.
+func (t *Threads) Subjects() []evidence.SubjectID {
+	var out []evidence.SubjectID
+	for s := range t.looks {
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Looks are all looks at the threads of a process, by time.
+func (t *Threads) Looks(s evidence.SubjectID) []Look { return t.looks[s] }

@@ -1,0 +1,188 @@
+package recorded
+
+import (
+	"encoding/binary"
+
+	"github.com/unstall/unstall/internal/base/redact"
+)
+
+// flight is a flight recording of a JVM: chunks, each with a header of 68 bytes that
+// says how long it is and where its metadata is, which says what its events are made of.
+// https://github.com/openjdk/jdk/blob/master/src/hotspot/share/jfr/recorder/repository/jfrChunkWriter.cpp
+type flight struct {
+	held []byte
+	rest cleaner // once something is no chunk
+	out  []byte
+}
+
+const (
+	flightMagic  = "FLR\x00"
+	flightHeader = 68
+	mostChunk    = 256 << 20 // a JVM begins another one at 12 MB unless it is told otherwise
+)
+
+func (f *flight) next(p []byte) []byte {
+	if f.rest != nil {
+		return f.rest.next(p)
+	}
+	f.held = append(f.held, p...)
+	f.out = f.out[:0]
+	for len(f.held) >= flightHeader {
+		size := binary.BigEndian.Uint64(f.held[8:])
+		if string(f.held[:len(flightMagic)]) != flightMagic || size < flightHeader || size > mostChunk {
+			f.rest = &data{values: true}
+			f.out = append(f.out, f.rest.next(f.held)...)
+			f.held = nil
+			break
+		}
+		if uint64(len(f.held)) < size {
+			break
+		}
+		chunk(f.held[:size])
+		f.out = append(f.out, f.held[:size]...)
+		f.held = append(f.held[:0], f.held[size:]...)
+	}
+	return f.out
+}
+
+func (f *flight) end() []byte {
+	f.out = f.out[:0]
+	if f.rest == nil { // never finished
+		f.rest = &data{values: true}
+		f.out = append(f.out, f.rest.next(f.held)...)
+		f.held = nil
+	}
+	return append(f.out, f.rest.end()...)
+}
+
+// policy is what is done with a text.
+type policy uint8
+
+const (
+	asValue policy = iota
+	asName         // of a class or method
+	asCommand
+	asSecret
+)
+
+// policies are those of fields, by event: what a process was started with.
+var policies = map[string]map[string]policy{
+	"jdk.InitialEnvironmentVariable": {"value": asSecret},
+	"jdk.InitialSystemProperty":      {"value": asSecret},
+	"jdk.InitialSecurityProperty":    {"value": asSecret},
+	"jdk.SystemProcess":              {"commandLine": asSecret},
+	"jdk.ProcessStart":               {"command": asSecret},
+	"jdk.JVMInformation":             {"jvmArguments": asCommand, "jvmFlags": asCommand, "javaArguments": asCommand},
+	"jdk.types.Symbol":               {"string": asName},
+}
+
+// chunk overwrites what is secret in a chunk.
+func chunk(b []byte) {
+	at := binary.BigEndian.Uint64(b[24:])
+	compressed := b[67]&1 != 0
+	if !compressed || at < flightHeader || at >= uint64(len(b)) {
+		(&data{values: true}).texts(b[flightHeader:])
+		return
+	}
+	m := metadataOf(b[at:])
+	for rest := b[flightHeader:]; len(rest) > 0; {
+		size, n := varint(rest)
+		if n == 0 || size < uint64(n) || size > uint64(len(rest)) {
+			(&data{values: true}).texts(rest)
+			return
+		}
+		m.event(rest[n:size])
+		rest = rest[size:]
+	}
+}
+
+// event overwrites what is secret in an event without its size.
+func (m *metadata) event(b []byte) {
+	id, n := varint(b)
+	r := &reader{b: b, at: n}
+	switch {
+	case n == 0:
+		return
+	case id == 0: // metadata
+		return
+	case id == 1:
+		m.pools(r)
+	default:
+		if c := m.classes[id]; c != nil {
+			m.fields(r, c, 0)
+		} else {
+			r.bad = true
+		}
+	}
+	if r.bad { // is not what its metadata says: texts are looked for
+		(&data{values: true}).texts(b)
+		each(b, func(s []byte) { redact.OverwriteValue(s) })
+	}
+}
+
+// pools goes over constants.
+func (m *metadata) pools(r *reader) {
+	r.varint() // start
+	r.varint() // duration
+	r.varint() // distance to the one before
+	r.skip(1)  // its kind
+	for range r.count() {
+		c := m.classes[r.varint()]
+		for range r.count() {
+			r.varint() // its key
+			if c == nil {
+				r.bad = true
+			}
+			if r.bad {
+				return
+			}
+			m.value(r, c, asValue, 0)
+		}
+	}
+}
+
+// fields goes over the fields of a class.
+func (m *metadata) fields(r *reader, c *class, depth int) {
+	for _, f := range c.fields {
+		if r.bad || depth > 8 {
+			r.bad = true
+			return
+		}
+		n := uint64(1)
+		if f.array {
+			n = r.count()
+		}
+		for range n {
+			if f.pooled {
+				r.varint()
+			} else {
+				m.value(r, m.classes[f.class], policies[c.name][f.name], depth+1)
+			}
+			if r.bad {
+				return
+			}
+		}
+	}
+}
+
+// value goes over a value of a class.
+func (m *metadata) value(r *reader, c *class, p policy, depth int) {
+	if c == nil {
+		r.bad = true
+		return
+	}
+	switch c.name {
+	case "java.lang.String":
+		r.text(p)
+	case "boolean", "byte":
+		r.skip(1)
+	case "float":
+		r.skip(4)
+	case "double":
+		r.skip(8)
+	case "short", "char", "int", "long":
+		r.varint()
+	default:
+		m.fields(r, c, depth)
+	}
+}

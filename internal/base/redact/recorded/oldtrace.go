@@ -1,0 +1,74 @@
+package recorded
+
+import (
+	"encoding/binary"
+
+	"github.com/unstall/unstall/internal/base/redact"
+)
+
+// Events of traces of Go 1.11 to 1.21 that hold texts, and how many arguments stand
+// without their length: https://go.dev/src/internal/trace/internal/tracev1/parser.go
+const (
+	evOldString  = 37
+	evOldUserLog = 48
+	mostInline   = 4
+)
+
+// event overwrites what is secret in the event of a trace before Go 1.22 that b
+// begins with, and returns its length: 0 if it is not whole, less if it is none.
+func event(b []byte) int {
+	kind, arguments, at := b[0]&0x3f, int(b[0]>>6)+1, 1
+	number := func() (v uint64, ok bool) {
+		v, n := binary.Uvarint(b[at:])
+		if n <= 0 {
+			at = n
+			return 0, false
+		}
+		at += n
+		return v, true
+	}
+	text := func() bool {
+		length, ok := number()
+		switch {
+		case !ok:
+			return false
+		case length > mostBatch:
+			at = -1
+			return false
+		case length > uint64(len(b)-at):
+			at = 0
+			return false
+		}
+		redact.OverwriteValue(b[at : at+int(length)])
+		at += int(length)
+		return true
+	}
+	if kind == evOldString {
+		if _, ok := number(); ok {
+			text()
+		}
+		return at
+	}
+	if arguments < mostInline {
+		for range arguments {
+			if _, ok := number(); !ok {
+				return at
+			}
+		}
+	} else {
+		length, ok := number()
+		switch {
+		case !ok:
+			return at
+		case length > mostBatch:
+			return -1
+		case length > uint64(len(b)-at):
+			return 0
+		}
+		at += int(length)
+	}
+	if kind == evOldUserLog {
+		text()
+	}
+	return at
+}

@@ -1,0 +1,181 @@
+// Package recorded takes secrets out of what is recorded of a service before it is
+// stored: everything that a capture holds passes here once, and is treated as what
+// it is by how it begins: text line by line, profiles in their labels, execution
+// traces and streams of events in their texts, flight recordings event by event.
+//
+// The package's opinion: a recording is worth nothing if it cannot be read, and
+// must not be passed on if it holds secrets. So what is found is overwritten in
+// place, or the piece it is in is written anew; lengths, offsets and checksums stay
+// right; and data that is not understood is searched for texts all the same.
+package recorded
+
+import (
+	"bytes"
+
+	"github.com/unstall/unstall/internal/base/redact"
+)
+
+// Hint is what is known of a recording beside its content.
+type Hint struct {
+	Lines   bool // text of programs that nobody here wrote
+	Threads bool // dumps of threads, whose names stand in quotes
+}
+
+// Filter takes the secrets out of one recording, which is given to it piece by piece.
+// The zero value is ready for one without a hint.
+type Filter struct {
+	Hint Hint
+	Seen *redact.Seen // what other recordings of the same hold, too; may be nil
+	head []byte       // until it is known what it is
+	to   cleaner
+}
+
+// cleaner is a filter for one kind of recording. What it returns is valid until
+// the next call.
+type cleaner interface {
+	next(p []byte) []byte
+	end() []byte
+}
+
+// enough bytes tell what a recording is.
+const enough = 16
+
+// Next takes the next piece, and returns what can be stored so far.
+func (f *Filter) Next(p []byte) []byte {
+	if f.to == nil {
+		f.head = append(f.head, p...)
+		if len(f.head) < enough {
+			return nil
+		}
+		p = f.choose()
+	}
+	return f.to.next(p)
+}
+
+// End returns what was held back.
+func (f *Filter) End() []byte {
+	if f.to != nil {
+		return f.to.end()
+	}
+	if len(f.head) == 0 {
+		return nil
+	}
+	head := f.choose()
+	return append(bytes.Clone(f.to.next(head)), f.to.end()...)
+}
+
+func (f *Filter) choose() (head []byte) {
+	head, f.head = f.head, nil
+	switch {
+	case bytes.HasPrefix(head, []byte(flightMagic)):
+		f.to = &flight{}
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		f.to = &zipped{}
+	case bytes.HasPrefix(head, []byte("go 1.")) && bytes.HasPrefix(head[min(len(head), 7):], []byte(" trace\x00")):
+		f.to = traceOf(head)
+	case isText(head):
+		f.to = &text{hint: f.Hint, secrets: redact.Text{Seen: f.Seen}}
+	default:
+		f.to = &data{seen: f.Seen}
+	}
+	return head
+}
+
+func isText(head []byte) bool {
+	for _, c := range head {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != 0x1b && c != '\f' {
+			return false
+		}
+	}
+	return true
+}
+
+// All takes the secrets out of a whole recording.
+func All(b []byte, hint Hint) []byte {
+	f := Filter{Hint: hint}
+	return append(bytes.Clone(f.Next(b)), f.End()...)
+}
+
+// longestLine is where a line that does not end is looked at all the same.
+const longestLine = 256 << 10
+
+// text is text of ours about a service, such as its counters.
+type text struct {
+	hint    Hint
+	secrets redact.Text
+	partial []byte
+	out     []byte
+}
+
+func (t *text) next(p []byte) []byte {
+	t.out = t.out[:0]
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			break
+		}
+		line := p[:i]
+		if len(t.partial) > 0 {
+			t.partial = append(t.partial, line...)
+			line = t.partial
+		}
+		t.line(line)
+		t.out = append(t.out, '\n')
+		t.partial = t.partial[:0]
+		p = p[i+1:]
+	}
+	if t.partial = append(t.partial, p...); len(t.partial) > longestLine {
+		t.line(t.partial)
+		t.partial = t.partial[:0]
+	}
+	return t.out
+}
+
+func (t *text) end() []byte {
+	t.out = t.out[:0]
+	if len(t.partial) > 0 {
+		t.line(t.partial)
+	}
+	return t.out
+}
+
+func (t *text) line(b []byte) {
+	t.out = append(t.out, Line(&t.secrets, b, t.hint)...)
+}
+
+// Line is the next line of a text without its secrets.
+func Line(t *redact.Text, b []byte, hint Hint) []byte {
+	if hint.Threads {
+		b = threads(b)
+	}
+	if hint.Lines || hint.Threads {
+		return t.Line(b)
+	}
+	return t.Own(b)
+}
+
+// threads takes the secrets out of the names of threads, which stand in quotes.
+func threads(b []byte) []byte {
+	from := bytes.IndexByte(b, '"')
+	if from < 0 {
+		return b
+	}
+	to := from + 1
+	for to < len(b) && (b[to] != '"' || b[to-1] == '\\') {
+		to++
+	}
+	if key := b[from+1 : to]; string(key) == "name" || string(key) == "container" { // JSON
+		if next := bytes.IndexByte(b[min(len(b), to+1):], '"'); next >= 0 {
+			from = to + 1 + next
+			for to = from + 1; to < len(b) && (b[to] != '"' || b[to-1] == '\\'); {
+				to++
+			}
+		}
+	}
+	name := b[from+1 : to]
+	safe := redact.Value(name)
+	if bytes.Equal(safe, name) {
+		return b
+	}
+	return append(append(bytes.Clone(b[:from+1]), safe...), b[to:]...)
+}

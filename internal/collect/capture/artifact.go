@@ -1,0 +1,151 @@
+package capture
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/base/redact/recorded"
+)
+
+// artifact gathers what is written to one artifact into chunks.
+type artifact struct {
+	w    *Writer
+	meta Meta
+
+	order  sync.Mutex // held while a chunk is written: they stay in order
+	chunks int        // written
+	raw    bool
+	spare  []byte // the buffer whose turn is next
+
+	mu      sync.Mutex // held for moments: a probe does not wait for the disk
+	closed  bool
+	buf     []byte
+	partial []byte // of a text: the line that has no end yet
+	long    bool   // the rest of that line is dropped
+	secrets redact.Text
+	filter  recorded.Filter // of what is no text of lines
+}
+
+// Write implements io.Writer. It waits for the disk only when a whole chunk does.
+func (a *artifact) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		a.mu.Lock()
+		if a.closed {
+			a.mu.Unlock()
+			return 0, fmt.Errorf("%s: %s: %w", a.w.path, a.meta.Name, fs.ErrClosed)
+		}
+		if a.meta.Lines {
+			p = p[a.take(p):]
+		} else {
+			room := min(len(p), chunkSize)
+			a.buf = append(a.buf, a.filter.Next(p[:room])...)
+			p = p[room:]
+		}
+		full := len(a.buf) >= chunkSize
+		a.mu.Unlock()
+		if full {
+			a.flush()
+		}
+	}
+	if err := a.w.tell(); err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// Close ends the artifact: what was written to it is readable.
+func (a *artifact) Close() error {
+	a.finish()
+	return a.w.tell()
+}
+
+// maxLine is how much of a line is kept. What a line is cut to could end in the
+// middle of a secret, so the rest is dropped and not kept as another line.
+const maxLine = chunkSize
+
+// take takes lines until the chunk is full, and returns how many bytes it took.
+func (a *artifact) take(p []byte) (n int) {
+	for len(p) > n && len(a.buf) < chunkSize {
+		end := bytes.IndexByte(p[n:], '\n')
+		line := p[n:]
+		if end >= 0 {
+			line = line[:end]
+		}
+		n += len(line)
+		room := maxLine - len(a.partial)
+		if len(line) > room {
+			line, a.long = line[:room], true
+		}
+		if end < 0 {
+			a.partial = append(a.partial, line...)
+			return n
+		}
+		n++
+		if len(a.partial) > 0 {
+			a.partial = append(a.partial, line...)
+			line = a.partial
+		}
+		a.line(line)
+		a.buf = append(a.buf, '\n')
+	}
+	return n
+}
+
+// line stores a line without its end.
+func (a *artifact) line(line []byte) {
+	a.buf = append(a.buf, recorded.Line(&a.secrets, line, a.hint())...)
+	if a.long {
+		a.buf = append(a.buf, " [cut]"...)
+	}
+	a.partial, a.long = a.partial[:0], false
+}
+
+// mostChunk is how much becomes one chunk.
+const mostChunk = 2 * chunkSize
+
+// hint is what the filters should know.
+func (a *artifact) hint() recorded.Hint {
+	return recorded.Hint{Lines: a.meta.Lines, Threads: a.meta.Series == "threads"}
+}
+
+// flush writes what was gathered.
+func (a *artifact) flush() {
+	a.order.Lock()
+	defer a.order.Unlock()
+	a.mu.Lock()
+	content := a.buf
+	a.buf = a.spare[:0]
+	a.mu.Unlock()
+	for piece := range slices.Chunk(content, mostChunk) { // what a filter held back may be long
+		if a.chunks == 0 {
+			a.raw = compressed(piece)
+		}
+		a.chunks++
+		a.w.chunk(a.meta, a.chunks, a.raw, piece)
+	}
+	a.spare = content
+}
+
+// finish writes the rest, once.
+func (a *artifact) finish() {
+	a.mu.Lock()
+	again := a.closed
+	a.closed = true
+	if len(a.partial) > 0 {
+		a.line(a.partial)
+	}
+	if !a.meta.Lines && !again {
+		a.buf = append(a.buf, a.filter.End()...)
+	}
+	a.mu.Unlock()
+	if again {
+		return
+	}
+	a.flush()
+	a.w.ended(a)
+}

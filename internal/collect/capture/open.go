@@ -1,0 +1,257 @@
+package capture
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Bounds of what is kept of a file that may be anything.
+const (
+	maxArtifacts = 1 << 16
+	maxChunks    = 1 << 22
+	maxRead      = 10_000 // events
+)
+
+// Capture is a recording that can be read. It holds an index only: artifacts
+// are read from the file when they are opened.
+type Capture struct {
+	Path     string
+	Info     Info
+	Warnings []string // of the recording, and of opening it
+	Lacks    []Lack
+	Ended    bool      // it ended properly: was not killed, and does not go on
+	End      time.Time // of the recording, or of the last that is there
+
+	artifacts []*stored
+	byName    map[string]*stored
+	chunks    int
+	last      *stored // whose chunk is the last member, nil: it is an event
+}
+
+// stored is an artifact in the file.
+type stored struct {
+	meta   Meta
+	chunks []chunk
+	seq    int // of the last chunk
+	size   int64
+	at     time.Time // of the last chunk
+}
+
+// Open reads the index of a capture, which may still be written to. A capture
+// that was cut off gives what is whole, and says so in its warnings. The error is
+// one line and wraps those of opening a file.
+func Open(path string) (*Capture, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, plain(err))
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = errors.New("is not a regular file")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, plain(err))
+	}
+	c, err := index(f, fi.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	c.Path = path
+	return c, nil
+}
+
+// index reads the first size bytes.
+func index(f io.ReaderAt, size int64) (*Capture, error) {
+	r := io.NewSectionReader(f, 0, size)
+	t := tar.NewReader(r)
+	c := &Capture{byName: make(map[string]*stored)}
+	if err := c.head(t, r); err != nil {
+		return nil, err
+	}
+	damage := ""
+	for !c.Ended && damage == "" {
+		h, err := t.Next()
+		if err == io.EOF {
+			break
+		}
+		offset, _ := r.Seek(0, io.SeekCurrent) // a section never fails to seek
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF), err == nil && offset+h.Size > size:
+			// What a kill leaves is not worth more words than that it was cut off.
+			damage = "in the middle of something"
+		case err != nil || h.Typeflag != tar.TypeReg || h.Size < 0:
+			damage = fmt.Sprintf("what follows byte %d is damaged", offset)
+		default:
+			damage = c.member(h, offset, t)
+		}
+	}
+	if !c.Ended {
+		c.dropTorn(f)
+		c.cutOff(damage)
+	}
+	return c, nil
+}
+
+// head reads the manifest.
+func (c *Capture) head(t *tar.Reader, r *io.SectionReader) error {
+	h, err := t.Next()
+	if err != nil || h.Name != manifestName || h.Typeflag != tar.TypeReg {
+		start := make([]byte, 263)
+		n, _ := r.ReadAt(start, 0)
+		switch {
+		case n == 0:
+			return errors.New("is empty: nothing was recorded")
+		case errors.Is(err, io.ErrUnexpectedEOF) && (Is(start) || n > 0 && strings.HasPrefix(manifestName, string(start[:min(n, len(manifestName))]))):
+			return errors.New("was cut off before anything was recorded")
+		}
+		return errors.New("is not a capture: its first member is not " + manifestName)
+	}
+	b, err := io.ReadAll(io.LimitReader(t, maxStored))
+	if err != nil {
+		return errors.New("was cut off before anything was recorded")
+	}
+	var m manifest
+	if err := json.Unmarshal(b, &m); err != nil {
+		return fmt.Errorf("its %s is damaged: %w", manifestName, err)
+	}
+	if m.Schema != schema {
+		return fmt.Errorf("has the format %s, but this version of unstall reads %s: use the version that recorded it (%s)", quoted(m.Schema), schema, quoted(m.Tool))
+	}
+	c.Info = Info{printable(m.Tool), printable(m.Host), printable(m.Target), m.Start, m.Command, max(0, m.ExpectedRate)}
+	c.End = m.Start
+	return nil
+}
+
+// quoted shows a short text of the file.
+func quoted(s string) string { return fmt.Sprintf("%.40q", s) }
+
+// member adds a member to the index. It returns what is wrong with the rest of
+// the file, "" nothing. Members that later versions or people add are passed
+// over.
+func (c *Capture) member(h *tar.Header, offset int64, content io.Reader) (damage string) {
+	if strings.HasPrefix(h.Name, eventsName+"/") {
+		return c.event(h, content)
+	}
+	name, seq, ok := parseChunkName(h.Name)
+	var n note
+	if !ok || json.Unmarshal([]byte(h.PAXRecords["comment"]), &n) != nil || n.CRC == "" {
+		return ""
+	}
+	if h.Size > maxStored {
+		return fmt.Sprintf("%s is too large", quoted(h.Name))
+	}
+	a := c.byName[name]
+	switch {
+	case a == nil && n.Meta == nil, a != nil && seq != a.seq+1:
+		return fmt.Sprintf("data is missing before %s", quoted(h.Name))
+	case a == nil && len(c.artifacts) == maxArtifacts, c.chunks == maxChunks:
+		return "it holds more artifacts or chunks than unstall reads"
+	case a == nil:
+		a = &stored{meta: n.Meta.meta(), seq: seq - 1}
+		a.meta.Name = printable(name)
+		c.byName[name] = a
+		c.artifacts = append(c.artifacts, a)
+	}
+	a.seq, a.at = seq, h.ModTime
+	a.size += h.Size
+	a.chunks = append(a.chunks, chunk{offset, int32(h.Size), n.CRC})
+	c.chunks++
+	c.last, c.End = a, later(c.End, h.ModTime)
+	return ""
+}
+
+func (c *Capture) event(h *tar.Header, content io.Reader) (damage string) {
+	b, err := io.ReadAll(io.LimitReader(content, 64<<10))
+	var e event
+	if err != nil || json.Unmarshal(b, &e) != nil {
+		return fmt.Sprintf("%s is damaged", quoted(h.Name))
+	}
+	c.last, c.End = nil, later(c.End, e.Time)
+	switch {
+	case e.Event == eventWarning && len(c.Warnings) < maxRead:
+		c.Warnings = append(c.Warnings, printable(e.Text))
+	case e.Event == eventLack && e.Lack != nil && len(c.Lacks) < maxRead:
+		c.Lacks = append(c.Lacks, Lack{printable(e.Lack.What), printable(e.Lack.Why), printable(e.Lack.Do)})
+	case e.Event == eventEnd:
+		c.Ended = true
+	}
+	return ""
+}
+
+// later guards against clocks that are set back.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// dropTorn takes away the last chunk if its content did not reach the disk.
+func (c *Capture) dropTorn(f io.ReaderAt) {
+	a := c.last
+	if a == nil {
+		return
+	}
+	n := len(a.chunks) - 1
+	if _, err := a.chunks[n].read(f, nil); err == nil {
+		return
+	}
+	a.size -= int64(a.chunks[n].size)
+	a.chunks = a.chunks[:n]
+	if n == 0 {
+		c.artifacts = c.artifacts[:len(c.artifacts)-1] // the last that began
+	}
+}
+
+// cutOffText begins what is said of a capture without an end.
+const cutOffText = "the recording was cut off"
+
+func (c *Capture) cutOff(damage string) {
+	at := "at an unknown time"
+	if !c.End.IsZero() {
+		at = "at " + c.End.UTC().Format("15:04:05") + " UTC"
+	}
+	switch damage {
+	case "", "in the middle of something":
+		c.Warnings = append(c.Warnings, fmt.Sprintf(cutOffText+" %s, or still goes on: what is there until then is read", at))
+	default:
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the capture is damaged: %s; what was recorded until %s is read", damage, strings.TrimPrefix(at, "at ")))
+	}
+}
+
+// Artifacts returns what was recorded, in the order in which it began. Stored
+// are zstd frames, or what was compressed when it came: package format takes
+// either off.
+func (c *Capture) Artifacts() []*format.Artifact {
+	all := make([]*format.Artifact, len(c.artifacts))
+	for i, a := range c.artifacts {
+		all[i] = &format.Artifact{Name: a.meta.Name, Size: a.size, Modified: a.at.UnixNano(), About: a.meta.About, Series: a.meta.Series,
+			Open: func() (io.ReadCloser, error) {
+				f, err := os.Open(c.Path)
+				if err != nil {
+					return nil, err
+				}
+				return &chunkReader{f: f, todo: a.chunks}, nil
+			}}
+	}
+	return all
+}
+
+// Found says whether an artifact is a file that the program writes anyway, see [Meta].
+func (c *Capture) Found(name string) bool {
+	for _, a := range c.artifacts {
+		if a.meta.Name == name {
+			return a.meta.Found
+		}
+	}
+	return false
+}

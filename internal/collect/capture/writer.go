@@ -1,0 +1,290 @@
+package capture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/base/redact/recorded"
+)
+
+// flushEvery is how long what was recorded stays in memory.
+const flushEvery = 2 * time.Second
+
+// maxEvents bounds warnings, so that a probe that repeats itself does not fill
+// the disk.
+const maxEvents = 1000
+
+// Writer writes a capture. It is safe for concurrent use.
+//
+// When nothing more can be stored (disk full) the next write of any artifact
+// returns the error, once; the capture stays well-formed with what was recorded
+// before, and everything after is dropped without an error.
+type Writer struct {
+	path string
+	stop chan struct{}
+	done chan struct{} // the flusher has ended
+
+	mu      sync.Mutex // never held while waiting for an artifact's locks
+	f       file
+	off     int64 // where the last whole member ends
+	err     error // the first that made writing end
+	told    bool  // a write has returned it
+	closed  bool
+	names   map[string]int
+	open    map[*artifact]bool
+	seen    *redact.Seen
+	events  int
+	said    map[string]bool // warnings and lacks
+	zstd    *zstd.Encoder
+	packed  []byte
+	scratch bytes.Buffer
+}
+
+// file is what a Writer needs of an *os.File.
+type file interface {
+	io.WriterAt
+	Truncate(size int64) error
+	Close() error
+}
+
+// Create starts a capture in a new file only its owner can read, as it may hold
+// what is confidential. It never overwrites one.
+func Create(path string, info Info) (*Writer, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, fmt.Errorf("%s: %w: unstall does not overwrite files; give another name", path, plain(err))
+	case err != nil:
+		return nil, fmt.Errorf("%s: cannot be created: %w", path, plain(err))
+	}
+	w, err := newWriter(f, path, info)
+	if err != nil {
+		_ = f.Close()
+		_ = os.Remove(path)
+		return nil, fmt.Errorf("%s: cannot be written: %w", path, plain(err))
+	}
+	return w, nil
+}
+
+func newWriter(f file, path string, info Info) (*Writer, error) {
+	// Windows larger than a chunk only cost memory. Entropy coding of literals takes half of the
+	// time for a fifteenth of the size of what .NET records.
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(chunkSize), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false), zstd.WithNoEntropyCompression(true))
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{path: path, f: f, zstd: z, stop: make(chan struct{}), done: make(chan struct{}),
+		names: map[string]int{manifestName: 1, eventsName: 1}, open: make(map[*artifact]bool), seen: redact.NewSeen(), said: make(map[string]bool)}
+	head := manifest{schema, info.Tool, info.Host, redact.URL(info.Target), info.Start.UTC(), redact.Args(info.Command), info.ExpectedRate}
+	if err := w.append(manifestName, time.Now(), encode(head), nil); err != nil {
+		return nil, err
+	}
+	go w.flusher()
+	return w, nil
+}
+
+// Create starts an artifact. The name is changed if it is taken or cannot be a
+// file's. Nothing is written for an artifact that stays empty.
+func (w *Writer) Create(m Meta) (io.WriteCloser, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, fmt.Errorf("%s: %w: the recording has ended", w.path, fs.ErrClosed)
+	}
+	m.Name = unique(fileName(m.Name), w.names)
+	m.Origin = redact.URL(m.Origin)
+	a := &artifact{w: w, meta: m, secrets: redact.Text{Seen: w.seen}, filter: recorded.Filter{Seen: w.seen}}
+	a.filter.Hint = a.hint()
+	w.open[a] = true
+	return a, nil
+}
+
+// Warnf says something the user should know; it is stored at once. What was
+// said before is not repeated.
+func (w *Writer) Warnf(format string, args ...any) {
+	text := printable(string(redact.Line(fmt.Appendf(nil, format, args...))))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.event(event{Event: eventWarning, Text: text})
+}
+
+// Lack says what could not be seen; it is stored at once.
+func (w *Writer) Lack(lacks ...Lack) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range lacks {
+		w.event(event{Event: eventLack, Lack: &l})
+	}
+}
+
+// Flush makes everything written so far readable, but for the last line of a
+// text artifact while it has no end.
+func (w *Writer) Flush() error {
+	for _, a := range w.unclosed() {
+		a.flush()
+	}
+	return w.Err()
+}
+
+// Close ends what is still open and the recording. It returns what Err does.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return w.Err()
+	}
+	w.closed = true // no artifact is created from here on
+	w.mu.Unlock()
+	close(w.stop)
+	<-w.done
+	for _, a := range w.unclosed() {
+		a.finish()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	// What did not fit was cut back, so there may be room for a few blocks.
+	err := w.err
+	if err != nil {
+		w.err = nil
+		w.event(event{Event: eventWarning, Text: printable("not everything could be stored: " + err.Error())})
+	}
+	w.event(event{Event: eventEnd})
+	if w.err == nil {
+		_, w.err = w.f.WriteAt(end, w.off)
+	}
+	if closing := w.f.Close(); w.err == nil {
+		w.err = closing
+	}
+	_ = w.zstd.Close()
+	if err != nil {
+		w.err = err
+	}
+	return w.err
+}
+
+// Err returns the first error of writing to the file, nil if there was none.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+func (w *Writer) flusher() {
+	defer close(w.done)
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-tick.C:
+			_ = w.Flush() // kept in w.err
+		}
+	}
+}
+
+func (w *Writer) unclosed() []*artifact {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []*artifact
+	for a := range w.open {
+		all = append(all, a)
+	}
+	return all
+}
+
+// tell returns the error to the first who asks.
+func (w *Writer) tell() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil || w.told {
+		return nil
+	}
+	w.told = true
+	return w.err
+}
+
+// ended forgets an artifact.
+func (w *Writer) ended(a *artifact) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.open, a)
+	if a.chunks > 0 {
+		w.event(event{Event: eventArtifact, Artifact: a.meta.Name})
+	}
+}
+
+// event stores an event. The caller holds mu.
+func (w *Writer) event(e event) {
+	if e.Event == eventWarning || e.Event == eventLack {
+		key := string(encode(e)) // without its time
+		switch {
+		case w.said[key] || len(w.said) > maxEvents:
+			return
+		case len(w.said) == maxEvents:
+			e = event{Event: eventWarning, Text: fmt.Sprintf("there were more than %d warnings: the rest was not kept", maxEvents)}
+		}
+		w.said[key] = true
+	}
+	w.events++
+	e.Time = time.Now().UTC()
+	_ = w.append(fmt.Sprintf("%s/%06d.json", eventsName, w.events), e.Time, encode(e), nil)
+}
+
+// chunk stores a piece of an artifact; seq counts from 1.
+func (w *Writer) chunk(m Meta, seq int, raw bool, content []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return
+	}
+	stored := content
+	if !raw {
+		w.packed = w.zstd.EncodeAll(content, w.packed[:0])
+		stored = w.packed
+	}
+	n := note{CRC: checksum(stored)}
+	if seq == 1 {
+		n.Meta = m.note()
+	}
+	_ = w.append(chunkName(m.Name, seq, raw), time.Now(), stored, encode(n))
+}
+
+// append writes a member behind the last one, whole or not at all. The caller
+// holds mu or is the only one.
+func (w *Writer) append(name string, at time.Time, content, comment []byte) error {
+	if w.err != nil {
+		return w.err
+	}
+	w.scratch.Reset()
+	err := member(&w.scratch, name, at, content, comment)
+	if err == nil {
+		_, err = w.f.WriteAt(w.scratch.Bytes(), w.off)
+	}
+	if err != nil {
+		_ = w.f.Truncate(w.off) // a reader passes over what stays behind, too
+		w.err = fmt.Errorf("%s: %w: the data recorded until now is kept, the rest is lost", w.path, plain(err))
+		return err
+	}
+	w.off += int64(w.scratch.Len())
+	return nil
+}
+
+// plain takes the path out of the error: it is printed before it.
+func plain(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

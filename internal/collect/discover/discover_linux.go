@@ -1,0 +1,100 @@
+package discover
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// lookTime is how long processor use is watched: /proc counts it in steps of
+// 10 ms, so a core is told to 5 %.
+const lookTime = 200 * time.Millisecond
+
+// Discover finds the processes here whose runtime is known, most processor use
+// first, without asking them anything but for the one case in the package's
+// comment. It takes [lookTime] and little more, and leaves out unstall itself.
+func Discover(ctx context.Context, known []Recogniser) ([]Found, error) {
+	ids, err := pids()
+	if err != nil {
+		return nil, err
+	}
+	h := newHost(known)
+	self := os.Getpid()
+	type seen struct {
+		Found
+		cpu   time.Duration
+		at    time.Time
+		start uint64
+	}
+	var all []seen
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		p, err := h.open(id)
+		at := time.Now()
+		if err != nil || id == self || p.kernel() || p.ended() {
+			continue // it has ended since, or hidepid hides it
+		}
+		f := Found{Target: h.describe(p)}
+		if f.Runtime == "" && !slices.ContainsFunc(known, func(r Recogniser) bool { return r.suggested(f.Name) }) {
+			continue
+		}
+		f.Listens = h.listens(id)
+		h.ask(ctx, &f.Target)
+		if f.Runtime == "" {
+			continue
+		}
+		h.access(&f.Target)
+		f.RSS = p.rss * int64(os.Getpagesize())
+		f.next(h.way(p, f.Target))
+		all = append(all, seen{f, p.cpu, at, p.stat.start})
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	wait := time.NewTimer(time.Until(all[len(all)-1].at.Add(lookTime)))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	var found []Found
+	for _, s := range all {
+		now, err := readStat(s.PID)
+		if err != nil || now.start != s.start || now.ended() {
+			continue
+		}
+		s.Look = time.Since(s.at)
+		s.CPU = max(0, (now.cpu-s.cpu).Seconds()/s.Look.Seconds())
+		found = append(found, s.Found)
+	}
+	sorting.By(found, func(a, b Found) int {
+		switch {
+		case a.CPU != b.CPU:
+			return cmp.Compare(b.CPU, a.CPU)
+		case a.RSS != b.RSS:
+			return cmp.Compare(b.RSS, a.RSS)
+		}
+		return a.PID - b.PID
+	})
+	return found, nil
+}
+
+// next says what can be read and what to type.
+func (f *Found) next(way string) {
+	if way != "" {
+		f.Reads = append(f.Reads, way)
+	}
+	f.Reads = append(f.Reads, "/proc")
+	if !slices.Contains(f.Unreadable, "environ") {
+		f.Reads = append(f.Reads, "environment")
+	}
+	f.Next = fmt.Sprintf("unstall %d", f.PID)
+}

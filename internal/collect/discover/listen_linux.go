@@ -1,0 +1,144 @@
+package discover
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// descriptorsLimit bounds how many descriptors of a process are looked at.
+// Sockets that listen are opened early and have low numbers, as a rule.
+const descriptorsLimit = 20_000
+
+// listens returns the sockets a process listens on, TCP first, by port; none if
+// its descriptors may not be read.
+func (h *host) listens(pid int) []Listener {
+	net, err := os.Readlink(procPath(pid, "ns/net"))
+	if err != nil {
+		return nil
+	}
+	table, ok := h.sockets[net]
+	if !ok {
+		table = map[uint64]socket{}
+		for _, s := range readSockets(procPath(pid, "net")) {
+			table[s.inode] = s
+		}
+		h.sockets[net] = table
+	}
+	var found []Listener
+	seen := map[uint64]bool{}
+	_ = inodes(pid, func(inode uint64) bool {
+		if s, ok := table[inode]; ok && !seen[inode] {
+			seen[inode] = true
+			found = append(found, s.Listener)
+		}
+		return len(seen) < len(table)
+	})
+	sorting.By(found, func(a, b Listener) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Addr.Port(), b.Addr.Port()), a.Addr.Compare(b.Addr))
+	})
+	return slices.Compact(found) // SO_REUSEPORT
+}
+
+// readSockets reads the tables of a network namespace. What is not there (IPv6
+// switched off) or not understood is left out.
+func readSockets(dir string) []socket {
+	var sockets []socket
+	for _, table := range []struct {
+		name  string
+		parse func(io.Reader) ([]socket, error)
+	}{{"tcp", parseTCP}, {"tcp6", parseTCP}, {"unix", parseUnix}} {
+		f, err := os.Open(dir + "/" + table.name)
+		if err != nil {
+			continue
+		}
+		s, _ := table.parse(f)
+		sockets = append(sockets, s...)
+		_ = f.Close()
+	}
+	return sockets
+}
+
+// inodes tells the sockets among a process's descriptors until yield is false.
+func inodes(pid int, yield func(inode uint64) bool) error {
+	dir, err := os.Open(procPath(pid, "fd"))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	buf := make([]byte, 64)
+	for read := 0; read < descriptorsLimit; {
+		names, err := dir.Readdirnames(512)
+		read += len(names)
+		for _, name := range names {
+			n, err := unix.Readlinkat(int(dir.Fd()), name, buf)
+			if err != nil {
+				continue // it was closed
+			}
+			link, ok := strings.CutPrefix(string(buf[:n]), "socket:[")
+			if !ok {
+				continue
+			}
+			if inode, err := strconv.ParseUint(strings.TrimSuffix(link, "]"), 10, 64); err == nil && !yield(inode) {
+				return nil
+			}
+		}
+		if err != nil {
+			return nil // io.EOF, or the process has ended
+		}
+	}
+	return nil
+}
+
+// listening finds what of our network namespace listens on a port of one of some
+// addresses.
+func listening(addrs []netip.Addr, port uint16) (socket, bool) {
+	for _, s := range readSockets("/proc/self/net") {
+		if !s.Addr.IsValid() || s.Addr.Port() != port {
+			continue
+		}
+		for _, a := range addrs {
+			if s.Addr.Addr().IsUnspecified() || s.Addr.Addr() == a.Unmap().WithZone("") {
+				return s, true
+			}
+		}
+	}
+	return socket{}, false
+}
+
+// holder finds the process that holds a socket: of several, as after a fork,
+// the first; init only if there is no other, as it keeps the sockets of services
+// that it starts on demand.
+func holder(ctx context.Context, inode uint64) (int, bool) {
+	ids, err := pids()
+	if err != nil {
+		return 0, false
+	}
+	held := 0
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			break
+		}
+		found := false
+		_ = inodes(id, func(n uint64) bool { // another user's cannot be read
+			found = n == inode
+			return !found
+		})
+		if found {
+			held = id
+		}
+		if held > 1 {
+			break
+		}
+	}
+	return held, held > 0
+}

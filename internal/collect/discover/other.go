@@ -1,0 +1,36 @@
+//go:build !linux
+
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+
+	"github.com/unstall/unstall/internal/collect/discover/container"
+)
+
+// errLinux is for what needs /proc.
+var errLinux = errors.New("processes can be diagnosed on Linux only: give files, or http://host:port of a Go service's net/http/pprof")
+
+func resolveProcess(_ context.Context, arg string, _ []Recogniser) (Target, error) {
+	return Target{}, fmt.Errorf("%s: there is no such file, and %w", arg, errLinux)
+}
+
+func resolveContainer(_ context.Context, arg string, _ container.Query, _ []Recogniser) (Target, error) {
+	return Target{}, fmt.Errorf("%s: %w", arg, errLinux)
+}
+
+func listener(context.Context, []netip.Addr, uint16, []Recogniser) (Target, error) {
+	return Target{}, nil
+}
+
+func listenerAt(context.Context, string, []Recogniser) (Target, error) { return Target{}, nil }
+
+// Discover finds the processes here that can be diagnosed: on Linux.
+func Discover(context.Context, []Recogniser) ([]Found, error) { return nil, errLinux }
+
+// Hsperfdata opens the counters of a JVM: on Linux.
+func Hsperfdata(int) (*os.File, error) { return nil, errLinux }

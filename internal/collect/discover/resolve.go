@@ -1,0 +1,263 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/collect/discover/container"
+)
+
+// ErrUse is wrapped by errors about what can never be a target, or could be
+// several: it is to be typed differently. It adds nothing to their text.
+var ErrUse = errors.New("")
+
+// use makes an error that wraps ErrUse.
+func use(format string, args ...any) error {
+	return fmt.Errorf(format+"%w", append(args, ErrUse)...)
+}
+
+// Split tells what a user typed apart: live targets, resolved, and names of
+// files, for [Files]. What exists as a file is one, whatever else bears that
+// name, and so is what looks like a path; but in the folder of a program its name
+// means the process. Errors are one line each.
+func Split(ctx context.Context, args []string, known []Recogniser) (live []Target, files []string, errs []error) {
+	for _, arg := range several(args) {
+		file := isFile(arg)
+		if file && !isProgram(arg) {
+			files = append(files, arg)
+			continue
+		}
+		t, err := Resolve(ctx, arg, known)
+		if file && err != nil && !errors.Is(err, ErrUse) { // there is no such process
+			files = append(files, arg)
+			continue
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		same := func(other Target) bool { return t.PID != 0 && other.PID == t.PID }
+		if i := slices.IndexFunc(live, same); i >= 0 { // named twice, by its id and its address, say
+			if live[i].URL == nil {
+				live[i].URL = t.URL
+			}
+			continue
+		}
+		live = append(live, t)
+	}
+	return live, files, errs
+}
+
+// several takes names apart that were given together: 'nginx|php-fpm|redis'.
+func several(args []string) (all []string) {
+	for _, arg := range args {
+		names := strings.Split(arg, "|")
+		if len(names) < 2 || slices.Contains(names, "") || isFile(arg) {
+			names = []string{arg}
+		}
+		all = append(all, names...)
+	}
+	return all
+}
+
+func isFile(arg string) bool {
+	if arg == "-" {
+		return true
+	}
+	_, err := os.Stat(arg)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if strings.Contains(arg, "://") || digits(arg) {
+		return false
+	}
+	if _, is, _ := container.Parse(arg); is {
+		return false
+	}
+	if _, _, ok := hostPort(arg); ok {
+		return false
+	}
+	// A word that may be a process's name, or the name of a file that is not there.
+	return strings.ContainsAny(arg, `/\`) || strings.HasPrefix(arg, ".") || endsLikeFile(arg)
+}
+
+// isProgram says whether a bare name is that of an ELF program, which nobody reads
+// as evidence.
+func isProgram(arg string) bool {
+	if strings.ContainsAny(arg, `/\`) {
+		return false
+	}
+	f, err := os.Open(arg)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	magic := make([]byte, 4)
+	_, err = io.ReadFull(f, magic)
+	return err == nil && string(magic) == "\x7fELF"
+}
+
+// endsLikeFile says whether a name ends like the files people have of a service;
+// hardly any process is called so.
+func endsLikeFile(name string) bool {
+	_, extension, ok := cutLast(name, '.')
+	switch strings.ToLower(extension) {
+	case "log", "txt", "out", "gz", "zst", "bz2", "xz", "json", "csv", "pb", "pprof", "prof", "trace", "jfr", "unstall", "nettrace", "html", "md":
+		return ok
+	}
+	return false
+}
+
+// Resolve finds what is meant by a process id, a process name, an address
+// ("host:port", ":6060"), a URL (http, redis, unix), or a container or pod as
+// [container.Parse] reads it. Behind an address of this machine it looks
+// for the process that listens there, so that both can be read; without one the
+// target has a URL and no PID. It connects to nothing, but for the one case in
+// the package's comment.
+func Resolve(ctx context.Context, arg string, known []Recogniser) (Target, error) {
+	var t Target
+	var err error
+	if q, is, wrong := container.Parse(arg); wrong != nil {
+		err = use("%w", wrong)
+	} else if is {
+		t, err = resolveContainer(ctx, arg, q, known)
+	} else if host, port, ok := hostPort(arg); ok {
+		t, err = resolveURL(ctx, "http://"+net.JoinHostPort(host, port), known)
+	} else if strings.Contains(arg, "://") {
+		t, err = resolveURL(ctx, arg, known)
+	} else {
+		t, err = resolveProcess(ctx, arg, known)
+	}
+	t.Arg = arg
+	return t, err
+}
+
+// hostPort splits "host:port", ":port" and "[::1]:port".
+func hostPort(arg string) (host, port string, ok bool) {
+	host, port, err := net.SplitHostPort(arg)
+	if err != nil || !digits(port) || strings.ContainsAny(host, "/ ") {
+		return "", "", false
+	}
+	if host == "" {
+		host = "localhost"
+	}
+	return host, port, true
+}
+
+func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, error) {
+	u, err := url.Parse(arg)
+	if err != nil {
+		var reason *url.Error // quotes all of it, with the password
+		if errors.As(err, &reason) {
+			err = reason.Err
+		}
+		scheme, _, _ := strings.Cut(arg, "://")
+		return Target{}, use("%s://…: not a URL: %w: give http://host:port", scheme, err)
+	}
+	name := u.Redacted()
+	port := u.Port()
+	switch u.Scheme {
+	case "http", "https":
+		if port == "" {
+			port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+		}
+	case "redis", "rediss", "valkey", "valkeys":
+		if port == "" {
+			port = "6379"
+		}
+	case "unix":
+		return resolveSocket(ctx, u, known)
+	case "ssh":
+		return Target{}, use("%s: a process of another host is for unstall ssh://HOST/PID, unstall record and unstall compare alone", name)
+	default:
+		return Target{}, use("%s: %s:// is not supported: give http://host:port, redis://host:port, docker://NAME, a process id or name, or files", name, u.Scheme)
+	}
+	if u.Hostname() == "" {
+		return Target{}, use("%s: there is no host in this URL: give http://host:port", name)
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || number == 0 {
+		return Target{}, use("%s: there is no port %s: ports are 1 to 65535", name, port)
+	}
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
+	if err != nil {
+		var reason *net.DNSError
+		if errors.As(err, &reason) {
+			return Target{}, fmt.Errorf("%s: the name %s has no address (%s): check the name", name, u.Hostname(), reason.Err)
+		}
+		return Target{}, fmt.Errorf("%s: %w: check the name", name, err)
+	}
+	t := Target{}
+	if slices.ContainsFunc(addrs, here) {
+		if t, err = listener(ctx, addrs, uint16(number), known); err != nil {
+			return Target{}, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	t.URL = u
+	t.by(u.Scheme, known)
+	return t, nil
+}
+
+// by takes the runtime from the scheme of a URL where nothing else tells it.
+func (t *Target) by(scheme string, known []Recogniser) {
+	for _, r := range known {
+		if t.Runtime == "" && slices.Contains(r.Schemes, scheme) {
+			t.Runtime = r.Runtime
+		}
+	}
+}
+
+// resolveSocket finds the process that listens on a UNIX socket, unix:///run/redis.sock.
+func resolveSocket(ctx context.Context, u *url.URL, known []Recogniser) (Target, error) {
+	if u.Host != "" || !strings.HasPrefix(u.Path, "/") {
+		return Target{}, use("%s: there is no path in this URL: give unix:///run/redis.sock", u.Redacted())
+	}
+	if _, err := os.Stat(u.Path); err != nil {
+		return Target{}, Explain(fmt.Errorf("%s: %w", u.Redacted(), errors.Unwrap(err)))
+	}
+	t, err := listenerAt(ctx, u.Path, known)
+	if err != nil {
+		return Target{}, fmt.Errorf("%s: %w", u.Redacted(), err)
+	}
+	t.URL = u
+	t.by(u.Scheme, known)
+	return t, nil
+}
+
+// here says whether an address is one of this machine.
+func here(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if a.IsLoopback() || a.IsUnspecified() {
+		return true
+	}
+	ours, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(ours, func(n net.Addr) bool {
+		p, err := netip.ParsePrefix(n.String())
+		return err == nil && p.Addr().Unmap() == a
+	})
+}
+
+func digits(s string) bool {
+	return s != "" && !slices.ContainsFunc([]byte(s), func(c byte) bool { return c < '0' || c > '9' })
+}
+
+func cutLast(s string, separator byte) (before, after string, found bool) {
+	i := strings.LastIndexByte(s, separator)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}

@@ -1,0 +1,395 @@
+package journey
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"hash/maphash"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/load/page"
+)
+
+const (
+	mostRedirects = 20 // as Chromium
+	deepestFrame  = 4
+	mostResources = 2000 // of one page
+)
+
+// navigate makes a request and follows its redirects as a browser does: 301, 302 and 303 become a GET, 307 and
+// 308 stay what they are (https://fetch.spec.whatwg.org/#http-redirect-fetch).
+func (s *session) navigate(ctx context.Context, c call) answer {
+	for hop := 0; ; hop++ {
+		a := s.fetch(ctx, &c)
+		if a.err != nil || !c.of.redirects || a.status < 300 || a.status > 399 || hop == mostRedirects {
+			return a
+		}
+		to, err := c.url.Parse(a.header.Get("Location"))
+		if a.header.Get("Location") == "" || err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
+			return a
+		}
+		switch a.status {
+		case http.StatusMovedPermanently, http.StatusFound:
+			if c.method == http.MethodPost {
+				c.becomesGet()
+			}
+		case http.StatusSeeOther:
+			if c.method != http.MethodHead {
+				c.becomesGet()
+			}
+		case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		default:
+			return a
+		}
+		if to.Host != c.url.Host {
+			c.header = c.header.Clone()
+			c.header.Del("Authorization")
+			c.header.Del("Host")
+		}
+		if to.Path == "" {
+			to.Path = "/"
+		}
+		c.url, c.due = to, a.end
+	}
+}
+
+func (c *call) becomesGet() {
+	c.method, c.body = http.MethodGet, nil
+	c.header = c.header.Clone()
+	c.header.Del("Content-Type")
+	c.header.Del("Content-Length")
+	c.header.Del("Origin")
+}
+
+// isPage says whether an answer is a page, with resources of its own.
+func isPage(a answer) bool {
+	kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
+	return a.err == nil && (kind == "text/html" || kind == "application/xhtml+xml")
+}
+
+// cached is what a session knows of a resource it got.
+type cached struct {
+	until    int64 // ns: fresh until then, without asking
+	tag      string
+	modified string
+	sheet    *page.Sheet // of a stylesheet
+	at       *url.URL    // where it came from in the end
+}
+
+const mostCached = 1000 // of one user
+
+// fetching gets the resources of a page, each as soon as it is known, as many at a time as a user has connections
+// for. It ends when all are there.
+type fetching struct {
+	s    *session
+	ctx  context.Context
+	of   *settings
+	step *Step
+
+	common http.Header // that the step says
+
+	all   sync.WaitGroup
+	mu    sync.Mutex
+	count int
+	last  int64 // ns: when the last one ended
+}
+
+// resources gets what a page needs and returns when the last of it was there.
+func (s *session) resources(ctx context.Context, a answer, step *Step, common http.Header) int64 {
+	f := &fetching{s: s, ctx: ctx, of: &step.browser, step: step, common: common, last: a.end}
+	f.page(a, 0)
+	f.all.Wait()
+	return f.last
+}
+
+// page starts what a page requests.
+func (f *fetching) page(a answer, depth int) {
+	doc := f.s.r.parsed(a)
+	if doc == nil {
+		return
+	}
+	v := &visiting{f: f, visit: doc.Visit(), depth: depth, at: a.url}
+	v.start(v.visit.Preload(a.header.Values("Link")), a.end)
+	v.start(v.visit.Resources(), a.end)
+}
+
+// visiting is one page of those that are fetched: a frame is one, too.
+type visiting struct {
+	f     *fetching
+	visit *page.Visit
+	depth int
+	at    *url.URL
+	mu    sync.Mutex
+}
+
+func (v *visiting) start(all []page.Resource, due int64) {
+	f := v.f
+	for _, r := range all {
+		if r.Kind == page.Frame && v.depth >= deepestFrame {
+			continue
+		}
+		if r.Kind == page.Icon && (v.depth > 0 || !f.s.firstIcon(r.URL)) {
+			continue
+		}
+		f.mu.Lock()
+		f.count++
+		enough := f.count > mostResources
+		f.mu.Unlock()
+		if enough {
+			return
+		}
+		f.all.Add(1)
+		go func() {
+			defer f.all.Done()
+			v.get(r, due)
+		}()
+	}
+}
+
+// firstIcon says whether a browser that has seen the site before would ask for its icon.
+func (s *session) firstIcon(u *url.URL) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.icons == nil {
+		s.icons = map[string]bool{}
+	}
+	key := u.String()
+	if s.icons[key] {
+		return false
+	}
+	s.icons[key] = true
+	return true
+}
+
+// accepts is what a browser says it takes.
+var accepts = map[page.Kind]string{
+	page.Image: "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8", page.Icon: "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8",
+	page.Style: "text/css,*/*;q=0.1", page.Frame: acceptsPage,
+}
+
+const acceptsPage = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8"
+
+// get gets one resource, and what it requests in turn.
+func (v *visiting) get(r page.Resource, due int64) {
+	f := v.f
+	c := call{method: http.MethodGet, url: r.URL, header: http.Header{"Referer": {referer(v.at, r.URL)}}, due: due, of: f.of, step: f.step,
+		keep: r.Kind == page.Style || r.Kind == page.Frame}
+	if c.header.Get("Referer") == "" {
+		c.header.Del("Referer")
+	}
+	for name, all := range f.common { // what every request is to have, but not what describes the page's own
+		switch name {
+		case "Content-Type", "Content-Length", "Host", "Accept", "Origin", "Referer", "X-Requested-With":
+		default:
+			c.header[name] = all
+		}
+	}
+	if accept := accepts[r.Kind]; accept != "" {
+		c.header.Set("Accept", accept)
+	}
+	if r.Kind == page.Media {
+		c.header.Set("Range", "bytes=0-")
+	}
+	key := r.URL.String()
+	kept := f.s.kept(key)
+	if kept != nil && f.of.cache {
+		if due < kept.until {
+			v.sheet(kept, r, due)
+			return
+		}
+		if kept.tag != "" {
+			c.header.Set("If-None-Match", kept.tag)
+		}
+		if kept.modified != "" {
+			c.header.Set("If-Modified-Since", kept.modified)
+		}
+	}
+	a := f.s.navigate(f.ctx, c)
+	f.mu.Lock()
+	f.last = max(f.last, a.end)
+	f.mu.Unlock()
+	if a.err != nil {
+		return
+	}
+	if a.status == http.StatusNotModified && kept != nil {
+		kept = &cached{sheet: kept.sheet, at: kept.at, tag: cmp.Or(a.header.Get("ETag"), kept.tag), modified: cmp.Or(a.header.Get("Last-Modified"), kept.modified)}
+	} else {
+		kept = &cached{tag: a.header.Get("ETag"), modified: a.header.Get("Last-Modified"), at: a.url}
+		if r.Kind == page.Style && a.status < 400 {
+			kept.sheet = f.s.r.sheet(a.body)
+		}
+		if r.Kind == page.Frame && isPage(a) {
+			f.page(a, v.depth+1)
+			return
+		}
+	}
+	v.sheet(kept, r, a.end)
+	if f.of.cache && (a.status == http.StatusOK || a.status == http.StatusNotModified) {
+		if lasts, ok := fresh(a.header, f.s.r.at(a.end)); ok {
+			kept.until = a.end + int64(lasts)
+			f.s.keep(key, kept)
+		}
+	}
+}
+
+// sheet starts what a stylesheet requests.
+func (v *visiting) sheet(k *cached, r page.Resource, due int64) {
+	if k.sheet == nil {
+		return
+	}
+	v.mu.Lock()
+	more := v.visit.Sheet(k.sheet, k.at, r)
+	v.mu.Unlock()
+	v.start(more, due)
+}
+
+func (s *session) kept(key string) *cached {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cache[key]
+}
+
+func (s *session) keep(key string, c *cached) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cache == nil {
+		s.cache = map[string]*cached{}
+	}
+	if len(s.cache) < mostCached || s.cache[key] != nil {
+		s.cache[key] = c
+	}
+}
+
+// fresh is how long an answer may be used without asking (RFC 9111, 4.2); false: it is not to be kept, or there
+// is nothing to ask with.
+func fresh(h http.Header, now time.Time) (time.Duration, bool) {
+	var lasts time.Duration
+	said := false
+	for item := range strings.SplitSeq(strings.ToLower(h.Get("Cache-Control")), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(item), "=")
+		switch name {
+		case "no-store":
+			return 0, false
+		case "no-cache":
+			said, lasts = true, 0
+		case "max-age":
+			if n, err := strconv.ParseInt(strings.Trim(value, `"`), 10, 32); err == nil && !said {
+				said, lasts = true, time.Duration(n)*time.Second
+			}
+		}
+	}
+	if h.Get("Vary") == "*" {
+		return 0, false
+	}
+	date := now
+	if t, err := http.ParseTime(h.Get("Date")); err == nil {
+		date = t
+	}
+	if t, err := http.ParseTime(h.Get("Expires")); err == nil && !said {
+		said, lasts = true, t.Sub(date)
+	}
+	if t, err := http.ParseTime(h.Get("Last-Modified")); err == nil && !said && h.Get("Expires") == "" {
+		lasts = date.Sub(t) / 10 // 4.2.2: what browsers take where nothing is said
+	}
+	if n, err := strconv.ParseInt(h.Get("Age"), 10, 32); err == nil {
+		lasts -= time.Duration(n) * time.Second
+	}
+	lasts = max(lasts, 0)
+	return lasts, lasts > 0 || h.Get("ETag") != "" || h.Get("Last-Modified") != ""
+}
+
+// referer is what a browser says of where a request comes from (strict-origin-when-cross-origin).
+func referer(from, to *url.URL) string {
+	if from.Scheme == "https" && to.Scheme != "https" {
+		return ""
+	}
+	u := *from
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	if from.Scheme != to.Scheme || from.Host != to.Host {
+		u = url.URL{Scheme: from.Scheme, Host: from.Host, Path: "/"}
+	}
+	return u.String()
+}
+
+// pages are those that were parsed lately: sites answer many users alike. Parsing is most of what a page
+// costs the generator.
+type pages struct {
+	seed maphash.Seed
+	mu   sync.Mutex
+	size int
+	of   map[uint64]*parsedPage
+	turn []uint64 // in order of use, roughly
+}
+
+type parsedPage struct {
+	at    string
+	body  []byte
+	doc   *page.Document
+	sheet *page.Sheet
+}
+
+const mostParsed = 2 << 20 // bytes of pages whose parsed form is kept, which takes some ten times as much
+
+func (p *pages) get(kind byte, at string, body []byte, parse func() *parsedPage) *parsedPage {
+	var h maphash.Hash
+	h.SetSeed(p.seed)
+	_ = h.WriteByte(kind)
+	_, _ = h.WriteString(at)
+	_, _ = h.Write(body)
+	key := h.Sum64()
+	p.mu.Lock()
+	known := p.of[key]
+	p.mu.Unlock()
+	if known != nil && known.at == at && bytes.Equal(known.body, body) {
+		return known
+	}
+	x := parse()
+	if x == nil || len(body) > mostParsed/8 {
+		return x
+	}
+	x.at, x.body = at, body
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if old := p.of[key]; old == nil {
+		p.turn = append(p.turn, key)
+		p.size += len(body)
+	} else {
+		p.size += len(body) - len(old.body)
+	}
+	p.of[key] = x
+	for p.size > mostParsed && len(p.turn) > 1 {
+		p.size -= len(p.of[p.turn[0]].body)
+		delete(p.of, p.turn[0])
+		p.turn = slices.Delete(p.turn, 0, 1)
+	}
+	return x
+}
+
+// parsed is an answer as a page, nil if it is none.
+func (r *runner) parsed(a answer) *page.Document {
+	if !isPage(a) {
+		return nil
+	}
+	x := r.pages.get('p', a.url.String(), a.body, func() *parsedPage {
+		doc, err := page.Parse(a.body, a.url, r.script.View)
+		if err != nil {
+			return nil
+		}
+		return &parsedPage{doc: doc}
+	})
+	if x == nil {
+		return nil
+	}
+	return x.doc
+}
+
+func (r *runner) sheet(body []byte) *page.Sheet {
+	return r.pages.get('s', "", body, func() *parsedPage { return &parsedPage{sheet: page.ParseSheet(body)} }).sheet
+}

@@ -1,0 +1,338 @@
+package load
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/collect/load/pace"
+)
+
+// loop reads many connections of HTTP/1.1 without TLS on a thread of its own, which the kernel tells when one has
+// something (epoll(7), edge-triggered). A goroutine for each, which the runtime wakes, asks the kernel once more for
+// each answer, and takes half as much CPU time again as the answer does.
+type loop struct {
+	e     *engine
+	epoll int
+	wake  int // eventfd: ends it
+	done  chan struct{}
+
+	mu    sync.Mutex
+	conns map[int32]*polled // by file descriptor
+
+	got   []got   // answers that were read, of which the engine does not know yet
+	spare []got   // likewise, to be used again
+	next  []given // requests that follow them
+}
+
+// got is an answer.
+type got struct {
+	c      *polled
+	answer answer
+	at     int64 // ns
+	ending bool  // the server has closed the connection behind it
+}
+
+const mostLoops = 2 // more share the lock of the engine without getting more done
+
+// newLoops starts the threads, none where the kernel refuses.
+func newLoops(e *engine) (out []*loop) {
+	for range min(mostLoops, runtime.NumCPU()) {
+		l := &loop{e: e, done: make(chan struct{}), conns: make(map[int32]*polled)}
+		var err error
+		if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+			break
+		}
+		if l.wake, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err == nil {
+			if err = unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, l.wake, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(l.wake)}); err != nil {
+				unix.Close(l.wake)
+			}
+		}
+		if err != nil {
+			unix.Close(l.epoll)
+			break
+		}
+		pace.Spare(1)
+		go l.run()
+		out = append(out, l)
+	}
+	return out
+}
+
+// stop ends the thread once all its connections are closed.
+func (l *loop) stop() {
+	_, _ = unix.Write(l.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	<-l.done
+	pace.Spare(-1)
+	unix.Close(l.epoll)
+	unix.Close(l.wake)
+}
+
+func (l *loop) run() {
+	runtime.LockOSThread()
+	defer close(l.done)
+	var events [128]unix.EpollEvent
+	var ready [128]*polled
+	for {
+		n := l.wait(events[:])
+		l.mu.Lock()
+		for i := range n {
+			ready[i] = l.conns[events[i].Fd]
+		}
+		l.mu.Unlock()
+		for i := range n {
+			if c := ready[i]; c != nil {
+				c.ready(events[i].Events)
+			} else if events[i].Fd == int32(l.wake) {
+				return
+			}
+		}
+		l.answered()
+		l.send()
+	}
+}
+
+// answered tells the engine of all answers at once: two threads that ask for its lock for each wait for each other.
+func (l *loop) answered() {
+	for len(l.got) > 0 {
+		l.e.mu.Lock()
+		for i := range l.got {
+			g := &l.got[i]
+			p, more, alive := l.e.ended(g.c.at, g.answer, nil, g.at)
+			if more {
+				l.next = append(l.next, given{g.c.at, p.n})
+			}
+			if !alive {
+				g.c = nil
+			}
+		}
+		l.e.mu.Unlock()
+		all := l.got
+		l.got = l.spare[:0]
+		for i := range all {
+			if g := all[i]; g.c != nil && (g.ending || !g.c.drained || g.c.in.from != g.c.in.to) {
+				g.c.read(g.ending)
+			}
+		}
+		clear(all)
+		l.spare = all
+	}
+}
+
+// send sends the next requests, once all answers that were there have been read: a server that the first of them wakes
+// would answer it alone, and each such answer would wake this thread, which takes 7 % more CPU time.
+func (l *loop) send() {
+	for i := range l.next {
+		g := &l.next[i]
+		g.at.sent.Store(l.e.now())
+		g.at.line.send(g.at, g.n)
+		*g = given{}
+	}
+	l.next = l.next[:0]
+}
+
+// wait returns what happened. The runtime is not told that the thread waits: it would take its processor away within
+// 20 µs, look for such threads as often as that from then on, and have to find a processor for this one when it wakes,
+// which was a sixth of all CPU time. A processor more (pace.Spare) makes up for the one that is kept, and the signal
+// that the runtime sends where it wants a thread to stop ends the wait.
+func (l *loop) wait(events []unix.EpollEvent) int {
+	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), ^uintptr(0), 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// polled is a connection that a loop reads.
+type polled struct {
+	e   *engine
+	l   *loop
+	in  *responses
+	out []byte
+	at  *place
+	all base
+
+	drained bool // of the loop: nothing is to be read
+
+	mu     sync.Mutex // of writing and closing: the number of a file is used again
+	fd     int
+	rest   []byte // of a request, not written yet
+	closed bool
+	served bool // it is in the loop, which counts among the readers
+}
+
+// polled takes a connection away from the runtime, if it is one that a loop can read.
+func (e *engine) polled(raw net.Conn) (line, bool) {
+	file, ok := raw.(syscall.Conn)
+	if len(e.loops) == 0 || !ok {
+		return nil, false
+	}
+	control, err := file.SyscallConn()
+	if err != nil {
+		return nil, false
+	}
+	fd := -1
+	err = control.Control(func(of uintptr) { fd, _ = unix.FcntlInt(of, unix.F_DUPFD_CLOEXEC, 0) })
+	if err != nil || fd < 0 {
+		return nil, false
+	}
+	_ = raw.Close() // the connection lives on under the other number
+	c := &polled{e: e, fd: fd}
+	c.in = newResponses(c)
+	c.at = &place{line: c}
+	c.all.places = []*place{c.at}
+	return c, true
+}
+
+func (c *polled) base() *base { return &c.all }
+
+func (c *polled) begun(*place) bool { return c.in.from != c.in.to || c.in.phase != atHead }
+
+// serve hands the connection to a loop.
+func (c *polled) serve() {
+	n := c.e.turn.Add(1)
+	l := c.e.loops[int(n)%len(c.e.loops)]
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		c.e.readers.Done()
+		return
+	}
+	c.l, c.served = l, true
+	fd := c.fd
+	l.mu.Lock()
+	l.conns[int32(fd)] = c
+	l.mu.Unlock()
+	err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(fd)})
+	c.mu.Unlock()
+	if err != nil {
+		c.e.broken(c, err)
+	}
+}
+
+// send writes a request, and what does not go into the socket's buffer later.
+func (c *polled) send(_ *place, n uint64) {
+	i := int(n % uint64(len(c.e.messages)))
+	b := c.e.fixed[i]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if b == nil {
+		c.out = c.e.messages[i].appendTo(c.out[:0], n)
+		b = c.out
+	}
+	c.rest = b
+	c.write()
+}
+
+// write writes what there is to write; mu is held. An error is left to the loop, which
+// reads what the server said before it closed.
+func (c *polled) write() {
+	for len(c.rest) > 0 && !c.closed {
+		n, _, errno := syscall.RawSyscall(unix.SYS_WRITE, uintptr(c.fd), uintptr(unsafe.Pointer(&c.rest[0])), uintptr(len(c.rest)))
+		switch errno {
+		case 0:
+			c.rest = c.rest[n:]
+		case unix.EINTR:
+		case unix.EAGAIN:
+			return
+		default:
+			c.rest = nil
+			return
+		}
+	}
+}
+
+// ready takes what has come, and writes what there is room for.
+func (c *polled) ready(events uint32) {
+	if events&unix.EPOLLOUT != 0 {
+		c.mu.Lock()
+		c.write()
+		c.mu.Unlock()
+	}
+	if events&^unix.EPOLLOUT == 0 {
+		return
+	}
+	c.drained = false
+	c.read(events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0)
+}
+
+// read reads an answer, if one is there whole.
+func (c *polled) read(ending bool) {
+	head := c.e.plan.Method == http.MethodHead
+	for {
+		a, err := c.in.next(head)
+		if err == errWait {
+			if !ending {
+				return
+			}
+			c.drained, ending = false, false // its end is behind what was read
+			continue
+		}
+		if err != nil {
+			c.e.broken(c, err)
+			return
+		}
+		c.l.got = append(c.l.got, got{c, a, c.e.now(), ending})
+		return
+	}
+}
+
+// Read is for the loop.
+func (c *polled) Read(b []byte) (int, error) {
+	for !c.drained {
+		n, _, errno := syscall.RawSyscall(unix.SYS_READ, uintptr(c.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		switch {
+		case errno == unix.EINTR:
+		case errno == unix.EAGAIN:
+			c.drained = true
+		case errno != 0:
+			return 0, errno
+		case n == 0:
+			return 0, io.EOF
+		default:
+			c.drained = int(n) < len(b)
+			return int(n), nil
+		}
+	}
+	return 0, errWait
+}
+
+func (c *polled) giveUp(at *place) bool {
+	at.late = true
+	c.hangUp()
+	return false
+}
+
+// hangUp lets the loop see the end: it may be reading.
+func (c *polled) hangUp() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		_ = unix.Shutdown(c.fd, unix.SHUT_RDWR)
+	}
+}
+
+// Close is for the loop, and for a connection that it never had.
+func (c *polled) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	if !c.served {
+		return unix.Close(c.fd)
+	}
+	c.l.mu.Lock()
+	delete(c.l.conns, int32(c.fd))
+	c.l.mu.Unlock()
+	err := unix.Close(c.fd)
+	c.e.readers.Done()
+	return err
+}

@@ -1,0 +1,231 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/collect/load/pace"
+)
+
+// Observer is told of a run as it goes on. Its methods are called by one
+// goroutine at a time.
+type Observer interface {
+	// Progress is called about once a second.
+	Progress(Snapshot)
+
+	// Rows gets every request once, in order of their ends as far as they were
+	// known together; the slice is reused. After an error it is not called again,
+	// and the run's result has a warning.
+	Rows([]Row) error
+}
+
+// Run carries out a plan and waits for the answers. The end of the context ends
+// it early, with the result of what there was. An error wraps [ErrPlan] or
+// [ErrUnreachable]; with the latter there may be a result as well: of a run in
+// which nothing was ever answered.
+func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
+	p, u, err := p.settled()
+	if err != nil {
+		return nil, err
+	}
+	messages, err := messages(&p, u)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{plan: p, url: u, messages: messages, dial: dialer(&p, u), most: p.Connections,
+		failures: map[string]int64{}, idle: make(chan struct{})}
+	for i := range messages {
+		e.fixed = append(e.fixed, messages[i].fixedBytes())
+	}
+	if p.HTTP2 {
+		if e.streams, err = streamedHeads(&p, u, messages, false); err != nil {
+			return nil, err
+		}
+	}
+	if u.Scheme == "http" && !p.HTTP2 {
+		e.loops = newLoops(e)
+	}
+	ctx, e.stop = context.WithCancelCause(ctx)
+	defer e.stop(nil)
+	e.dialing, e.hangUp = context.WithCancel(context.WithoutCancel(ctx))
+	defer e.hangUp()
+	if err := e.openFirst(ctx); err != nil {
+		e.stopLoops()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, unreachable(&p, u, err)
+	}
+	t := newTally(&p, u, o)
+	e.run(ctx, t)
+	r := t.result(int64(e.offered), e.failures)
+	if p.HTTP2 && p.Mode == Closed && e.fewest < p.Streams {
+		r.warn("the server allows %s at once on a connection, not %d", figure.Plural(e.fewest, "request"), p.Streams)
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, errNotHTTP) {
+		return nil, unreachable(&p, u, cause)
+	}
+	if r.Completed == 0 && e.firstError != nil {
+		return r, unreachable(&p, u, e.firstError)
+	}
+	return r, nil
+}
+
+// openFirst opens the connections the first moments will need, one before the
+// others: a service that is not there is told at once.
+func (e *engine) openFirst(ctx context.Context) error {
+	n := e.plan.Connections
+	e.begin = time.Now()
+	first, err := e.dialed(ctx)
+	if err != nil {
+		return err
+	}
+	e.keep(first)
+	if e.plan.Mode == Open { // 5 ms worth of requests
+		n = min(n, max(1, int(math.Ceil(e.plan.Pattern[0].From/200/float64(e.fewest)))), 64)
+	}
+	var all sync.WaitGroup
+	places := make(chan struct{}, 64)
+	for range n - 1 {
+		all.Add(1)
+		places <- struct{}{}
+		go func() {
+			defer all.Done()
+			if c, err := e.dialed(ctx); err == nil {
+				e.keep(c)
+			}
+			<-places
+		}()
+	}
+	all.Wait()
+	return nil
+}
+
+func (e *engine) keep(l line) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.adopt(l)
+	e.free = append(e.free, l.base().places...)
+	e.first = append(e.first, l)
+	e.readers.Add(1)
+}
+
+func (e *engine) run(ctx context.Context, t *tally) {
+	runtime.GC() // not in the first second of the run
+	e.begin = time.Now()
+	t.start(e.now())
+	for _, l := range e.first {
+		go l.serve()
+	}
+	e.first = nil
+	counted := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(counted)
+		t.follow(e, done)
+	}()
+	if e.plan.Mode == Open {
+		paced := make(chan struct{})
+		go func() { // its thread is changed, and ends with it
+			defer close(paced)
+			e.pace(ctx)
+		}()
+		<-paced
+	} else {
+		e.loop(ctx)
+	}
+	t.scheduled(e.now())
+	e.settle(ctx)
+	e.end()
+	t.cpu.stop()
+	close(done)
+	<-counted
+}
+
+// pace offers each request of the schedule at its time.
+func (e *engine) pace(ctx context.Context) {
+	p := pace.New()
+	defer p.Close()
+	p.Take()
+	s := e.plan.Pattern.Schedule(e.plan.Arrivals, e.plan.Seed, e.plan.Requests)
+	start := e.now()
+	for {
+		at, ok := s.Next()
+		if !ok {
+			break
+		}
+		for {
+			wait := start + at - e.now()
+			if wait <= 0 {
+				break
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			p.Sleep(time.Duration(min(wait, int64(50*time.Millisecond))))
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		e.offer(start + at)
+	}
+	end := start + int64(e.plan.Pattern.Duration())
+	if e.plan.Requests > 0 {
+		return
+	}
+	for ; e.now() < end && ctx.Err() == nil; p.Sleep(time.Duration(min(max(end-e.now(), 0), int64(50*time.Millisecond)))) {
+	}
+}
+
+// loop starts every connection of a closed loop and waits until its time is over.
+func (e *engine) loop(ctx context.Context) {
+	e.mu.Lock()
+	now := e.now()
+	if e.plan.Duration > 0 {
+		e.closedUntil = now + int64(e.plan.Duration)
+	}
+	free := e.free
+	e.free = nil
+	var first []given
+	for _, at := range free {
+		first = e.give(first, at, now)
+	}
+	e.mu.Unlock()
+	send(first)
+	var over <-chan time.Time
+	if e.plan.Duration > 0 {
+		over = time.After(e.plan.Duration)
+	}
+	select {
+	case <-ctx.Done():
+	case <-over:
+	case <-e.idle:
+	}
+	e.mu.Lock()
+	e.seal()
+	e.mu.Unlock()
+}
+
+// settle waits for what is under way: as long as a request may take, or a
+// second if the user wants to see the end.
+func (e *engine) settle(ctx context.Context) {
+	e.mu.Lock()
+	e.seal()
+	e.mu.Unlock()
+	select {
+	case <-e.idle:
+		return
+	case <-ctx.Done():
+	case <-time.After(e.plan.Timeout + e.plan.Timeout/10):
+		return
+	}
+	select {
+	case <-e.idle:
+	case <-time.After(min(e.plan.Timeout, time.Second)):
+	}
+}

@@ -1,0 +1,33 @@
+// Package all lists the probes. Adding one is a package and a line here.
+package all
+
+import (
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/container"
+	"github.com/unstall/unstall/internal/collect/probe/dotnet"
+	"github.com/unstall/unstall/internal/collect/probe/gopprof"
+	"github.com/unstall/unstall/internal/collect/probe/hotspot"
+	"github.com/unstall/unstall/internal/collect/probe/hugepages"
+	"github.com/unstall/unstall/internal/collect/probe/kernel"
+	"github.com/unstall/unstall/internal/collect/probe/linux"
+	"github.com/unstall/unstall/internal/collect/probe/phpfpm"
+	"github.com/unstall/unstall/internal/collect/probe/redis"
+)
+
+// Probes are asked in this order.
+var Probes = []probe.Probe{
+	gopprof.Probe,
+	dotnet.Probe,
+	hotspot.Probe,
+	phpfpm.Probe,
+	redis.Probe,
+	linux.Probe,
+	hugepages.Probe,
+	container.Probe,
+}
+
+// Clock is asked beside them of processes whose runtime names functions by their addresses.
+var Clock = kernel.Clock
+
+// Kernel is asked beside them where the user wants to know what the kernel does (--kernel).
+var Kernel = []probe.Probe{kernel.Probe}

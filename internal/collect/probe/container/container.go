@@ -1,0 +1,71 @@
+// Package container records what the engines of this host know of the container that a process
+// runs in: name, image, pod, namespace and labels. It switches nothing on: what it writes was
+// found out when the target was resolved (internal/collect/discover/container).
+//
+// Its artifact is container.txt, as internal/format/container reads it.
+package container
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/discover/container"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+const name = "container"
+
+// Probe records of a process's container what it is called.
+var Probe = probe.Probe{
+	Name:    name,
+	About:   "name, image, pod and labels of the container, as its engine knows them",
+	General: true,
+	Find:    find,
+}
+
+func find(_ context.Context, t discover.Target) []probe.Access {
+	c := t.In
+	if c.ID == "" {
+		return nil
+	}
+	where := "container " + c.Title()
+	return []probe.Access{{Probe: name, Where: where, Record: func(_ context.Context, _ probe.Plan, sink probe.Sink) error {
+		w, err := sink.Create(capture.Meta{Name: "container.txt", Probe: name, Origin: where, About: t.Subject(), Lines: true})
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, written(t.PID, c))
+		if e := w.Close(); err == nil {
+			err = e
+		}
+		return err
+	}}}
+}
+
+// written is the artifact: a line for each thing that is known.
+func written(pid int, c container.Container) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# container of pid %d\n", pid)
+	line := func(key, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s %s\n", key, strings.NewReplacer("\n", " ", "\r", " ").Replace(value))
+		}
+	}
+	line("engine", c.Engine)
+	line("id", c.ID)
+	line("name", c.Name)
+	line("image", c.Image)
+	line("pod", c.Pod)
+	line("namespace", c.Namespace)
+	line("node", c.Node)
+	for _, key := range slices.Sorted(maps.Keys(c.Labels)) {
+		line("label", key+"="+c.Labels[key])
+	}
+	return b.String()
+}

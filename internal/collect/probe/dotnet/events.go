@@ -1,0 +1,217 @@
+package dotnet
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/unstall/unstall/internal/collect/probe/dotnet/ipc"
+)
+
+// Keywords of Microsoft-Windows-DotNETRuntime:
+// https://learn.microsoft.com/dotnet/fundamentals/diagnostics/runtime-events
+const (
+	keywordGC         = 0x1
+	keywordSurvival   = 0x400000  // the ranges that a collection keeps
+	keywordsHeap      = 0x1980001 // a blocking collection of all that tells each object, and types' names
+	keywordJIT        = 0x10
+	keywordContention = 0x4000
+	keywordThreading  = 0x10000
+)
+
+// Levels of events.
+const (
+	critical      = 1
+	informational = 4
+	verbose       = 5
+)
+
+const (
+	runtimeProvider = "Microsoft-Windows-DotNETRuntime"
+	privateProvider = runtimeProvider + "Private" // threads that wait to allocate while a collection runs
+	hostingProvider = "Microsoft.AspNetCore.Hosting"
+	everySecond     = "EventCounterIntervalSec=1"
+)
+
+// counters are sources of EventCounters. Those are always written once asked for,
+// whatever the level: critical keeps a source's other events off.
+// https://learn.microsoft.com/dotnet/core/diagnostics/available-counters
+var counters = []ipc.Provider{
+	{Name: "System.Runtime", Keywords: 0x2, Level: informational, Args: everySecond}, // 0x2: the number of processors
+	{Name: hostingProvider, Level: critical, Args: everySecond},
+	{Name: "Microsoft-AspNetCore-Server-Kestrel", Level: critical, Args: everySecond},
+	{Name: "System.Net.Http", Level: critical, Args: everySecond},
+	{Name: "System.Net.NameResolution", Level: critical, Args: everySecond},
+	{Name: "System.Net.Sockets", Level: critical, Args: everySecond},
+	{Name: "Npgsql", Level: critical, Args: everySecond},
+	{Name: "Microsoft.Data.SqlClient.EventSource", Level: critical, Args: everySecond},
+}
+
+// rare is what no service does so often that recording it would cost: what the
+// collector and the thread pool decide.
+var rare = append([]ipc.Provider{
+	{Name: runtimeProvider, Keywords: keywordGC | keywordThreading, Level: informational},
+}, counters...)
+
+// rare is that, and where it is safe which threads wait to allocate.
+func (r *recording) rare() []ipc.Provider {
+	if r.fragile {
+		return rare
+	}
+	return append([]ipc.Provider{{Name: privateProvider, Keywords: keywordGC, Level: informational}}, rare...)
+}
+
+// allocating has who allocates what: an event with its stack for each 100 KB, and for each large
+// object.
+var allocating = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordGC, Level: verbose}}
+
+// dying has, beside that, what each collection keeps: of the objects that were told of, which die
+// old. A collection takes longer for it, one in the background stops the program the longer.
+var dying = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordGC | keywordSurvival, Level: verbose}}
+
+// heap is one collection, which tells what lies there; verbose, it would tell who allocates, too.
+var heap = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordsHeap, Level: informational}}
+
+// detail is what a service does as often as it likes: requests, locks, and calls to others. Waits for
+// handles (0x40000000000, from .NET 9 on) are not asked for: they come at level verbose alone, and who waits
+// looks each time whether they are on.
+func (r *recording) detail() []ipc.Provider {
+	all := []ipc.Provider{
+		{Name: runtimeProvider, Keywords: keywordContention, Level: informational},
+		{Name: hostingProvider, Keywords: ^uint64(0), Level: informational},
+	}
+	var specs []string
+	var sources []string
+	if !r.fragile { // they came with .NET 5
+		sources = []string{"System.Net.NameResolution", "System.Net.Sockets", "System.Net.Security"}
+	}
+	if r.release >= hidesQueries {
+		sources = append(sources, "System.Net.Http")
+	} else {
+		specs = append(specs, httpCalls...)
+	}
+	specs = append(append(specs, sqlCalls...), entityFramework...)
+	for _, name := range sources {
+		all = append(all, ipc.Provider{Name: name, Keywords: ^uint64(0), Level: informational})
+	}
+	return append(all, ipc.Provider{Name: "Microsoft-Diagnostics-DiagnosticSource", Keywords: messages, Level: informational,
+		Args: `FilterAndPayloadSpecs="` + strings.Join(specs, "\n") + `"`})
+}
+
+// hidesQueries is the release from which System.Net.Http leaves the values of queries out of what
+// it tells (https://learn.microsoft.com/dotnet/core/compatibility/networking/9.0/query-redaction-events):
+// those of others would be in the capture.
+const hidesQueries = 9
+
+// messages is DiagnosticSourceEventSource's keyword of its events. By others it subscribes to
+// more than it is asked for.
+const messages = 0x2
+
+// What libraries tell through a DiagnosticSource, as event "Event" of its event source
+// (https://github.com/dotnet/runtime/blob/main/src/libraries/System.Diagnostics.DiagnosticSource/src/System/Diagnostics/DiagnosticSourceEventSource.cs):
+// of a call when it begins and ends, by a key that both have. A subscription to
+// System.Net.Http.HttpRequestOut would have the runtime begin activities, which the requests'
+// headers then tell; one to these older events changes nothing.
+var httpCalls = []string{
+	"HttpHandlerDiagnosticListener/System.Net.Http.Request@Event:-LoggingRequestId;Request.RequestUri.Host;Request.RequestUri.Port;Request.RequestUri.AbsolutePath",
+	"HttpHandlerDiagnosticListener/System.Net.Http.Response@Event:-LoggingRequestId",
+}
+
+var entityFramework = []string{
+	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuting@Event:-CommandId;Connection.DataSource",
+	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted@Event:-CommandId",
+	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandError@Event:-CommandId",
+}
+
+// sqlCalls are the commands and connections of SqlClient, old and new.
+var sqlCalls = func() (specs []string) {
+	for _, library := range []string{"System.Data.SqlClient", "Microsoft.Data.SqlClient"} {
+		for what, connection := range map[string]string{"WriteCommand": "Command.Connection", "WriteConnectionOpen": "Connection"} {
+			event := "SqlClientDiagnosticListener/" + library + "." + what
+			specs = append(specs, event+"Before@Event:-OperationId;"+connection+".DataSource", event+"After@Event:-OperationId", event+"Error@Event:-OperationId")
+		}
+	}
+	return specs
+}()
+
+// everything is rare and detail in one session.
+func (r *recording) everything() []ipc.Provider { return merge(r.rare(), r.detail()) }
+
+// stacks is the sample profiler: it stops all threads a thousand times a second
+// and walks their stacks.
+var stacks = []ipc.Provider{{Name: sampler, Level: verbose}}
+
+const sampler = "Microsoft-DotNETCore-SampleProfiler"
+
+// tracker switches activity tracking on as it is enabled (TasksFlowActivityIds), and
+// writes nothing.
+var tracker = ipc.Provider{Name: "System.Threading.Tasks.TplEventSource", Keywords: 0x80, Level: informational}
+
+// awaits are the tasks that code awaits (TaskTransfer, Tasks), and for which request.
+var awaits = []ipc.Provider{
+	{Name: tracker.Name, Keywords: tracker.Keywords | 0x1 | 0x2, Level: verbose},
+}
+
+// tracking is the first burst of stacks. While the tracker's source is on, each await
+// costs more: a session of its own would, as nothing is written into it, stay on
+// should the recorder be killed.
+var tracking = append([]ipc.Provider{tracker}, stacks...)
+
+// merge gives one entry to providers that both lists have: a session takes each
+// name once.
+func merge(a, b []ipc.Provider) []ipc.Provider {
+	all := append([]ipc.Provider{}, a...)
+next:
+	for _, p := range b {
+		for i := range all {
+			if all[i].Name == p.Name {
+				all[i].Keywords |= p.Keywords
+				all[i].Level = max(all[i].Level, p.Level)
+				continue next
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// compiling has an event for each method that is compiled, and for each that was generated
+// (System.Reflection.Emit.DynamicMethod, compiled expressions) and is freed.
+var compiling = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordJIT, Level: informational}}
+
+// quietly asks for nothing, of the provider that a runtime before .NET 6 adds for the names of
+// methods where a session has none of it.
+var quietly = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordContention, Level: critical}}
+
+// generated looks for generated methods in a stream of [compiling].
+type generated struct {
+	times int
+	freed bool
+	held  []byte // of what came last
+}
+
+// fewGenerated is how many methods a program may generate in a moment that keeps them: for the first
+// request of a handler the framework generates some.
+const fewGenerated = 10
+
+// ofNone is the class that the runtime tells of generated methods, which have none. What an event is, is
+// told before the first one of it, its provider followed by its number: unloaded is that of methods
+// that are freed.
+var (
+	ofNone   = utf16Bytes("dynamicClass\x00")
+	unloaded = append(utf16Bytes(runtimeProvider+"\x00"), 144, 0, 0, 0)
+)
+
+func (g *generated) see(data []byte) {
+	old := len(g.held)
+	g.held = append(g.held, data...)
+	g.times += bytes.Count(g.held[max(0, old-len(ofNone)+1):], ofNone)
+	g.freed = g.freed || bytes.Contains(g.held, unloaded)
+	g.held = g.held[len(g.held)-min(len(g.held), len(unloaded)-1):]
+}
+
+// goesOn says that the program generates methods in this very moment, or frees them.
+func (g *generated) goesOn() bool { return g.freed || g.times > fewGenerated }
+
+// noticed are providers with counters beside them: of a process that is idle nothing else would be
+// written each second, and it is by writing that a runtime notices that its recorder was killed.
+func noticed(all []ipc.Provider) []ipc.Provider { return append(counters[:1:1], all...) }

@@ -1,0 +1,309 @@
+package dotnet
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/probe/dotnet/ipc"
+)
+
+// grace is how long a session may take to end: the names of 100,000 methods come
+// in a second or two.
+const grace = 8 * time.Second
+
+// quiet is how long nothing may come from a session that has counters: they come
+// each second, from a thread of their own.
+const quiet = 5 * time.Second
+
+// beginning is less than a session that settles tells of the smallest heap, and more than what it tells
+// of other collections meanwhile, or before it is silent for as long as it takes to mark the heap.
+const beginning = 64 << 10
+
+// piece is one session to be recorded.
+type piece struct {
+	series    string
+	into      *artifact // nil: one of its own
+	also      *artifact // that gets the same if it was begun; may be nil
+	providers []ipc.Provider
+	named     bool          // it tells all names of methods at its end
+	watches   bool          // it tells whether methods are generated
+	limit     int           // bytes a second beyond which it is ended early; 0: none
+	most      int           // bytes after which it is enough; 0: no bound
+	lasts     time.Duration // from when the session is on; 0: until the recording ends
+	settles   time.Duration // it is ended when in so long little has come after much; 0: not
+	buffer    uint32        // MB; 0: bufferMB
+	started   func()        // called when the session is on; may be nil
+}
+
+// samples tells whether it is looks at threads.
+func (p *piece) samples() bool {
+	return slices.ContainsFunc(p.providers, func(q ipc.Provider) bool { return q.Name == sampler })
+}
+
+// artifact is what sessions are recorded into one after the other: internal/format/nettrace gives
+// frames in any of them the names that are told in any.
+type artifact struct{ to io.WriteCloser } // nil: not begun yet
+
+// open begins it with the first session that has begun.
+func (a *artifact) open(r *recording, series string) (err error) {
+	if a.to == nil {
+		a.to, err = r.sink.Create(capture.Meta{Name: r.name(series), Series: series, Probe: name, Origin: r.client.Path(), About: r.about})
+	}
+	return err
+}
+
+func (a *artifact) close(r *recording) {
+	if a.to == nil {
+		return
+	}
+	if err := a.to.Close(); err != nil {
+		r.fail(errors.Join(errStore, err))
+	}
+}
+
+// outcome is how recording a piece went.
+type outcome struct {
+	ok    bool          // all of it came, and more can be asked for
+	fast  bool          // the limit was passed
+	names time.Duration // from when the end was asked for until it had come
+	told  int           // bytes that came meanwhile
+	seen  int           // bytes that came before
+}
+
+// lag is how long the runtime waits between looks at what is to be written.
+const lag = 100 * time.Millisecond
+
+// tellByte is what of the target's processor time a byte of names takes: 40 ms for 1.3 MB.
+const tellByte = 30 * time.Nanosecond
+
+// lookByte is what a byte of looks at threads takes: 4 ms for 5 KB.
+const lookByte = 800 * time.Nanosecond
+
+// tickByte is what a byte of allocation ticks takes: 10 µs for one of 100.
+const tickByte = 100 * time.Nanosecond
+
+// distance is how far pieces like this one are to be apart, that they take the target no
+// more than 1 % of a core.
+func (o outcome) distance() time.Duration {
+	return 100 * max(0, o.names-lag, time.Duration(o.told)*tellByte)
+}
+
+// take records one session for as long as it lasts, or until the context ends, and then what it
+// still tells. How long the runtime takes to begin it is not of that time: on a busy host that
+// was 108 ms.
+func (r *recording) take(ctx context.Context, p piece) outcome {
+	if p.samples() { // the runtime ends one session at a time: meanwhile it would go on
+		r.ending.Lock()
+		defer r.ending.Unlock()
+		if ctx.Err() != nil {
+			return outcome{}
+		}
+	}
+	config := ipc.Config{Providers: p.providers, BufferMB: max(p.buffer, bufferMB)}
+	if p.named {
+		config.Rundown = ipc.Rundown
+	}
+	s, err := r.client.Start(ctx, config)
+	if err != nil {
+		r.refused(ctx, p, err)
+		return outcome{}
+	}
+	defer s.Close()
+	if p.started != nil {
+		p.started()
+	}
+	if p.into == nil {
+		p.into = &artifact{}
+		defer p.into.close(r)
+	}
+	if err := p.into.open(r, p.series); err != nil {
+		r.fail(err)
+		return outcome{}
+	}
+	to := io.Writer(p.into.to)
+	if p.also != nil && p.also.to != nil {
+		to = io.MultiWriter(to, p.also.to)
+	}
+	t := &stream{piece: p, from: s, to: &masker{to: to, secrets: r.secrets}, since: time.Now()}
+	t.wanted, t.enough = context.WithCancel(ctx)
+	if p.lasts > 0 {
+		t.wanted, t.enough = context.WithTimeout(ctx, p.lasts)
+	}
+	var asked time.Time
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-t.wanted.Done()
+		if !p.samples() {
+			r.ending.Lock()
+			defer r.ending.Unlock()
+		}
+		asked = time.Now()
+		if !end(context.WithoutCancel(ctx), s) {
+			r.gone.Store(true)
+			r.hangs(context.WithoutCancel(ctx))
+		}
+	}()
+	err = t.copy(func() {
+		r.warn("no data from the runtime for %v: the process is stopped, or suspended at startup (DOTNET_DefaultDiagnosticPortSuspend, DOTNET_DiagnosticPorts)", quiet)
+	})
+	if p.watches {
+		r.frees = r.frees || t.generated.freed
+		r.generates = r.frees || t.generated.goesOn()
+	}
+	names := time.Now()
+	whole := t.wanted.Err() != nil // we ended it
+	t.enough()
+	if err != nil { // the end is answered only when all that still comes was read
+		_ = s.SetReadDeadline(time.Time{})
+		go func() { _, _ = io.Copy(io.Discard, s) }() // until s is closed
+	}
+	if e := t.to.Flush(); e != nil {
+		err = errors.Join(errStore, e)
+	}
+	switch {
+	case errors.Is(err, errStore):
+		r.fail(err)
+	case !whole && r.client.Ended():
+		r.warn("the process ended; the data recorded until then is kept")
+		r.gone.Store(true)
+		r.stop()
+	case err != nil:
+		r.warn("%s: the session was interrupted; the data recorded until then is kept", p.series)
+	case !whole:
+		r.warn("%s: the runtime ended the session: another tool stopped it, or the process is about to end; the data recorded until then is kept", p.series)
+	}
+	<-stopped
+	return outcome{ok: err == nil && whole, fast: t.fast, names: names.Sub(asked), told: t.names, seen: t.all}
+}
+
+// end asks for the end of a session, and if that is not answered closes it, which
+// ends it as well, but without the names.
+func end(ctx context.Context, s *ipc.Session) (answered bool) {
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	if s.Stop(ctx, grace) == nil {
+		return true
+	}
+	_ = s.Close()
+	return false
+}
+
+// hangs says so if a server that did not end a session answers nothing else, too.
+func (r *recording) hangs(ctx context.Context) {
+	if _, err := r.client.Info(ctx); errors.Is(err, ipc.ErrSilent) && !r.client.Ended() {
+		r.warn("the runtime did not end a session within %v and no longer answers: its diagnostics hang, a known bug before .NET 6 (dotnet/runtime#51579): restart the process when you can", grace)
+	}
+}
+
+// errStore says that nothing more can be stored.
+var errStore = errors.New("cannot store the recorded data")
+
+// stream is a session on its way into an artifact.
+type stream struct {
+	piece
+	from *ipc.Session
+	to   *masker
+
+	wanted context.Context // until its end is asked for
+	enough func()          // asks for it
+
+	since       time.Time
+	within, all int // bytes since then, and in all, but for the names
+	names       int // bytes
+	fast        bool
+	generated   generated
+}
+
+// copy stores what comes, up to the stream's end.
+func (t *stream) copy(silent func()) error {
+	buf := make([]byte, 64<<10)
+	for {
+		silence := quiet
+		if t.settles > 0 {
+			silence = min(quiet, t.settles)
+		}
+		_ = t.from.SetReadDeadline(time.Now().Add(silence))
+		n, err := t.from.Read(buf)
+		if n > 0 {
+			if _, e := t.to.Write(buf[:n]); e != nil {
+				return errors.Join(errStore, e)
+			}
+			t.count(n)
+			if t.watches {
+				t.generated.see(buf[:n])
+			}
+		}
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			if t.settles > 0 {
+				t.count(0)
+			} else if t.wanted.Err() == nil {
+				silent()
+			}
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// count ends the session when enough has come, or it comes too fast.
+func (t *stream) count(n int) {
+	if t.wanted.Err() != nil {
+		t.names += n
+		return
+	}
+	t.within, t.all = t.within+n, t.all+n
+	if t.limit > 0 && t.within > t.limit*int(fastFor/time.Second) {
+		t.fast = true
+		t.enough()
+	}
+	if t.most > 0 && t.all > t.most {
+		t.enough()
+	}
+	if t.settles > 0 {
+		if time.Since(t.since) >= t.settles {
+			if t.all > beginning && t.within < beginning {
+				t.enough()
+			}
+			t.since, t.within = time.Now(), 0
+		}
+		return
+	}
+	if time.Since(t.since) > fastFor {
+		t.since, t.within = time.Now(), 0
+	}
+}
+
+// refused says why no session could be begun; once something was recorded, that is
+// no failure.
+func (r *recording) refused(ctx context.Context, p piece, err error) {
+	r.mu.Lock()
+	any := len(r.pieces) > 0
+	r.mu.Unlock()
+	switch {
+	case expired(ctx):
+	case !any:
+		r.fail(err)
+	case errors.Is(err, ipc.ErrGone):
+		r.warn("the process ended; the data recorded until then is kept")
+		r.gone.Store(true)
+		r.stop()
+	default:
+		r.warn("%s: %v", p.series, lack(err).Why)
+	}
+}
+
+// expired says whether a context has ended, or is about to: what has its deadline
+// may time out first.
+func expired(ctx context.Context) bool {
+	d, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(d)
+}

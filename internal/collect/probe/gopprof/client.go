@@ -1,0 +1,85 @@
+package gopprof
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// Client reads single pages of the server at which a process serves net/http/pprof:
+// what costs the process little and switches nothing on.
+type Client struct{ e *endpoint }
+
+// Dial finds the net/http/pprof of a target as recording it does. The error is one
+// line: where, why, and what to do.
+func Dial(ctx context.Context, t discover.Target) (*Client, error) {
+	if t.URL != nil {
+		e, err := locate(ctx, t.URL)
+		if err == nil {
+			return &Client{e}, nil
+		}
+		if t.PID == 0 || t.Runtime != "go" {
+			return nil, missing(t.URL, err).Missing
+		}
+	}
+	e, lack := among(ctx, t)
+	if e == nil {
+		return nil, &lacking{t.PID, lack}
+	}
+	return &Client{e}, nil
+}
+
+// Where is the address of the index page, without secrets.
+func (c *Client) Where() string { return c.e.shown }
+
+// Get asks for a page below the index page, "" for itself, or with a "/" before it
+// at the same server. Who gets it closes it. The error names no address.
+func (c *Client) Get(ctx context.Context, page, query string, within time.Duration) (io.ReadCloser, error) {
+	e := c.e
+	if strings.HasPrefix(page, "/") {
+		base := *e.base
+		base.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), usual)
+		other := *e
+		other.base = &base
+		e = &other
+	}
+	a, err := e.get(ctx, page, query, within)
+	if err != nil {
+		return nil, err
+	}
+	return body{a}, nil
+}
+
+// Close gives the connections back.
+func (c *Client) Close() { c.e.client.CloseIdleConnections() }
+
+// body is an answer's body, which ends its request when it is closed.
+type body struct{ a *answer }
+
+func (b body) Read(p []byte) (int, error) {
+	n, err := b.a.Body.Read(p)
+	if err != nil && err != io.EOF {
+		err = plain(err)
+	}
+	return n, err
+}
+
+func (b body) Close() error {
+	b.a.Close()
+	return nil
+}
+
+// lacking is why a process is not read, as one line.
+type lacking struct {
+	pid  int
+	lack probe.Lack
+}
+
+func (l *lacking) Error() string {
+	return fmt.Sprintf("pid %d: %s: %s", l.pid, l.lack.Why, l.lack.Do)
+}

@@ -1,0 +1,204 @@
+package gopprof
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/reach"
+)
+
+const (
+	patience      = 5 * time.Second // with an address somebody named
+	shortPatience = 3 * time.Second // with a socket that may be anything; all at once
+)
+
+const usual = "/debug/pprof"
+
+// locate finds the index page at or below a URL. The error is one line without
+// the URL.
+func locate(ctx context.Context, u *url.URL) (*endpoint, error) {
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("%q is not http or https", u.Scheme)
+	}
+	if u.Host == "" {
+		return nil, errors.New("the URL has no host")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	defer cancel()
+	var first error
+	for _, p := range paths(u.Path) {
+		at := *u
+		at.Path, at.RawPath = p, ""
+		e := newEndpoint(&at, "")
+		err := e.check(ctx, patience)
+		if err == nil {
+			return e, nil
+		}
+		e.client.CloseIdleConnections()
+		if first == nil {
+			first = err
+		}
+		var status *refused
+		if !errors.As(err, &status) && !errors.Is(err, errOther) {
+			break // the next path will not fare better
+		}
+	}
+	return nil, first
+}
+
+// paths are where the index page may be, given what somebody typed: its own
+// address, that of a profile below it, or of the server.
+func paths(typed string) []string {
+	if i := strings.Index(typed, usual); i >= 0 && (len(typed) == i+len(usual) || typed[i+len(usual)] == '/') {
+		return []string{typed[:i+len(usual)]}
+	}
+	typed = strings.TrimRight(typed, "/")
+	if typed == "" {
+		return []string{usual}
+	}
+	return []string{typed, typed + usual, usual}
+}
+
+var errOther = errors.New("answered, but not with the index page of net/http/pprof")
+
+// check makes sure that the endpoint is net/http/pprof: by its index page, or
+// where only single handlers are installed, by the text of the heap profile.
+func (e *endpoint) check(ctx context.Context, within time.Duration) error {
+	head, err := e.head(ctx, "", "", within)
+	if err == nil && isIndex(head) {
+		return nil
+	}
+	var status *refused
+	if err != nil && (!errors.As(err, &status) || status.status != http.StatusNotFound) {
+		return err
+	}
+	text, second := e.head(ctx, "heap", "debug=1", within)
+	if second == nil && bytes.HasPrefix(text, []byte("heap profile: ")) {
+		return nil
+	}
+	if err == nil {
+		err = errOther
+	}
+	return err
+}
+
+// isIndex knows the page by what all versions have in it.
+func isIndex(page []byte) bool {
+	return bytes.Contains(page, []byte("<title>/debug/pprof")) || bytes.Contains(page, []byte("full goroutine stack dump"))
+}
+
+// head is the beginning of an answer.
+func (e *endpoint) head(ctx context.Context, path, query string, within time.Duration) ([]byte, error) {
+	a, err := e.get(ctx, path, query, within)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	head, err := io.ReadAll(io.LimitReader(a.Body, 16<<10))
+	if len(head) == 0 && err != nil {
+		return nil, plain(err)
+	}
+	return head, nil
+}
+
+// among asks the sockets a process listens on, all at once; the first in their
+// order that is pprof wins. Only a program with net/http/pprof in it is asked:
+// other servers should not meet requests they do not expect.
+func among(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
+	lack := probe.Lack{What: "CPU profile, execution trace, heap, goroutines", Do: `add import _ "net/http/pprof" to the program and serve http.DefaultServeMux on a loopback port`}
+	exe := fmt.Sprintf("/proc/%d/exe", t.PID)
+	switch has, err := discover.HasPprof(exe); {
+	case err != nil:
+		// Whether it has is not known; asking would be a guess.
+		lack.Why, lack.Do = "its executable cannot be read", "give the URL of its net/http/pprof, or run unstall as root"
+		if os.Geteuid() == 0 {
+			lack.Do = "give the URL of its net/http/pprof"
+		}
+		return nil, lack
+	case !has:
+		lack.Why = "the program does not import net/http/pprof"
+		return nil, lack
+	}
+	lack.Do = "give the URL of its net/http/pprof"
+	if reach.Elsewhere(t.PID) {
+		if err := reach.Enterable(t.PID); err != nil {
+			lack.Why, lack.Do = reach.WhyNot(t.PID, err, "give the URL of its net/http/pprof as it is reached from here")
+			return nil, lack
+		}
+	}
+	var asked []*endpoint
+	for _, l := range t.Listens {
+		asked = append(asked, candidates(l, t.PID)...)
+	}
+	is := make([]bool, len(asked))
+	var all sync.WaitGroup
+	for i, e := range asked {
+		all.Go(func() { is[i] = e.check(ctx, shortPatience) == nil })
+	}
+	all.Wait()
+	var found *endpoint
+	for i, e := range asked {
+		if is[i] && found == nil {
+			found = e
+			continue
+		}
+		e.client.CloseIdleConnections()
+	}
+	if found != nil {
+		return found, lack
+	}
+	lack.Why = fmt.Sprintf("the program has net/http/pprof, but none of the sockets it listens on (%d) serves %s/", len(t.Listens), usual)
+	if len(t.Listens) == 0 {
+		lack.Why = "the program has net/http/pprof, but this user can see no socket it listens on"
+	}
+	return nil, lack
+}
+
+// program is what the process is called, "" unknown: by it the artifacts are known
+// to be of one process. Its arguments, which may hold secrets, are not kept.
+func (e *endpoint) program(ctx context.Context) string {
+	line, err := e.head(ctx, "cmdline", "", patience)
+	if err != nil {
+		return ""
+	}
+	first, _, _ := bytes.Cut(line, []byte{0})
+	name := path.Base(strings.ReplaceAll(string(first), `\`, "/"))
+	if name == "." || name == "/" || len(name) > 255 || !utf8.ValidString(name) {
+		return ""
+	}
+	return name
+}
+
+// candidates are the ways a socket may serve pprof: plainly or by TLS.
+func candidates(l discover.Listener, pid int) []*endpoint {
+	inside := reach.Elsewhere(pid)
+	if !l.Addr.IsValid() {
+		if l.Path == "" || inside && l.Path[0] == '@' { // abstract names are a namespace's own
+			return nil
+		}
+		return []*endpoint{newEndpoint(&url.URL{Scheme: "http", Host: "localhost", Path: usual}, reach.SocketPath(l.Path, pid))}
+	}
+	host := reach.Address(l.Addr)
+	var out []*endpoint
+	for _, scheme := range []string{"http", "https"} {
+		e := newEndpoint(&url.URL{Scheme: scheme, Host: host, Path: usual}, "")
+		if inside {
+			e.within(pid)
+		}
+		out = append(out, e)
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+// Package gopprof records a Go process through net/http/pprof
+// (https://pkg.go.dev/net/http/pprof), as it is in Go 1.5 to 1.27.
+//
+// Its artifacts, as internal/format/gopprof and internal/format/gotrace read them:
+//
+//	heap-0001.txt …       heap?debug=1 every 5 s, for the runtime.MemStats at its end
+//	goroutine-1.pb.gz -2  at the start and at the end
+//	mutex-1.pb.gz -2      likewise, where the program samples locks
+//	block-1.pb.gz -2
+//	cpu-0001.pb.gz …      CPU profiles back to back; series "cpu"
+//	trace-0001.out …      execution traces, 3 s, then 1 s in each 7.5; series "trace"
+//
+// A traced second costs a busy service about 4 % of its CPU, so it is traced for
+// a fifth of the time: in short pieces, as nobody knows when it will be slow, and
+// at no fixed distance, as what makes it slow may come back at one.
+//
+// The package's opinion: a switch that expires by itself is the only safe one, so
+// everything is asked for by seconds and in pieces; a piece that is lost costs
+// seconds, not the recording. Whoever already profiles the process was there
+// first: that is said, and tried again. What a recording switched on is off when
+// it returns: the handlers stop when the client goes away (golang/go#13833), and
+// that they did is looked up.
+package gopprof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// Probe records net/http/pprof.
+var Probe = probe.Probe{
+	Name:  name,
+	About: "net/http/pprof of a Go process: CPU profiles, execution traces, heap, goroutines and locks",
+	Find:  find,
+}
+
+const name = "gopprof"
+
+const givePprof = "give the URL of net/http/pprof, such as http://host:6060/debug/pprof, or a process id"
+
+// switches are what recording switches on.
+var switches = []string{"CPU profile", "execution trace"}
+
+// find looks for the endpoint a URL names, else for one among the sockets a Go
+// process listens on: people name the port that serves, too, or http for https.
+// Where there should be one and is none, the access says so in a Lack, and
+// recording a URL fails with the same line.
+func find(ctx context.Context, t discover.Target) []probe.Access {
+	if t.URL != nil && t.URL.Scheme != "http" && t.URL.Scheme != "https" || t.Runtime == "redis" { // which takes HTTP for an attack
+		return nil
+	}
+	if t.URL != nil {
+		e, err := locate(ctx, t.URL)
+		if err != nil && t.PID != 0 && t.Runtime == "go" {
+			if other, _ := among(ctx, t); other != nil {
+				e, err = other, nil
+			}
+		}
+		if err != nil {
+			return []probe.Access{missing(t.URL, err)}
+		}
+		if t.PID == 0 {
+			t.Name = e.program(ctx)
+		}
+		return []probe.Access{access(e, t)}
+	}
+	hidden := t.Runtime == "" && slices.Contains(t.Unreadable, "exe") // may be Go
+	if t.PID == 0 || t.Runtime != "go" && !hidden {
+		return nil
+	}
+	e, lack := among(ctx, t)
+	if e != nil {
+		return []probe.Access{access(e, t)}
+	}
+	return []probe.Access{{
+		Probe:  name,
+		Where:  fmt.Sprintf("net/http/pprof of pid %d", t.PID),
+		Lacks:  []probe.Lack{lack},
+		Record: func(context.Context, probe.Plan, probe.Sink) error { return nil },
+	}}
+}
+
+func access(e *endpoint, t discover.Target) probe.Access {
+	about := subject(t)
+	return probe.Access{
+		Probe:      name,
+		Where:      e.shown,
+		SwitchesOn: switches,
+		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+			return record(ctx, e, about, plan, sink)
+		},
+	}
+}
+
+// missing is the access to a URL that cannot be recorded.
+func missing(u *url.URL, why error) probe.Access {
+	where := shown(u)
+	do := givePprof
+	if errors.Is(why, errTLS) || errors.Is(why, errPlain) {
+		do = "" // it says what to do
+	}
+	err := fmt.Errorf("%s: %w", where, why)
+	if do != "" {
+		err = fmt.Errorf("%w: %s", err, do)
+	}
+	return probe.Access{
+		Probe:   name,
+		Where:   where,
+		Lacks:   []probe.Lack{{What: "profiles and execution traces", Why: why.Error(), Do: do}},
+		Missing: err,
+		Record:  func(context.Context, probe.Plan, probe.Sink) error { return err },
+	}
+}
+
+// subject is whom the artifacts are about. That a URL of a process elsewhere
+// serves pprof says that it is Go, and what it is called.
+func subject(t discover.Target) evidence.Subject {
+	t.Runtime = "go"
+	return t.Subject()
+}

@@ -1,0 +1,278 @@
+package attach
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/user"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/unstall/unstall/internal/base/hsperf"
+)
+
+// Find looks at a process, without touching it, and says whether it can be
+// attached to: the error is a [*Problem].
+func Find(pid int) (*VM, error) {
+	v := &VM{pid: pid}
+	s, err := readStatus(pid)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, denied(pid, "the process")
+	case err != nil:
+		return nil, problem(pid, "", "run unstall without arguments to list what runs here", ErrGone)
+	}
+	v.inner, v.uid, v.gid = s.inner, s.uid, s.gid
+	if v.start, err = started(pid); err != nil {
+		return nil, problem(pid, "", "run unstall without arguments to list what runs here", ErrGone)
+	}
+	if us := os.Geteuid(); us != 0 && us != v.uid {
+		return nil, denied(pid, "the process")
+	}
+	v.root = rootOf(pid)
+	if err := hotspot(pid); err != nil {
+		return nil, err
+	}
+	if us := os.Geteuid(); us != 0 && os.Getegid() != v.gid {
+		return nil, problem(pid, fmt.Sprintf("its group is %s: a JVM answers its own user and group only", groupName(v.gid)),
+			fmt.Sprintf("sudo unstall %d", pid), ErrDenied)
+	}
+	if _, err := os.Stat(v.root + "/tmp/."); errors.Is(err, fs.ErrPermission) {
+		return nil, denied(pid, v.root+"/tmp")
+	}
+	if flag := v.disabled(); flag != "" {
+		return nil, problem(pid, "it runs with "+flag, "restart it without "+flag+"; data from /proc and hsperfdata is recorded anyway", ErrDisabled)
+	}
+	return v, nil
+}
+
+// status is what is used of /proc/PID/status.
+type status struct {
+	inner    int
+	uid, gid int // effective
+	caught   bool
+}
+
+// readStatus reads ids and whether SIGQUIT is caught: proc_pid_status(5).
+func readStatus(pid int) (status, error) {
+	s := status{inner: pid}
+	text, err := os.ReadFile(proc(pid, "status"))
+	if err != nil {
+		return s, err
+	}
+	var catches, ignores bool
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(line, ":")
+		f := strings.Fields(value)
+		if len(f) == 0 {
+			continue
+		}
+		switch key {
+		case "NSpid": // Linux 4.1
+			s.inner, _ = strconv.Atoi(f[len(f)-1])
+		case "Uid":
+			s.uid, _ = strconv.Atoi(f[min(1, len(f)-1)])
+		case "Gid":
+			s.gid, _ = strconv.Atoi(f[min(1, len(f)-1)])
+		case "SigCgt":
+			catches = hasQuit(f[0])
+		case "SigIgn":
+			ignores = hasQuit(f[0])
+		}
+	}
+	s.caught = catches && !ignores
+	return s, nil
+}
+
+func hasQuit(mask string) bool {
+	m, err := strconv.ParseUint(mask, 16, 64)
+	return err == nil && m&(1<<(uint(syscall.SIGQUIT)-1)) != 0
+}
+
+// started is field 22 of a process's stat file. It is an error if the process has
+// ended.
+func started(pid int) (uint64, error) {
+	f, err := stat(pid)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(f[22-3], 10, 64)
+}
+
+// stat is what follows the name in a process's stat file: the state first.
+func stat(pid int) ([]string, error) {
+	text, err := os.ReadFile(proc(pid, "stat"))
+	if err != nil {
+		return nil, err
+	}
+	f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(f) < 22 || f[0] == "Z" || f[0] == "X" {
+		return nil, ErrGone
+	}
+	return f, nil
+}
+
+// Ended says whether the process has ended.
+func (v *VM) Ended() bool {
+	at, err := started(v.pid)
+	return err != nil && !errors.Is(err, fs.ErrPermission) || err == nil && at != v.start
+}
+
+// Stopped says whether a process is stopped by a signal or a debugger: it answers
+// nothing until it goes on.
+func Stopped(pid int) bool { return stopped(pid) }
+
+func stopped(pid int) bool {
+	f, err := stat(pid)
+	return err == nil && (f[0] == "T" || f[0] == "t")
+}
+
+// rootOf is what comes before a process's paths to reach them from here.
+func rootOf(pid int) string {
+	root := proc(pid, "root")
+	ours, err := os.Readlink("/proc/self/ns/mnt")
+	theirs, err2 := os.Readlink(proc(pid, "ns/mnt"))
+	if top, e := os.Readlink(root); err == nil && err2 == nil && ours == theirs && e == nil && top == "/" {
+		return ""
+	}
+	return root
+}
+
+// hotspot says why a process is no HotSpot JVM, by the libraries it has mapped. That
+// of OpenJ9 brings a libjvm.so, too, which passes everything on to it.
+func hotspot(pid int) error {
+	f, err := os.Open(proc(pid, "maps"))
+	if err != nil {
+		return denied(pid, proc(pid, "maps"))
+	}
+	defer f.Close()
+	found := false
+	const most = 8 << 20
+	lines := bufio.NewScanner(io.LimitReader(f, most))
+	lines.Buffer(make([]byte, 16<<10), 64<<10)
+	for lines.Scan() {
+		i := bytes.IndexByte(lines.Bytes(), '/')
+		if i < 0 {
+			continue
+		}
+		library := strings.TrimSuffix(path.Base(string(lines.Bytes()[i:])), " (deleted)")
+		if strings.HasPrefix(library, "libj9vm") || strings.HasPrefix(library, "libj9jit") {
+			return problem(pid, "it is an OpenJ9 JVM, which uses a different attach protocol", "data from /proc is recorded anyway; its GC log (-Xverbosegclog) is not supported", ErrNotJVM)
+		}
+		found = found || library == "libjvm.so"
+	}
+	if errors.Is(lines.Err(), fs.ErrPermission) {
+		return denied(pid, proc(pid, "maps"))
+	}
+	if !found {
+		return problem(pid, "libjvm.so is not among its libraries", "run unstall without arguments to list what runs here", ErrNotJVM)
+	}
+	return nil
+}
+
+const disableFlag = "-XX:+DisableAttachMechanism"
+
+// disabled is the flag by which attaching was switched off, "" if it was not, as
+// far as can be seen. The counters say it for certain, whatever said it to the JVM.
+func (v *VM) disabled() string {
+	if d := v.counters(); d != nil {
+		if c := d.Text("sun.rt.jvmCapabilities"); c != "" {
+			if c[0] == '0' {
+				return disableFlag
+			}
+			return ""
+		}
+	}
+	for _, file := range []string{"cmdline", "environ"} {
+		text, err := os.ReadFile(proc(v.pid, file))
+		if err == nil && bytes.Contains(text, []byte(disableFlag)) {
+			return disableFlag
+		}
+	}
+	return ""
+}
+
+// reduces says whether a JVM was told to leave SIGQUIT alone.
+func (v *VM) reduces() bool {
+	d := v.counters()
+	for _, flag := range []string{"-Xrs", "-XX:+ReduceSignalUsage"} {
+		if d != nil && strings.Contains(" "+d.Text("java.rt.vmArgs")+" ", " "+flag+" ") {
+			return true
+		}
+		text, err := os.ReadFile(proc(v.pid, "cmdline"))
+		if err == nil && bytes.Contains(text, []byte("\x00"+flag+"\x00")) {
+			return true
+		}
+	}
+	return false
+}
+
+// counters are the JVM's, nil if there are none to be read.
+func (v *VM) counters() *hsperf.Data {
+	files, _ := filepath.Glob(fmt.Sprintf("%s/tmp/hsperfdata_*/%d", v.root, v.inner))
+	for _, name := range files {
+		f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			continue
+		}
+		fi, err := f.Stat()
+		if err == nil && fi.Mode().IsRegular() && owned(fi, v.uid) {
+			d, _ := hsperf.Parse(f) // what was read of it may do
+			_ = f.Close()
+			return d
+		}
+		_ = f.Close()
+	}
+	return nil
+}
+
+func owned(fi os.FileInfo, uid int) bool {
+	s, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == uid
+}
+
+func proc(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }
+
+// denied says who may do what this user may not.
+func denied(pid int, what string) error {
+	do := fmt.Sprintf("run unstall %d as root of the host or with the capability SYS_PTRACE", pid)
+	if fi, err := os.Stat(proc(pid, ".")); err == nil && os.Geteuid() != 0 {
+		if s, ok := fi.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
+			what, do = fmt.Sprintf("%s belongs to user %s", what, userName(int(s.Uid))), fmt.Sprintf("sudo unstall %d", pid)
+		}
+	}
+	return problem(pid, what, do, ErrDenied)
+}
+
+func userName(uid int) string {
+	id := strconv.Itoa(uid)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
+}
+
+func groupName(gid int) string {
+	id := strconv.Itoa(gid)
+	if g, err := user.LookupGroupId(id); err == nil {
+		return g.Name
+	}
+	return id
+}
+
+func at(pid int, root string) *VM {
+	v := &VM{pid: pid, inner: pid, uid: os.Geteuid(), gid: os.Getegid(), root: root}
+	v.start, _ = started(pid)
+	return v
+}
+
+// Started is when a process was started, in ticks after boot; an error if it has
+// ended.
+func Started(pid int) (uint64, error) { return started(pid) }

@@ -1,0 +1,117 @@
+package hotspot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
+)
+
+// flight is a flight recording.
+type flight struct {
+	r    *recording
+	name string
+	file string // as the JVM knows it
+	left *probe.Left
+}
+
+// withheld are the events that tell what processes were started with: arguments,
+// environments and properties hold passwords, those of other processes, too. What tells
+// a JVM's own is recorded apart, without secrets. A JVM whose own recordings have
+// them on writes them into this one as well, where they are overwritten
+// (internal/base/redact/recorded).
+var withheld = []string{"jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty", "jdk.InitialSecurityProperty", "jdk.SecurityPropertyModification",
+	"jdk.SystemProcess", "jdk.ProcessStart", "jdk.JVMInformation"}
+
+// closer are events about waits, and from how long on these are told: half as long as default.jfc says, and of pinned virtual
+// threads, which wait for a dependency while they keep all others from running, nearly all.
+var closer = map[string]string{"jdk.JavaMonitorEnter": "10 ms", "jdk.ThreadPark": "10 ms", "jdk.SocketRead": "10 ms", "jdk.VirtualThreadPinned": "1 ms"}
+
+// settings writes settings for the JVM that switch the withheld events off and look closer at waits; of several settings
+// the last counts. JDK 11 takes them from a file only, and passes over events that it does not have.
+func settings(vm *attach.VM, file string) error {
+	f, err := os.OpenFile(vm.Path(file), os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	text.WriteString(`<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0" label="unstall" provider="unstall">`)
+	for _, e := range withheld {
+		fmt.Fprintf(&text, `<event name="%s"><setting name="enabled">false</setting></event>`, e)
+	}
+	for _, e := range slices.Sorted(maps.Keys(closer)) {
+		fmt.Fprintf(&text, `<event name="%s"><setting name="threshold">%s</setting></event>`, e, closer[e])
+	}
+	text.WriteString("</configuration>")
+	_, err = io.WriteString(f, text.String())
+	return errors.Join(err, f.Chmod(0o644), f.Close()) // the JVM may be another user's
+}
+
+func flightName(file string) string {
+	return strings.TrimPrefix(strings.TrimSuffix(filepath.Base(file), ".jfr"), ".")
+}
+
+func refused(err error) bool { return errors.Is(err, attach.ErrRefused) }
+
+// takeOff starts a flight recording that ends by itself soon after this one is to;
+// nil if this JVM has none.
+// https://docs.oracle.com/en/java/javase/21/docs/specs/man/jcmd.html
+func (r *recording) takeOff(ctx context.Context) (*flight, error) {
+	f := &flight{r: r, file: ownFile("jfr", r.vm, "jfr")}
+	f.name = flightName(f.file)
+	from, own := "default", ownFile("jfc", r.vm, "jfc")
+	if err := settings(r.vm, own); err == nil {
+		from += " settings=" + own
+		defer remove(r.vm, own)
+	}
+	f.left = r.note(leftFlight, f.file)
+	left := max(time.Until(r.end), time.Second) + 2*undoing
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing) // it takes seconds, and is on if that is not waited for
+	defer cancel()
+	said, err := r.vm.Text(ctx, fmt.Sprintf("JFR.start name=%s filename=%s duration=%ds settings=%s", f.name, f.file, int(left.Seconds()), from), 4<<10)
+	if errors.Is(err, attach.ErrRefused) || err == nil && !strings.Contains(said, "Started recording") {
+		f.left.Forget()
+		why := short(said)
+		if err != nil {
+			why = lack(err).Why
+		}
+		r.sink.Lack(probe.Lack{What: "flight recording", Why: why, Do: "use JDK 11 or later, or JDK 8u262 or later"})
+		return nil, nil
+	}
+	return f, err
+}
+
+// land ends the recording, stores it and removes its file.
+func (f *flight) land(ctx context.Context) {
+	defer remove(f.r.vm, f.file)
+	_, err := f.r.vm.Text(ctx, "JFR.stop name="+f.name, 4<<10)
+	if err != nil && !errors.Is(err, attach.ErrRefused) {
+		f.r.warn("the flight recording could not be stopped (%s): it ends by itself", lack(err).Why)
+	} else {
+		f.left.Forget()
+	}
+	in, err := openOwn(f.r.vm, f.file)
+	if err != nil {
+		f.r.warn("the flight recording could not be read: %v", err)
+		return
+	}
+	defer in.Close()
+	w, err := f.r.sink.Create(capture.Meta{Name: "flight-0001.jfr", Probe: name, Origin: "JFR.start", About: f.r.about})
+	if err == nil {
+		_, err = io.Copy(w, in)
+		err = errors.Join(err, w.Close())
+	}
+	if err != nil {
+		f.r.warn("flight-0001.jfr: %v", err)
+	}
+}

@@ -1,0 +1,101 @@
+// Package hotspot records a HotSpot JVM, JDK 8 to 25, without a JDK on this side
+// and without a flag on the other: it attaches as jcmd does ([attach]) and reads
+// the counters that the JVM publishes anyway ([hsperf]).
+//
+// Its artifacts:
+//
+//	hsperfdata.txt         the JVM's counters each second, as internal/format/hsperf reads them;
+//	                       also without attaching, and with --passive
+//	gc.log                 a GC log of our own with safepoints and ages (JDK 9 on)
+//	vm-version.txt vm-flags.txt vm-command.txt
+//	heap-0001.txt …        GC.heap_info at the beginning and the end; series "heap"
+//	threads-0001.txt …     Thread.print, up to five a second, at random times, as seldom as
+//	                       its cost asks for; series "threads"
+//	virtual-0001.json …    Thread.dump_to_file -format=json beside them, where there are
+//	                       virtual threads, JDK 21 to 24; series "virtual"
+//	carriers.txt           Thread.vthread_scheduler beside them, JDK 24 on: how many wait for a carrier
+//	classes-0001.txt       GC.class_histogram -all, at the end
+//	flight-0001.jfr        a flight recording, if it was asked for
+//
+// An answer is as the JVM gives it. Its time is that of the artifact.
+//
+// The GC log is written by the JVM into a file in its own /tmp, named after who
+// records, which is read as it grows, and bounded (20 MB, and as much again once it
+// is rotated). It is switched off by "what=all=off" on just that file. "VM.log
+// disable" is never sent: it would end the user's logs, too. Where the user has a GC
+// log already that is recorded, as /proc shows it open, that one is used, and ours
+// has safepoints at most: two would tell each pause twice.
+//
+// A recorder that is killed leaves such a file and its log behind, which do no harm.
+// What is switched on is written down before ([probe.Note]), so that the next start of
+// the tool, for whatever target, ends them; and the next one that records this JVM knows
+// by the name that nobody records any more.
+//
+// The package's opinion: a dump of the threads stops all of them for a moment, so it is
+// taken as often as costs 1 % at most; walking the whole heap stops them for as long
+// as that takes, so it is done once, after everything else, and only where it is short.
+package hotspot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
+)
+
+// Probe records JVMs of this host.
+var Probe = probe.Probe{
+	Name:  name,
+	About: "a HotSpot JVM: GC log, thread dumps, heap and flags through its attach socket; its counters (hsperfdata)",
+	Find:  find,
+	Tidy:  tidyAll,
+}
+
+const name = "hotspot"
+
+// switches are what recording switches on.
+var switches = []string{"GC log into a temporary file (JDK 9 and later)", "thread dumps (up to five per second, fewer where they cost over 1 %)", "class histogram (once, at the end)"}
+
+const recorded = "GC log, thread dumps, flags and class histogram of the JVM"
+
+// find looks whether the JVM can be attached to. What cannot still gives its
+// counters, and says why in a Lack.
+func find(_ context.Context, t discover.Target) []probe.Access {
+	if t.PID == 0 || t.Runtime != "jvm" {
+		return nil
+	}
+	vm, err := attach.Find(t.PID)
+	if err != nil {
+		a := probe.Access{Probe: name, Where: "the counters of the JVM (hsperfdata)", Lacks: []probe.Lack{lack(err)}}
+		a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+			return record(ctx, nil, t, plan, sink)
+		}
+		return []probe.Access{a}
+	}
+	return []probe.Access{{
+		Probe:      name,
+		Where:      vm.Socket(),
+		SwitchesOn: switches,
+		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+			return record(ctx, vm, t, plan, sink)
+		},
+	}}
+}
+
+func lack(err error) probe.Lack {
+	l := probe.Lack{What: recorded, Why: err.Error()}
+	var p *attach.Problem
+	if errors.As(err, &p) {
+		l.Why, l.Do = p.Reason(), p.Do
+	}
+	if l.Do == "" {
+		l.Do = fmt.Sprintf("start the JVM with %s and give that log", ownLog)
+	}
+	return l
+}
+
+// ownLog is the flag by which users have a JVM write what is recorded here.
+const ownLog = "-Xlog:gc*,gc+age=debug,safepoint:file=gc.log:time,uptime,level,tags"

@@ -1,0 +1,147 @@
+package hotspot
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
+)
+
+// output is one place that a JVM logs to, as VM.log list has it:
+//
+//	#2: file=/var/log/app/gc.log all=off,gc*=info uptime,level,tags filecount=5,filesize=20480K
+//
+// https://docs.oracle.com/en/java/javase/21/docs/specs/man/java.html#enable-logging-with-the-jvm-unified-logging-framework
+type output struct {
+	name   string // "stdout", "file=/var/log/app/gc.log"
+	config string // what, decorators and options
+}
+
+// outputs asks where the JVM logs to.
+func (r *recording) outputs(ctx context.Context) ([]output, error) {
+	text, err := r.vm.Text(ctx, "VM.log list", 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	return parseOutputs(text), nil
+}
+
+func parseOutputs(text string) (all []output) {
+	_, text, _ = strings.Cut(text, "Log output configuration:")
+	for line := range strings.Lines(text) {
+		number, rest, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok || !strings.HasPrefix(number, "#") {
+			continue
+		}
+		if i := strings.LastIndex(rest, " all="); i >= 0 { // names may have spaces
+			all = append(all, output{rest[:i], rest[i+1:]})
+		}
+	}
+	return all
+}
+
+// file is the file an output writes, as the JVM was told; "" none.
+func (o output) file() string {
+	name, _ := strings.CutPrefix(o.name, "file=")
+	if name == o.name {
+		return ""
+	}
+	return name
+}
+
+// detail is what of a JVM's doing an output tells.
+type detail struct {
+	gc         bool // collections, a line each
+	everything bool // and what they are made of
+	safepoints bool
+}
+
+func (o output) detail() (d detail) {
+	what, _, _ := strings.Cut(o.config, " ")
+	for s := range strings.SplitSeq(what, ",") {
+		tags, level, _ := strings.Cut(s, "=")
+		tells := level == "info" || level == "debug" || level == "trace"
+		switch tags {
+		case "all":
+			d = detail{tells, tells, tells}
+		case "gc*":
+			d.gc, d.everything = tells, tells
+		case "gc":
+			d.gc = tells
+		case "safepoint", "safepoint*":
+			d.safepoints = tells
+		}
+	}
+	return d
+}
+
+// recordedLog is the output of the user's own with collections in it that is a file
+// which is recorded as one of the process's open logs.
+func recordedLog(vm *attach.VM, all []output) (output, bool) {
+	var open []string
+	for _, o := range all {
+		if !o.detail().gc {
+			continue
+		}
+		if open == nil {
+			open = openFiles(vm.PID())
+		}
+		for _, name := range open {
+			if o.writes(name, vm) {
+				return o, true
+			}
+		}
+	}
+	return output{}, false
+}
+
+// openFiles are the regular files a process has open, each with its descriptor: "1
+// /var/log/app.out".
+func openFiles(pid int) (names []string) {
+	dir := fmt.Sprintf("/proc/%d/fd/", pid)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return []string{}
+	}
+	for _, e := range entries {
+		fi, err := os.Stat(dir + e.Name())
+		if err != nil || !fi.Mode().IsRegular() {
+			continue
+		}
+		if name, err := os.Readlink(dir + e.Name()); err == nil {
+			names = append(names, e.Name()+" "+name)
+		}
+	}
+	return names
+}
+
+// writes says whether an output is an open file. In its name %p is the JVM's id, %t
+// and %hn are when it was started and the host.
+func (o output) writes(open string, vm *attach.VM) bool {
+	fd, name, _ := strings.Cut(open, " ")
+	switch o.name {
+	case "stdout":
+		return fd == "1"
+	case "stderr":
+		return fd == "2"
+	}
+	file := o.file()
+	if file == "" {
+		return false
+	}
+	if !filepath.IsAbs(file) {
+		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", vm.PID()))
+		if err != nil {
+			return false
+		}
+		file = filepath.Join(cwd, file)
+	}
+	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "%p", strconv.Itoa(vm.Inner()), "%t", "*", "%hn", "*").Replace(filepath.Clean(file))
+	ok, _ := path.Match(pattern, name)
+	return ok
+}

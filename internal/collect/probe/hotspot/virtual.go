@@ -1,0 +1,138 @@
+package hotspot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
+)
+
+// Releases whose JVM can be asked for virtual threads in the midst of its work. JDK 25 on
+// walks the stacks of threads that may be unmounted meanwhile, and reads what is no more:
+// 25.0.3 ended with SIGSEGV after 3 to 20 dumps, in either form, as text or as JSON.
+// https://bugs.openjdk.org/browse/JDK-8357650 (since when), JDK-8364343 (one way it fails)
+const (
+	dumpsVirtual = 21
+	dumpsNoMore  = 25
+)
+
+// virtuals is when virtual threads were looked at.
+type virtuals struct {
+	took    []time.Duration
+	next    time.Time
+	refused bool
+	writer  int // the number of the thread that writes them, 0 not known yet, -1 unknown
+}
+
+// virtualShare is like costShare, of a dump that stops one virtual thread at a time and is
+// written by one thread, the attach listener: so it is time of a CPU, and no stop.
+const virtualShare = 50
+
+// virtuals dumps all threads, the virtual ones among them, if it is time: into a file in the
+// JVM's own /tmp, as only that way they are dumped.
+// https://docs.oracle.com/en/java/javase/21/docs/specs/man/jcmd.html (Thread.dump_to_file)
+func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
+	if v.refused || time.Now().Before(v.next) {
+		return nil
+	}
+	if r.release < dumpsVirtual || r.release >= dumpsNoMore {
+		v.refused = true
+		r.sink.Lack(unsafe(r.release))
+		return nil
+	}
+	used := v.used(r.pid)
+	file, began := ownFile("threads", r.vm, "json"), time.Now()
+	defer remove(r.vm, file)
+	said, err := r.vm.Text(ctx, "Thread.dump_to_file -format=json "+file, 4<<10)
+	took := time.Since(began)
+	if after := v.used(r.pid); used > 0 && after > used {
+		took = min(took, after-used) // on a busy host it waits for a CPU for longer than it has one
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case errors.Is(err, attach.ErrRefused):
+		v.refused = true
+		return nil
+	case err != nil:
+		return err
+	}
+	f, err := openOwn(r.vm, file)
+	if err != nil {
+		v.refused = true
+		r.warn("virtual threads could not be dumped: %s", short(said))
+		return nil
+	}
+	defer f.Close()
+	if err := r.keep(f); err != nil {
+		return err
+	}
+	if v.took = append(v.took[max(0, len(v.took)-2):], took); len(v.took) == 1 {
+		v.took[0] = min(took, soonest/virtualShare) // the first time, the JVM loads what writes it
+		took = 0
+	}
+	cost := slices.Min(v.took)
+	v.next = time.Now().Add(virtualShare * cost)
+	if apart := virtualShare * cost; apart >= seldom {
+		r.warn("a dump of the virtual threads takes %v, so one is taken only about every %v", took.Round(10*time.Millisecond), apart.Round(time.Second))
+	}
+	return nil
+}
+
+// used is how long the thread that writes dumps has had a CPU, 0 unknown.
+func (v *virtuals) used(pid int) time.Duration {
+	if v.writer == 0 {
+		v.writer = threadOf(pid, "Attach Listener")
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/schedstat", pid, v.writer)) // ns on a CPU, ns waiting, times
+	if err != nil {
+		return 0
+	}
+	ns, _, _ := strings.Cut(string(text), " ")
+	n, _ := strconv.ParseInt(ns, 10, 64)
+	return time.Duration(n)
+}
+
+// threadOf is the number of a process's thread of a name, -1 if it has none.
+func threadOf(pid int, name string) int {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", pid))
+	for _, f := range files {
+		if text, err := os.ReadFile(f); err == nil && strings.TrimSpace(string(text)) == name {
+			if n, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil {
+				return n
+			}
+		}
+	}
+	return -1
+}
+
+// unsafe is why a JVM is not asked for its virtual threads: those on a CPU are in Thread.print
+// (JDK 24 on), those that wait in nothing that is safe.
+func unsafe(release int) probe.Lack {
+	l := probe.Lack{What: "what waiting virtual threads wait for", Why: "only JVMs of JDK 21 to 24 are asked to dump them (Thread.dump_to_file)"}
+	if release >= dumpsNoMore {
+		l.Why = fmt.Sprintf("dumping virtual threads (Thread.dump_to_file) can crash a JVM of JDK %d (JDK-8364343), so it is not done", release)
+	}
+	l.Do = "run the service on JDK 21, and record it there"
+	return l
+}
+
+// keep copies a dump, which many threads make long.
+func (r *recording) keep(f *os.File) error {
+	w := &lazy{r: r, meta: capture.Meta{Name: r.name("virtual", "json"), Series: "virtual", Probe: name, Origin: "Thread.dump_to_file", About: r.about, Lines: true}}
+	_, err := io.Copy(w, f)
+	if w.to == nil {
+		r.unname("virtual")
+	}
+	return errors.Join(err, w.Close())
+}

@@ -1,0 +1,138 @@
+package hugepages
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// find gives one access for a process of this host, where its kernel has huge pages.
+func find(_ context.Context, t discover.Target) []probe.Access {
+	if t.PID <= 0 {
+		return nil
+	}
+	if _, err := os.Stat(settings("enabled")); err != nil {
+		return nil // a kernel without them
+	}
+	a := probe.Access{Probe: name, Where: fmt.Sprintf("huge pages of pid %d", t.PID)}
+	if p, err := open(t.PID); err == nil {
+		p.close()
+	} else {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		a.Lacks = append(a.Lacks, probe.Lack{What: "how much of its huge pages it uses", Why: reason(err), Do: fmt.Sprintf("sudo unstall %d", t.PID)})
+	}
+	a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error { return record(ctx, t, plan, sink) }
+	return []probe.Access{a}
+}
+
+// reason is an error without the name of the file, which says nothing to people.
+func reason(err error) string {
+	var e *os.PathError
+	if errors.As(err, &e) {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// settings is a file of the host's settings; where /sys is that of a container, HOST_SYS says
+// where the host's is.
+func settings(file string) string {
+	return filepath.Join(cmp.Or(os.Getenv("HOST_SYS"), "/sys"), "kernel/mm/transparent_hugepage", file)
+}
+
+// The first looks come soon, since recordings may be short; a look's part of one processor is
+// bounded, and smaller while there is nothing to be seen.
+const (
+	every  = time.Second
+	share  = .002
+	ofNone = .001
+	soon   = 3 // looks
+)
+
+func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
+	if plan.For > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, plan.For)
+		defer cancel()
+	}
+	p, err := open(t.PID)
+	if err != nil {
+		return nil // it is told as lacking already, or has ended
+	}
+	defer p.close()
+	out, err := sink.Create(capture.Meta{Name: "hugepages.txt", Probe: name, Origin: "/proc", About: t.Subject()})
+	if err != nil {
+		return fmt.Errorf("hugepages.txt: %w", err)
+	}
+	var b bytes.Buffer
+	head(&b, t.PID, p.large, plan.Passive)
+	for n := 1; err == nil; n++ {
+		began := time.Now()
+		var l look
+		var alive bool
+		cost := costOf(func() { l, alive = p.look() })
+		if alive {
+			fmt.Fprintf(&b, "look %d %d %d %d\n", began.UnixNano(), l.bytes, l.looked, l.touched)
+		}
+		_, err = out.Write(b.Bytes())
+		b.Reset()
+		part := share
+		if l.bytes == 0 && n >= soon {
+			part = ofNone
+		}
+		if !alive || !wait(ctx, max(every, time.Duration(float64(cost)/part))) {
+			break
+		}
+	}
+	return errors.Join(err, out.Close())
+}
+
+// wait waits, and says whether the recording goes on.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// head writes what does not change: what faults cost.
+func head(b *bytes.Buffer, pid int, large int64, passive bool) {
+	fmt.Fprintf(b, "# huge pages of pid %d\n", pid)
+	small := int64(os.Getpagesize())
+	fmt.Fprintf(b, "page %d %d\n", small, large)
+	if passive {
+		return
+	}
+	for _, size := range []int64{small, large} {
+		if f, ok := measure(size, small, large); ok {
+			fmt.Fprintf(b, "fault %d %d %d %d %d\n", size, f.median, f.least, f.most, f.times)
+		}
+	}
+}
+
+// hugeSize is the size of a huge page of this host.
+func hugeSize() int64 {
+	if b, err := os.ReadFile(settings("hpage_pmd_size")); err == nil {
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil && n > int64(os.Getpagesize()) && n <= 1<<30 {
+			return n
+		}
+	}
+	return 2 << 20
+}

@@ -1,0 +1,100 @@
+package kernel
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/unstall/unstall/internal/base/redact"
+)
+
+// filling is the tracepoint at which a page of a file is put into memory, before it is read from the
+// disk: by the thread that needs it. Of a page fault that waits, nothing else says which file it is.
+const filling = "mm_filemap_add_to_page_cache"
+
+// mappedFiles is from which number on what stands in a descriptor's place is a mapped file.
+const mappedFiles = 1 << 24
+
+// fileLayout is where the kernel keeps of which file a page is.
+type fileLayout struct{ mapping, host, inode int16 }
+
+func fileOffsets(t *types) (l fileLayout, err error) {
+	if err := t.known(filling); err != nil {
+		return l, err
+	}
+	for _, m := range []struct {
+		of, name string
+		to       *int16
+	}{{"folio", "mapping", &l.mapping}, {"address_space", "host", &l.host}, {"inode", "i_ino", &l.inode}} {
+		if *m.to, _, err = t.member(m.of, m.name); err != nil {
+			return l, err // before 5.16 there are no folios
+		}
+	}
+	return l, nil
+}
+
+// filled is what runs there: it notes the file of the thread's last page.
+func (w *waiting) filled(l fileLayout) asm.Instructions {
+	p := asm.Instructions{
+		asm.Mov.Reg(asm.R6, asm.R1),
+		asm.FnGetCurrentPidTgid.Call(),
+		asm.Mov.Reg(asm.R7, asm.R0),
+		asm.RSh.Imm(asm.R0, 32),
+		asm.JNE.Imm(asm.R0, int32(w.pid), "exit"),
+		asm.LSh.Imm(asm.R7, 32),
+		asm.RSh.Imm(asm.R7, 32), // the thread
+		asm.LoadMem(asm.R1, asm.R6, 0, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R1, l.mapping, asm.DWord),
+		asm.JEq.Imm(asm.R1, 0, "exit"),
+		asm.LoadMem(asm.R1, asm.R1, l.host, asm.DWord),
+		asm.JEq.Imm(asm.R1, 0, "exit"),
+		asm.LoadMem(asm.R8, asm.R1, l.inode, asm.DWord),
+		asm.Mov.Reg(asm.R1, asm.R7),
+	}
+	p = append(p, w.slotOf(asm.R3)...)
+	return append(p,
+		asm.LoadMem(asm.R4, asm.R3, slotThread, asm.Word),
+		asm.JNE.Reg(asm.R4, asm.R7, "exit"),
+		asm.StoreMem(asm.R3, slotInode, asm.R8, asm.DWord),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol("exit"),
+		asm.Return(),
+	)
+}
+
+// mapped is the number of the mapped file that a thread waited for in a page fault, -1 unknown; which
+// it is, is told before. Numbers of inodes are those of one file system: of two files with the same
+// number the first is taken.
+func (w *waiting) mapped(s *stacks, call int64, inode uint64) int {
+	if inode == 0 || int32(call) != -1 { // of a system call its descriptor tells
+		return -1
+	}
+	n, known := w.inodes[inode]
+	if known {
+		return n
+	}
+	n = -1
+	if path := w.mappedPath(inode); path != "" {
+		n = mappedFiles + len(w.inodes)
+		s.buf = fmt.Appendf(s.buf, "fd %d %s\n", n, redact.Value([]byte(oneLine(path))))
+	}
+	w.inodes[inode] = n
+	return n
+}
+
+func (w *waiting) mappedPath(inode uint64) string {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/maps", w.pid))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	want := fmt.Sprint(inode)
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if f := strings.SplitN(lines.Text(), " ", 6); len(f) == 6 && f[4] == want {
+			return strings.TrimSuffix(strings.TrimLeft(f[5], " "), " (deleted)")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package kernel
+
+import (
+	"context"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// find gives nothing: there is no Linux kernel.
+func find(context.Context, discover.Target) []probe.Access { return nil }
+
+func findClock(context.Context, discover.Target) []probe.Access { return nil }
+
+// Host gives nothing, likewise.
+func Host() probe.Access {
+	return probe.Access{Probe: name, Record: func(context.Context, probe.Plan, probe.Sink) error { return nil }}
+}

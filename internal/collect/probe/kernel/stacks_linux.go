@@ -1,0 +1,152 @@
+package kernel
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
+)
+
+// stacks writes an artifact: functions, stacks and threads' names, each once, before the lines
+// that tell of them by number.
+type stacks struct {
+	pid     int
+	out     io.Writer
+	buf     []byte
+	kernel  *names
+	process *symbol.Process
+
+	addresses map[address]int
+	frames    map[string]int
+	known     map[string]int
+	names     map[int]string
+	frame     int // the last number given
+	stack     int
+	key       []byte
+	one       []int
+}
+
+// address is of the kernel or the program; that of a caller lies behind its call, which may be
+// the last instruction of its function.
+type address struct {
+	at     uint64
+	kernel bool
+	caller bool
+}
+
+// mostKnown bounds what is kept to be told by number; beyond, everything is told anew.
+const mostKnown = 1 << 15
+
+// deepest is how many frames of a stack are told at most: as many as the kernel gives.
+const deepest = 127
+
+func newStacks(pid int, out io.Writer, k *names, p *symbol.Process) *stacks {
+	s := &stacks{pid: pid, out: out, kernel: k, process: p}
+	s.forget()
+	s.names = make(map[int]string)
+	return s
+}
+
+func (s *stacks) forget() {
+	s.addresses, s.frames, s.known = make(map[address]int), make(map[string]int), make(map[string]int)
+}
+
+// id is the number of a stack, innermost addresses first, of the kernel and then of the program.
+func (s *stacks) id(kernel, user []uint64) int {
+	if len(s.addresses) > mostKnown || len(s.known) > mostKnown {
+		s.forget()
+	}
+	s.one = s.one[:0]
+	for i, a := range kernel {
+		s.one = append(s.one, s.of(address{a, true, i > 0}))
+	}
+	for i, a := range user {
+		s.one = append(s.one, s.of(address{a, false, i > 0}))
+	}
+	s.key = s.key[:0]
+	for _, f := range s.one[:min(len(s.one), deepest)] {
+		s.key = strconv.AppendInt(append(s.key, ' '), int64(f), 10)
+	}
+	id, ok := s.known[string(s.key)]
+	if !ok {
+		s.stack++
+		id = s.stack
+		s.known[string(s.key)] = id
+		s.buf = append(strconv.AppendInt(append(s.buf, "s "...), int64(id), 10), s.key...)
+		s.buf = append(s.buf, '\n')
+	}
+	return id
+}
+
+// of is the number of an address's function.
+func (s *stacks) of(a address) int {
+	if f, ok := s.addresses[a]; ok {
+		return f
+	}
+	at := a.at
+	if a.caller {
+		at--
+	}
+	var line string
+	if a.kernel {
+		line = "k " + s.kernel.Name(at)
+	} else {
+		function, in := s.process.Name(at)
+		if line = "u " + oneLine(in) + "\t" + oneLine(function); s.process.Made(at) {
+			line = fmt.Sprintf("a %x %s", at, oneLine(in))
+		}
+	}
+	f, ok := s.frames[line]
+	if !ok {
+		s.frame++
+		f = s.frame
+		s.frames[line] = f
+		s.buf = fmt.Appendf(s.buf, "f %d %s\n", f, line)
+	}
+	s.addresses[a] = f
+	return f
+}
+
+// thread tells what a thread is called, if that is not what was told.
+func (s *stacks) thread(tid int) {
+	old, told := s.names[tid]
+	if told && old != "" {
+		return
+	}
+	if len(s.names) > mostKnown {
+		clear(s.names)
+	}
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/comm", s.pid, tid))
+	if err != nil {
+		s.names[tid] = ""
+		return
+	}
+	n := string(redact.Value([]byte(oneLine(string(b)))))
+	s.names[tid] = n
+	s.buf = fmt.Appendf(s.buf, "name %d %s\n", tid, n)
+}
+
+// renamed lets threads' names be read again: at first a thread has that of its parent.
+func (s *stacks) renamed() { clear(s.names) }
+
+func (s *stacks) flush() error {
+	if len(s.buf) == 0 {
+		return nil
+	}
+	_, err := s.out.Write(s.buf)
+	s.buf = s.buf[:0]
+	return err
+}
+
+func oneLine(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, s))
+}

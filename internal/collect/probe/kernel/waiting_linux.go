@@ -1,0 +1,471 @@
+package kernel
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// A wait is told by itself from longWait on; what is shorter is added up for each thread, and
+// each time so much has come together the last of them is told, and stands for all with its stack. Both grow
+// where a process waits so often that more than mostWaits a second would be told.
+const (
+	shortSum  = 10 * time.Millisecond
+	mostGrown = 64
+	mostWaits = 500
+	userEvery = 1 << 21 * time.Nanosecond // between two stacks of the program, of one thread; by chance also sooner
+	spreads   = 0x2545f491                // odd: the last bits of a time multiplied by it are as good as random
+	userHolds = 20 * time.Millisecond     // for so long one holds for waits in the same call
+	drainEach = 500 * time.Millisecond
+)
+
+var longWait = time.Millisecond // shorter in a test: an fsync may be
+
+// What the programs at a switch and at the wake-up before it cost whoever is switched, together, measured where
+// indirect calls are guarded against speculation, and the share of one processor it may take. Where threads switch so often that it would
+// take more, it is on for a part of the time only. The share is well below the 1 % that is meant: whoever
+// switches may have a part of a processor alone, and of that it is more.
+const (
+	costOfOther = 145 * time.Nanosecond
+	costOfOurs  = 300 * time.Nanosecond
+	switchShare = .004
+	mostOff     = 10 * time.Second
+)
+
+// Sizes of what the kernel keeps.
+const (
+	slots     = 1 << 14 // threads; of two that share one, waits of the one that left last count
+	slotShift = 7
+	depth     = 64
+	userKept  = 1 << 12
+	ringBytes = 512 << 10
+)
+
+// waiting is programs on the switch from one thread to another, and what they tell.
+type waiting struct {
+	pid     int
+	maps    []*ebpf.Map
+	slots   *ebpf.Map
+	tuning  *ebpf.Map
+	users   *ebpf.Map // stacks of the program by number
+	ring    *ebpf.Map
+	prog    *tracing
+	spans   *spanning
+	reader  *ringbuf.Reader
+	began   int64
+	from    int64 // when it was last switched on, by the kernel's monotonic clock
+	grown   uint64
+	lost    uint64
+	seen    map[int32][]uint64
+	files   map[int]string
+	inodes  map[uint64]int // numbers of mapped files
+	wakes   *tracing       // what notes when threads can run again, nil: nothing does
+	unwoken error          // why not
+	fills   *tracing       // what notes the files of pages
+	without error          // why files of page faults are not told
+	offset  int64
+	kernel  []uint64
+}
+
+// errNoTypes is returned where the kernel does not describe its types.
+var errNoTypes = errors.New("the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF, Linux 5.4 and later)")
+
+// errContainer is returned where processes have other numbers than the kernel gives them: a program
+// would look at another process.
+var errContainer = errors.New("this container has its own PID namespace")
+
+// hostPIDs is the first PID namespace: PROC_PID_INIT_INO in include/linux/proc_ns.h.
+const hostPIDs = "pid:[4026531836]"
+
+// tryWaiting says why waits cannot be recorded, as far as that can be told without loading a
+// program; nil: it can be tried.
+func tryWaiting() error {
+	if registers.call == "" {
+		return fmt.Errorf("%w: unstall does not know the registers of %s", errors.ErrUnsupported, runtime.GOARCH)
+	}
+	if ns, err := os.Readlink("/proc/self/ns/pid"); err == nil && ns != hostPIDs {
+		return errContainer
+	}
+	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); errors.Is(err, fs.ErrNotExist) {
+		return errNoTypes
+	}
+	spec := &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 1}
+	m, err := ebpf.NewMap(spec)
+	if errors.Is(err, unix.EPERM) {
+		// Before 5.11 maps count as locked memory. The library's package for that asks the kernel whenever
+		// the program starts, which takes a quarter of the time in which it does.
+		_ = unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY})
+		m, err = ebpf.NewMap(spec)
+	}
+	if err != nil {
+		return err
+	}
+	return m.Close()
+}
+
+// openWaiting loads the program and switches it on.
+func openWaiting(pid int) (w *waiting, err error) {
+	if err := tryWaiting(); err != nil {
+		return nil, err
+	}
+	t, err := readTypes(asked())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoTypes, err)
+	}
+	defer t.close()
+	l, err := offsets(t)
+	if err != nil {
+		return nil, err
+	}
+	w = &waiting{pid: pid, seen: make(map[int32][]uint64), files: make(map[int]string), inodes: make(map[uint64]int), grown: 1}
+	begun := w
+	defer func() {
+		if err != nil {
+			begun.close()
+		}
+	}()
+	for _, m := range []struct {
+		to   **ebpf.Map
+		spec ebpf.MapSpec
+	}{
+		{&w.slots, ebpf.MapSpec{Name: "unstall_slots", Type: ebpf.Array, KeySize: 4, ValueSize: slots << slotShift, MaxEntries: 1}},
+		{&w.tuning, ebpf.MapSpec{Name: "unstall_tuning", Type: ebpf.Array, KeySize: 4, ValueSize: tuneSize, MaxEntries: 1}},
+		{&w.users, ebpf.MapSpec{Name: "unstall_stacks", Type: ebpf.StackTrace, KeySize: 4, ValueSize: 8 * depth, MaxEntries: userKept}},
+		{&w.ring, ebpf.MapSpec{Name: "unstall_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}},
+	} {
+		if *m.to, err = ebpf.NewMap(&m.spec); err != nil {
+			return nil, err
+		}
+		w.maps = append(w.maps, *m.to)
+	}
+	if err = w.tune(); err != nil {
+		return nil, err
+	}
+	if w.prog, err = load("unstall_switch", switching, t, w.program(l)); err != nil {
+		return nil, err
+	}
+	if w.reader, err = ringbuf.NewReader(w.ring); err != nil {
+		return nil, err
+	}
+	w.unwoken = w.openWaking(t, l) // before the other is on: no wait is without
+	w.began = time.Now().UnixNano()
+	if err = w.prog.on(); err != nil {
+		return nil, err
+	}
+	w.without = w.openFilling(t)
+	w.spans, err = openSpans(pid, t, w.ring)
+	return w, err
+}
+
+// openWaking switches on what notes when threads can run again.
+func (w *waiting) openWaking(t *types, l layout) error {
+	wakes, err := load("unstall_wake", waking, t, w.woken(l))
+	if err != nil {
+		return err
+	}
+	if err := wakes.on(); err != nil {
+		wakes.Close()
+		return err
+	}
+	w.wakes = wakes
+	return nil
+}
+
+// openFilling switches on what notes of which file a page is that a thread reads.
+func (w *waiting) openFilling(t *types) error {
+	l, err := fileOffsets(t)
+	if err != nil {
+		return err
+	}
+	if w.fills, err = load("unstall_fill", filling, t, w.filled(l)); err != nil {
+		return err
+	}
+	return w.fills.on()
+}
+
+func (w *waiting) close() {
+	w.prog.Close()
+	w.wakes.Close()
+	w.fills.Close()
+	if w.spans != nil {
+		w.spans.close()
+	}
+	if w.reader != nil {
+		_ = w.reader.Close()
+	}
+	for _, m := range w.maps {
+		if m != nil {
+			_ = m.Close()
+		}
+	}
+}
+
+// tune tells the program what is long.
+func (w *waiting) tune() error {
+	var v [tuneSize]byte
+	_ = w.tuning.Lookup(uint32(0), &v)
+	w.lost = binary.NativeEndian.Uint64(v[tuneLost:])
+	binary.NativeEndian.PutUint64(v[tuneLong:], w.grown*uint64(longWait))
+	binary.NativeEndian.PutUint64(v[tuneShort:], w.grown*uint64(shortSum))
+	binary.NativeEndian.PutUint64(v[tuneFrom:], uint64(w.from))
+	return w.tuning.Put(uint32(0), v[:])
+}
+
+// run writes waits until the context ends.
+func (w *waiting) run(ctx context.Context, s *stacks) error {
+	s.buf = fmt.Appendf(s.buf, "# kernel stacks of pid %d, waiting, from %d ns on\nfrom %d\n", w.pid, longWait.Nanoseconds(), w.began)
+	for round := 1; ; round++ {
+		before, at := switches(), time.Now()
+		ended := !sleep(ctx, drainEach) || !alive(w.pid)
+		took := time.Since(at).Seconds()
+		all := switches() - before
+		told, err := w.drain(s)
+		if err != nil {
+			return err
+		}
+		if off := offFor(float64(all)/took, float64(told)/took); off > 0 && !ended {
+			w.off()
+			if ended = !sleep(ctx, off); !ended {
+				if err := w.again(s); err != nil {
+					return err
+				}
+			}
+		}
+		if err := s.flush(); err != nil || ended {
+			return err
+		}
+		if round%10 == 0 {
+			s.renamed()
+			clear(w.files)
+			// Of two stacks that share a place in its map the kernel keeps the first: now
+			// and then it is the other's turn.
+			for id := range w.seen {
+				_ = w.users.Delete(uint32(id))
+			}
+			clear(w.seen)
+		}
+	}
+}
+
+// offFor is how long the program is to be off after each time that it was on for drainEach, by how many
+// switches there are a second, and how many waits of the process end.
+func offFor(all, ours float64) time.Duration {
+	cost := all*costOfOther.Seconds() + ours*(costOfOurs-costOfOther).Seconds()
+	if cost <= switchShare {
+		return 0
+	}
+	return min(mostOff, time.Duration(float64(drainEach)*(cost/switchShare-1)))
+}
+
+// switches is how often the host has switched from one thread to another (proc_stat(5)).
+func switches() (n uint64) {
+	b, _ := os.ReadFile("/proc/stat")
+	_, rest, _ := strings.Cut(string(b), "\nctxt ")
+	line, _, _ := strings.Cut(rest, "\n")
+	n, _ = strconv.ParseUint(line, 10, 64)
+	return n
+}
+
+// sleep returns false if the context ended before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// off switches the programs at switches and wake-ups off; they can be switched on again.
+func (w *waiting) off() {
+	w.prog.off()
+	if w.wakes != nil {
+		w.wakes.off()
+	}
+}
+
+// again switches them on once more. What they knew of threads is of another time: who was away
+// then may have run meanwhile.
+func (w *waiting) again(s *stacks) error {
+	now := time.Now().UnixNano()
+	w.from = now - monotonicOffset()
+	if err := w.tune(); err != nil {
+		return err
+	}
+	s.buf = fmt.Appendf(s.buf, "from %d\n", now)
+	if w.wakes != nil {
+		if err := w.wakes.on(); err != nil {
+			return err
+		}
+	}
+	return w.prog.on()
+}
+
+// drain reads what was told since the last time, how many waits that are, and sets what is long for the
+// next.
+func (w *waiting) drain(s *stacks) (waits uint64, err error) {
+	w.offset = monotonicOffset()
+	var told uint64
+	var rec ringbuf.Record
+	for w.reader.SetDeadline(time.Unix(1, 0)); ; told++ {
+		err := w.reader.ReadInto(&rec)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+		if err != nil {
+			return waits, err
+		}
+		if len(rec.RawSample) == spanSize {
+			w.spans.long(s, rec.RawSample, w.offset)
+		} else {
+			waits += w.wait(s, rec.RawSample)
+		}
+	}
+	lost := w.lost
+	most := uint64(mostWaits * drainEach / time.Second)
+	switch {
+	case told > most && w.grown < mostGrown:
+		w.grown *= 2
+	case told < most/4 && w.grown > 1:
+		w.grown /= 2
+	}
+	if err := w.tune(); err != nil {
+		return waits, err
+	}
+	if w.lost > lost {
+		s.buf = fmt.Appendf(s.buf, "lost %d\n", w.lost-lost)
+	}
+	w.spans.tell(s)
+	s.buf = fmt.Appendf(s.buf, "until %d\n", time.Now().UnixNano())
+	return waits, nil
+}
+
+// wait writes one that the program told, or many together, and returns how many.
+func (w *waiting) wait(s *stacks, b []byte) uint64 {
+	if len(b) < tellSize {
+		return 0
+	}
+	word := func(at int) uint64 { return binary.NativeEndian.Uint64(b[at:]) }
+	half := func(at int) uint32 { return binary.NativeEndian.Uint32(b[at:]) }
+	w.kernel = w.kernel[:0]
+	for i := range min(max(0, int64(word(tellLength))), 8*depth) / 8 {
+		w.kernel = append(w.kernel, word(tellStack+8*int(i)))
+	}
+	tid := int(half(tellThread))
+	s.thread(tid)
+	id := s.id(w.kernel, w.user(int32(half(tellUser))))
+	count, state := half(tellCount), stateLetter(half(tellState))
+	if count > 1 { // the last is told by itself: what it was on is known of no other
+		s.buf = fmt.Appendf(s.buf, "o %d %d %d %d", tid, id, count-1, word(tellTook)-word(tellLast))
+		if w.wakes != nil {
+			s.buf = fmt.Appendf(s.buf, " %d", word(tellReady)-word(tellSpare))
+		}
+		s.buf = append(s.buf, '\n')
+	}
+	fd := w.descriptor(s, int64(word(tellCall)), word(tellArg))
+	if fd < 0 {
+		fd = w.mapped(s, int64(word(tellCall)), word(tellInode))
+	}
+	s.buf = fmt.Appendf(s.buf, "w %d %d %d %c %d %d", int64(word(tellStart))+w.offset, word(tellLast), tid, state, fd, id)
+	if w.wakes != nil && state != 'R' {
+		s.buf = fmt.Appendf(s.buf, " %d", word(tellSpare))
+	}
+	s.buf = append(s.buf, '\n')
+	return uint64(max(1, count))
+}
+
+// stateLetter is a state as proc(5) has it: TASK_RUNNING, TASK_INTERRUPTIBLE, others.
+func stateLetter(state uint32) byte {
+	switch {
+	case state == 0:
+		return 'R'
+	case state&2 != 0: // TASK_UNINTERRUPTIBLE; with TASK_NOLOAD it is idle
+		return 'D'
+	}
+	return 'S'
+}
+
+// user is a stack of the program by its number.
+func (w *waiting) user(id int32) []uint64 {
+	if id < 0 {
+		return nil
+	}
+	if all, ok := w.seen[id]; ok {
+		return all
+	}
+	var v [8 * depth]byte
+	var all []uint64
+	if w.users.Lookup(uint32(id), &v) == nil {
+		for i := 0; i < len(v); i += 8 {
+			a := binary.NativeEndian.Uint64(v[i:])
+			if a == 0 {
+				break
+			}
+			all = append(all, a)
+		}
+	}
+	w.seen[id] = all
+	return all
+}
+
+// descriptor is that of a call on one, -1 of others; which file it is, is told before.
+func (w *waiting) descriptor(s *stacks, call int64, argument uint64) int {
+	if !registers.onFile[call] || argument > 1<<20 {
+		return -1
+	}
+	fd := int(argument)
+	path, told := w.files[fd]
+	if !told {
+		path, _ = os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", w.pid, fd))
+		if kind, _, is := strings.Cut(path, ":"); is && !strings.HasPrefix(path, "/") {
+			path = kind // socket:[4711]
+		}
+		path = string(redact.Value([]byte(oneLine(path))))
+		w.files[fd] = path
+		if path != "" {
+			s.buf = fmt.Appendf(s.buf, "fd %d %s\n", fd, path)
+		}
+	}
+	return fd
+}
+
+// lackWaiting says what of waits is not seen, and what would help.
+func lackWaiting(why error, pid int) probe.Lack {
+	l := probe.Lack{What: "stacks of waiting threads", Why: "eBPF: " + firstLine(why), Do: fmt.Sprintf("sudo unstall %d --kernel, or: sudo setcap cap_perfmon,cap_bpf+ep unstall", pid)}
+	switch {
+	case errors.Is(why, errors.ErrUnsupported) && registers.call == "":
+		l.Why, l.Do = why.Error(), "an amd64 or arm64 machine"
+	case errors.Is(why, errContainer):
+		l.Why, l.Do = why.Error(), "run unstall on the host, or with --pid=host"
+	case errors.Is(why, errNoTypes):
+		l.Why, l.Do = errNoTypes.Error(), "a kernel with CONFIG_DEBUG_INFO_BTF"
+	case errors.Is(why, unix.EINVAL), errors.Is(why, ebpf.ErrNotSupported):
+		l.Do = "Linux 5.15 or later" // bpf_task_pt_regs
+	case errors.Is(why, unix.EPERM) && os.Geteuid() == 0:
+		l.Why, l.Do = "this kernel or container does not let eBPF programs in", "run unstall on the host; a kernel in lockdown (confidentiality) must be booted without"
+	case errors.Is(why, unix.EPERM), errors.Is(why, unix.EACCES):
+		l.Why = "only root may load eBPF programs"
+	}
+	return l
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line[:min(len(line), 200)]
+}

@@ -1,0 +1,188 @@
+package linux
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// archive collects the files of one moment in the form internal/format/procfs reads and
+// writes them out in one piece.
+type archive struct {
+	out  io.Writer
+	buf  []byte
+	open int // files kept open
+	most int // that may be
+
+	whole bool   // write also what did not change
+	at    int64  // ns: when the latest file was begun
+	room  []byte // for one
+}
+
+// file is a file of /proc or /sys/fs/cgroup that is read again and again.
+type file struct {
+	path   string // where it is
+	header []byte // " /proc/stat --\n": what follows the moment above it
+	fd     int    // -1: not open
+	seen   int    // the last listing that named it
+	from   []byte // what stands before this is left out; nil: nothing
+
+	// Of a file that is written again only when it changed:
+	sparse bool
+	last   []byte // what was written of it
+	same   int64  // ns: when it was read as that for the last time since, 0 never
+}
+
+// newFile is a file that is recorded under its own path, or another name.
+func newFile(path, name string) *file {
+	return &file{path: path, header: []byte(" " + name + " --\n"), fd: -1}
+}
+
+// sparse is a file that is written again only when it changed, and then once more as it was
+// before: what happened between two readings did not happen over all the time that it stayed the same.
+func sparse(path, name string) *file {
+	f := newFile(path, name)
+	f.sparse = true
+	return f
+}
+
+// chunk is how much room a reading is given at first; most files are smaller.
+const chunk = 4096
+
+// read appends the file as it is now. What cannot be read leaves nothing behind.
+func (a *archive) read(f *file) error {
+	fd := f.fd
+	if fd < 0 {
+		var err error
+		if fd, err = syscall.Open(f.path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+			return err
+		}
+		if a.open < a.most {
+			f.fd = fd
+			a.open++
+		} else {
+			defer syscall.Close(fd)
+		}
+	}
+	before := len(a.buf)
+	a.begin(f.header)
+	start := len(a.buf)
+	for {
+		a.buf = slices.Grow(a.buf, chunk)
+		n, err := syscall.Pread(fd, a.buf[len(a.buf):cap(a.buf)], int64(len(a.buf)-start))
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			a.buf = a.buf[:before]
+			return err
+		}
+		if n <= 0 {
+			break
+		}
+		a.buf = a.buf[:len(a.buf)+n]
+	}
+	a.end()
+	if f.from != nil {
+		if i := bytes.Index(a.buf[start:], f.from); i > 0 {
+			a.buf = slices.Delete(a.buf, start, start+i)
+		}
+	}
+	if f.sparse {
+		a.repeat(f, before, start)
+	}
+	return nil
+}
+
+// repeat takes what was read back if it is what was written last, unless all is to be written.
+func (a *archive) repeat(f *file, before, start int) {
+	if bytes.Equal(a.buf[start:], f.last) {
+		if a.whole {
+			f.same = 0
+			return
+		}
+		f.same = a.at
+		a.buf = a.buf[:before]
+		return
+	}
+	old := f.last
+	a.room = append(a.room[:0], a.buf[before:]...)
+	header := start - before
+	a.buf = a.buf[:before]
+	a.settle(f, old)
+	a.buf = append(a.buf, a.room...)
+	f.last = append(f.last[:0], a.room[header:]...)
+}
+
+// settle writes what a file was when it was read for the last time, if that was not.
+func (a *archive) settle(f *file, text []byte) {
+	if f.same == 0 {
+		return
+	}
+	a.beginAt(f.same, f.header)
+	a.buf = append(a.buf, text...)
+	f.same = 0
+}
+
+// text appends a section that was put together elsewhere.
+func (a *archive) text(name string, lines []string) {
+	a.begin([]byte(" " + name + " --\n"))
+	for _, l := range lines {
+		a.buf = append(append(a.buf, l...), '\n')
+	}
+}
+
+func (a *archive) begin(header []byte) {
+	a.at = time.Now().UnixNano()
+	a.beginAt(a.at, header)
+}
+
+func (a *archive) beginAt(at int64, header []byte) {
+	a.buf = append(a.buf, "-- "...)
+	a.buf = strconv.AppendInt(a.buf, at, 10)
+	a.buf = append(a.buf, header...)
+}
+
+// end makes sure that the next header begins a line.
+func (a *archive) end() {
+	if !bytes.HasSuffix(a.buf, []byte("\n")) {
+		a.buf = append(a.buf, '\n')
+	}
+}
+
+// flush writes the moment.
+func (a *archive) flush() error {
+	if len(a.buf) == 0 {
+		return nil
+	}
+	_, err := a.out.Write(a.buf)
+	a.buf = a.buf[:0]
+	return err
+}
+
+// gone ends a file that is not there any more.
+func (a *archive) gone(f *file) {
+	a.settle(f, f.last)
+	a.close(f)
+}
+
+func (a *archive) close(f *file) {
+	if f.fd >= 0 {
+		_ = syscall.Close(f.fd)
+		f.fd = -1
+		a.open--
+	}
+}
+
+// mostOpen is how many files may be kept open: half of what this process is
+// allowed, and no more than a host needs.
+func mostOpen() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 256
+	}
+	return int(min(limit.Cur/2, 4096))
+}

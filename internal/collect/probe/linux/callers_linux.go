@@ -1,0 +1,95 @@
+package linux
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
+)
+
+// callers says by which of the program's functions a thread came to where it waits, and what the
+// words are called at which it waits to be woken. Of runtimes whose own stacks are recorded it is not
+// asked.
+type callers struct {
+	process   *symbol.Process
+	addresses map[uint64]int // numbers of functions
+	functions map[string]int
+	words     map[string]bool // addresses that were looked for
+	last      int             // number given
+	line      []byte
+}
+
+// mostAddresses bounds what is remembered; beyond, everything is told anew.
+const mostAddresses = 1 << 15
+
+func newCallers(pid int) *callers {
+	c := &callers{process: symbol.NewProcess(pid)}
+	c.forget()
+	return c
+}
+
+func (c *callers) forget() {
+	c.addresses, c.functions, c.words = make(map[uint64]int), make(map[string]int), make(map[string]bool)
+}
+
+// of is the line with the callers of a thread that waits, by what its syscall file says, innermost
+// first: "in 4712 3 4 5". It writes what is new of them: "f 3 libc.so.6	fsync", "word 0x55d0 journal_lock".
+func (c *callers) of(out []byte, tid int, call []byte) (told, line []byte) {
+	f := bytes.Fields(call)
+	if len(f) != 3 && len(f) != 9 {
+		return out, nil
+	}
+	pc, ok := address(f[len(f)-1])
+	sp, ok2 := address(f[len(f)-2])
+	if !ok || !ok2 || pc == 0 {
+		return out, nil
+	}
+	if len(c.addresses) > mostAddresses || len(c.words) > mostAddresses {
+		c.forget()
+	}
+	line = strconv.AppendInt(append(c.line[:0], "in "...), int64(tid), 10)
+	for i, a := range c.process.Waiting(pc, sp) {
+		if i > 0 {
+			a-- // behind a call, which may be the last instruction of its function
+		}
+		n, known := c.addresses[a]
+		if !known {
+			n, out = c.function(out, a)
+			c.addresses[a] = n
+		}
+		line = strconv.AppendInt(append(line, ' '), int64(n), 10)
+	}
+	if len(f) == 9 && string(f[0]) == futexNumber && !c.words[string(f[1])] {
+		c.words[string(f[1])] = true
+		if a, ok := address(f[1]); ok {
+			if name := c.process.Variable(a); name != "" {
+				out = fmt.Appendf(out, "word %s %s\n", f[1], oneLine(name))
+			}
+		}
+	}
+	c.line = append(line, '\n')
+	return out, c.line
+}
+
+var futexNumber = strconv.Itoa(syscall.SYS_FUTEX)
+
+func (c *callers) function(out []byte, at uint64) (int, []byte) {
+	name, in := c.process.Name(at)
+	text := oneLine(in) + "\t" + oneLine(name)
+	n, known := c.functions[text]
+	if !known {
+		c.last++
+		n = c.last
+		c.functions[text] = n
+		out = fmt.Appendf(out, "f %d %s\n", n, text)
+	}
+	return n, out
+}
+
+func address(text []byte) (uint64, bool) {
+	n, err := strconv.ParseUint(strings.TrimPrefix(string(text), "0x"), 16, 64)
+	return n, err == nil
+}

@@ -1,0 +1,127 @@
+package linux
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/redact"
+)
+
+// ends says which program has the other end of a pipe, or a socket: who waits for it waits
+// for that program. The kernel tells it by no table; every process's files are looked through, once
+// for each pipe, not more often than takes its share of one processor.
+type ends struct {
+	process *process
+	known   map[string]string // by what links say: "pipe:[4711]"
+	next    time.Time
+}
+
+const (
+	endsEvery = time.Second
+	endsShare = .0005
+	mostEnds  = 256 // of one process: more are made for each request, and ask for nothing
+)
+
+func newEnds(p *process) *ends { return &ends{process: p, known: make(map[string]string)} }
+
+// pipe is the program at the other end of a pipe, by the descriptor of this one; "" if that are several, none
+// is seen, or it is the process itself.
+func (e *ends) pipe(link string, fd int) string {
+	return e.of(link, func() string { return e.holder(link, opposite(access(e.process.dir, strconv.Itoa(fd)))) })
+}
+
+// socket is the program that has a socket, by its inode.
+func (e *ends) socket(inode uint32) string {
+	link := fmt.Sprintf("socket:[%d]", inode)
+	return e.of(link, func() string { return e.holder(link, anyAccess) })
+}
+
+func (e *ends) of(link string, find func() string) string {
+	if name, ok := e.known[link]; ok || len(e.known) >= mostEnds || time.Now().Before(e.next) {
+		return name
+	}
+	cost := threadTime()
+	e.known[link] = find()
+	e.next = time.Now().Add(max(endsEvery, time.Duration(float64(threadTime()-cost)/endsShare)))
+	return e.known[link]
+}
+
+// How a file was opened: O_ACCMODE of open(2).
+const (
+	readOnly  = 0
+	writeOnly = 1
+	anyAccess = -1
+)
+
+func opposite(mode int) int {
+	switch mode {
+	case readOnly:
+		return writeOnly
+	case writeOnly:
+		return readOnly
+	}
+	return anyAccess
+}
+
+// access is how a process opened a file, from proc_pid_fdinfo(5).
+func access(dir, fd string) int {
+	b, err := os.ReadFile(filepath.Join(dir, "fdinfo", fd))
+	_, flags, ok := bytes.Cut(b, []byte("flags:"))
+	if f := bytes.Fields(flags); err == nil && ok && len(f) > 0 {
+		if n, err := strconv.ParseUint(string(f[0]), 8, 64); err == nil {
+			return int(n & 3)
+		}
+	}
+	return anyAccess
+}
+
+// holder is the name of the one program beside the process that has a file open in this way.
+func (e *ends) holder(link string, mode int) (name string) {
+	all, err := os.Open("/proc")
+	if err != nil {
+		return ""
+	}
+	defer all.Close()
+	pids, _ := all.Readdirnames(-1)
+	for _, pid := range pids {
+		if n, err := strconv.Atoi(pid); err != nil || n == e.process.pid {
+			continue
+		}
+		dir := "/proc/" + pid
+		if !holds(dir, link, mode) {
+			continue
+		}
+		b, err := os.ReadFile(dir + "/comm")
+		if err != nil {
+			continue
+		}
+		switch found := string(redact.Value([]byte(oneLine(string(b))))); {
+		case name == "":
+			name = found
+		case name != found:
+			return ""
+		}
+	}
+	return name
+}
+
+func holds(dir, link string, mode int) bool {
+	f, err := os.Open(dir + "/fd")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	for _, fd := range names {
+		if to, err := os.Readlink(dir + "/fd/" + fd); err == nil && to == link {
+			if has := access(dir, fd); mode == anyAccess || has == mode || has == anyAccess {
+				return true
+			}
+		}
+	}
+	return false
+}

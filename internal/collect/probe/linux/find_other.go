@@ -1,0 +1,20 @@
+//go:build !linux
+
+package linux
+
+import (
+	"context"
+	"errors"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// find finds nothing: there is no /proc here.
+func find(context.Context, discover.Target) []probe.Access { return nil }
+
+// Host gives nothing, likewise.
+func Host(HostOptions) probe.Access {
+	why := errors.New("unstall host: only a Linux host can be recorded")
+	return probe.Access{Probe: name, Where: "/proc", Missing: why, Record: func(context.Context, probe.Plan, probe.Sink) error { return why }}
+}

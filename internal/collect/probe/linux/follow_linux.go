@@ -1,0 +1,293 @@
+package linux
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// logs are the files of a process that are followed.
+type logs struct {
+	process *process
+	about   evidence.Subject
+	sink    probe.Sink
+	files   []*log
+	names   map[string]bool // of artifacts
+	chosen  int
+	refused int // beyond mostLogs
+	broken  bool
+}
+
+// log is a file that is followed from where it ended.
+type log struct {
+	writable
+	f       *os.File
+	offset  int64 // of what is read next
+	out     io.WriteCloser
+	name    string
+	pending []byte // read and not written: a line without its end
+	got     int64  // bytes
+	skipped int64
+	tries   int  // to recognise it
+	over    bool // it is no log, or there are enough
+	lost    int  // polls since its descriptor led elsewhere
+}
+
+// Bounds of what is read.
+const (
+	mostBytes = 4 << 20 // of one log at a time: 16 MB/s
+	mostLine  = 1 << 20 // is written in pieces
+	mostTries = 20
+)
+
+// follow reads what is appended until the context ends, and once more then.
+func (l *logs) follow(ctx context.Context) {
+	began := time.Now()
+	ticks := time.NewTicker(often)
+	defer ticks.Stop()
+	if len(l.files) == 0 {
+		<-ctx.Done()
+	}
+	for ctx.Err() == nil {
+		l.pollAll()
+		select {
+		case <-ctx.Done():
+		case <-ticks.C:
+		}
+	}
+	l.pollAll() // the end may have come in the middle of the last time
+	l.finish(time.Since(began))
+}
+
+func (l *logs) pollAll() {
+	for _, x := range l.files {
+		l.poll(x)
+	}
+}
+
+// poll reads what was appended to a log, and goes on with its successor where it
+// was rotated.
+func (l *logs) poll(x *log) {
+	if x.over {
+		return
+	}
+	l.appended(x)
+	id, regular := identify(fmt.Sprintf("%s/fd/%d", l.process.dir, x.fd))
+	if regular && id == x.id {
+		x.lost = 0
+		return
+	}
+	if x.out == nil {
+		x.over = true // it was closed
+		return
+	}
+	if x.lost++; x.lost&(x.lost-1) == 0 { // ever more seldom: listing descriptors costs
+		l.rotated(x)
+	}
+}
+
+// rotated looks for the file that is now written under the log's old path.
+func (l *logs) rotated(x *log) {
+	files, err := writables(l.process)
+	if err != nil {
+		return
+	}
+	for _, w := range files {
+		if w.id == x.id || !succeeds(w.path, x.path) {
+			continue
+		}
+		f, err := os.Open(fmt.Sprintf("%s/fd/%d", l.process.dir, w.fd))
+		if err != nil {
+			return
+		}
+		l.appended(x) // to the old one, until it was left
+		if len(x.pending) > 0 {
+			x.pending = append(x.pending, '\n')
+			l.write(x, len(x.pending))
+		}
+		_ = x.f.Close()
+		x.f, x.fd, x.id, x.path, x.offset, x.lost = f, w.fd, w.id, w.path, 0, 0
+		l.appended(x)
+		return
+	}
+}
+
+// succeeds says whether a log goes on in another file: under the same path, or as JVMs
+// before JDK 9 do it (-XX:+UseGCLogFileRotation), after gc.log.0.current in
+// gc.log.1.current.
+func succeeds(path, old string) bool {
+	numbered := func(path string) string {
+		rest, ok := strings.CutSuffix(path, ".current")
+		base := strings.TrimRight(rest, "0123456789")
+		if !ok || base == rest || !strings.HasSuffix(base, ".") {
+			return ""
+		}
+		return base
+	}
+	base := numbered(old)
+	return path == old || base != "" && base == numbered(path)
+}
+
+// appended reads what is new.
+func (l *logs) appended(x *log) {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(int(x.f.Fd()), &st); err != nil {
+		return
+	}
+	if st.Size < x.offset { // it was emptied; what was never read of it is gone
+		x.offset, x.pending = 0, x.pending[:0]
+	}
+	if st.Size == x.offset {
+		return
+	}
+	if x.out == nil {
+		l.recognise(x, st.Size)
+		return
+	}
+	if more := st.Size - x.offset; more > mostBytes {
+		x.skipped += more - mostBytes
+		x.offset += more - mostBytes
+		x.pending = append(x.pending[:0], skipMark)
+	}
+	for x.offset < st.Size {
+		n := x.read(st.Size)
+		if n == 0 {
+			break
+		}
+		if end := bytes.LastIndexByte(x.pending, '\n') + 1; end > 0 || len(x.pending) >= mostLine {
+			if end == 0 {
+				end = len(x.pending)
+			}
+			l.write(x, end)
+		}
+		if x.over {
+			return
+		}
+	}
+}
+
+// skipMark stands in pending for the beginning of a line that was skipped.
+const skipMark = 0
+
+// read reads a piece behind what is pending. Zero bytes are left out: they fill
+// the hole where a file was emptied and its writer goes on at the old place.
+func (x *log) read(size int64) int {
+	before := len(x.pending)
+	if cap(x.pending)-before < chunk {
+		x.pending = append(make([]byte, 0, max(256<<10, 2*cap(x.pending))), x.pending...)
+	}
+	room := x.pending[before:cap(x.pending)]
+	if left := size - x.offset; int64(len(room)) > left {
+		room = room[:left]
+	}
+	n, err := x.f.ReadAt(room, x.offset)
+	if n == 0 || err != nil && err != io.EOF {
+		return 0
+	}
+	x.offset += int64(n)
+	if room = room[:n]; bytes.IndexByte(room, 0) >= 0 {
+		kept := room[:0]
+		for _, c := range room {
+			if c != 0 {
+				kept = append(kept, c)
+			}
+		}
+		room = kept
+	}
+	x.pending = x.pending[:before+len(room)]
+	return n
+}
+
+// write writes the first bytes that are pending and keeps the others.
+func (l *logs) write(x *log, n int) {
+	b := x.pending[:n]
+	if len(b) > 0 && b[0] == skipMark {
+		_, b, _ = bytes.Cut(b, []byte("\n"))
+	}
+	if len(b) > 0 {
+		if _, err := x.out.Write(b); err != nil {
+			if !l.broken {
+				l.sink.Warnf("%s: %v", x.name, err)
+			}
+			l.broken, x.over = true, true
+		}
+		x.got += int64(len(b))
+	}
+	x.pending = x.pending[:copy(x.pending, x.pending[n:])]
+}
+
+// recognise looks whether what was written to a file so far is a log some format
+// reads.
+func (l *logs) recognise(x *log, size int64) {
+	b := make([]byte, min(size-x.offset, tailSize))
+	n, err := x.f.ReadAt(b, x.offset)
+	if err != nil && err != io.EOF {
+		return
+	}
+	b = b[:bytes.LastIndexByte(b[:n], '\n')+1]
+	if len(b) == 0 && n < tailSize {
+		return // no line yet
+	}
+	x.tries++
+	switch {
+	case len(b) > 0 && text(b) && l.sink.Known(b):
+		if l.choose(x); x.out != nil {
+			l.appended(x)
+		}
+	case x.tries == mostTries || !text(b):
+		x.over = true
+	}
+}
+
+// choose starts the artifact of a log.
+func (l *logs) choose(x *log) {
+	if l.chosen == mostLogs {
+		l.refused++
+		x.over = true
+		return
+	}
+	x.name = l.artifactName(x.path)
+	out, err := l.sink.Create(capture.Meta{Name: x.name, Probe: name, Origin: x.origin(), About: l.about, Lines: true, Found: true, Continues: true})
+	if err != nil {
+		l.sink.Warnf("%s: %v", x.name, err)
+		x.over = true
+		return
+	}
+	x.out = out
+	l.chosen++
+}
+
+func (x *log) origin() string { return fmt.Sprintf("%s (open fd %d)", x.path, x.fd) }
+
+// finish ends the artifacts and says what one would not expect of them.
+func (l *logs) finish(took time.Duration) {
+	for _, x := range l.files {
+		if x.out != nil {
+			if len(x.pending) > 0 && !x.over {
+				l.write(x, len(x.pending))
+			}
+			if err := x.out.Close(); err != nil && !l.broken {
+				l.sink.Warnf("%s: %v", x.name, err)
+			}
+			switch {
+			case x.skipped > 0:
+				l.sink.Warnf("%s grows faster than %d MB/s: %.1f MB of it was skipped", x.name, mostBytes/(1<<20)*int(time.Second/often), float64(x.skipped)/1e6)
+			case x.got == 0:
+				l.sink.Warnf("nothing was written to %s in %.0f s: there were no requests, or the program buffers its log: record longer (--for 60s)", x.origin(), took.Seconds())
+			}
+		}
+		_ = x.f.Close()
+	}
+	if l.refused > 0 {
+		l.sink.Warnf("more logs are open than the limit of %[2]d: not recorded: %[1]d", l.refused, mostLogs)
+	}
+}

@@ -1,0 +1,390 @@
+package linux
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// The parts of one processor that reading a host may take, writing included; with the samples of
+// package kernel that is less than 2 %.
+const (
+	hostShare  = .002 // its own files
+	listShare  = .003 // every process's stat
+	lookShares = .003 // of those that are busy everything else, but for
+	waitShare  = .001 // switches of their threads and their sockets
+)
+
+// What is looked at closely: processes that used so much CPU time since the recording began, the first that
+// did, as many as this. Of less nothing could be said: the kernel counts in ticks.
+const (
+	leastTicks     = 2
+	mostLooked     = 64
+	mostThreads    = 512 // of all of them: one takes some 40 µs to open, read three times and close
+	mostHostGroups = 64
+)
+
+// Host gives one access for the whole of this host: every process and control group, as
+// procfs.txt. It switches nothing on.
+func Host(opt HostOptions) probe.Access {
+	if opt.Root == "" {
+		opt.Root = "/proc"
+	}
+	return probe.Access{Probe: name, Where: opt.Root, Lacks: hostLacks(opt.Root), Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+		return recordHost(ctx, opt, plan, sink)
+	}}
+}
+
+// hostLacks says what of a host is not there, or not for this user.
+func hostLacks(root string) (out []probe.Lack) {
+	if b, err := os.ReadFile(root + "/stat"); err != nil || len(b) == 0 {
+		return nil // recording says it
+	}
+	if b, err := os.ReadFile(root + "/pressure/cpu"); err != nil || len(b) == 0 { // with psi=0 it is there and cannot be read
+		out = append(out, probe.Lack{What: "how long services waited for CPU, memory and disks (pressure): told from run queues and counts instead", Why: "this kernel does not measure it", Do: "boot with psi=1 (Linux 4.20 and later)"})
+	}
+	if ns, err := os.Readlink(root + "/self/ns/pid"); err == nil && ns != hostPIDs {
+		out = append(out, probe.Lack{What: "processes outside this container: their CPU time is in the host's sums alone", Why: "this container has its own PID namespace", Do: "run unstall on the host, or with --pid=host"})
+	} else if hidden() {
+		out = append(out, probe.Lack{What: "processes of other users", Why: "/proc is mounted with hidepid", Do: "sudo unstall host"})
+	}
+	if os.Geteuid() != 0 {
+		out = append(out, probe.Lack{What: "pages written and sockets of other users' processes", Why: "the kernel lets only their owner and root read it", Do: "sudo unstall host"})
+	}
+	if len(cgroupMounts()) == 0 {
+		out = append(out, probe.Lack{What: "limits and throttling of control groups", Why: "no cgroup file system is mounted here", Do: "mount the host's /sys/fs/cgroup into this container"})
+	}
+	return out
+}
+
+func recordHost(ctx context.Context, opt HostOptions, plan probe.Plan, sink probe.Sink) error {
+	if plan.For > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, plan.For)
+		defer cancel()
+	}
+	if _, err := os.ReadFile(opt.Root + "/stat"); err != nil {
+		return fmt.Errorf("%s/stat: %w: give a recording of the host instead: unstall host FILE", opt.Root, errors.Unwrap(err))
+	}
+	out, err := sink.Create(capture.Meta{Name: "procfs.txt", Probe: name, Origin: opt.Root, About: evidence.Subject{Kind: evidence.Host}, Continues: true})
+	if err != nil {
+		return fmt.Errorf("procfs.txt: %w", err)
+	}
+	h := newHostRecorder(opt, out)
+	err = h.run(ctx)
+	if n := len(h.beyond); n > 0 {
+		sink.Warnf("there are more busy threads than can be read at little cost: how long they waited for a CPU is not known of %d processes", n)
+	}
+	if e := out.Close(); err == nil && e != nil {
+		err = fmt.Errorf("procfs.txt: %w", e)
+	}
+	return err
+}
+
+// hostRecorder writes procfs.txt of a host.
+type hostRecorder struct {
+	archive
+	opt     HostOptions
+	host    []*file
+	list    *table
+	ticks   map[int]int64 // CPU time of each process when it was listed first
+	looked  map[int]*look
+	threads int          // of them
+	beyond  map[int]bool // that were busy, too
+	mounts  map[string]cgroupMount
+	groups  map[string][]*file // by path
+	sockets *segments
+	named   map[int]bool // whose cgroup was written
+}
+
+// look is a process that is looked at closely.
+type look struct {
+	files []*file
+	runs  *table // schedstat of its threads; nil: they are too many
+	waits *table // status of them, how often they were switched away from
+	gone  bool
+}
+
+func newHostRecorder(opt HostOptions, out io.Writer) *hostRecorder {
+	h := &hostRecorder{archive: archive{out: out, most: mostOpen()}, opt: opt, list: newTable(opt.Root, "stat", 0), ticks: make(map[int]int64), looked: make(map[int]*look),
+		mounts: cgroupMounts(), groups: make(map[string][]*file), beyond: make(map[int]bool), sockets: newSegments(opt.Root), named: make(map[int]bool)}
+	h.list.as, h.list.sparse = "/proc", true // most do nothing
+	for _, name := range []string{"stat", "pressure/cpu", "pressure/memory", "pressure/io", "pressure/irq", "vmstat", "loadavg", "softirqs", "diskstats", "meminfo", "net/softnet_stat"} {
+		f := h.file(name)
+		f.sparse = true
+		h.host = append(h.host, f)
+	}
+	return h
+}
+
+// file is one below the root, recorded as what it stands for.
+func (h *hostRecorder) file(name string) *file { return newFile(h.opt.Root+"/"+name, "/proc/"+name) }
+
+// run records until the context ends; the first and the last moment are complete.
+func (h *hostRecorder) run(ctx context.Context) error {
+	defer h.close()
+	every := max(h.opt.Every, often)
+	if h.opt.Every == 0 {
+		every = seldom
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	parts := []*part{
+		{pace: pace{share: hostShare, least: every / 2}, read: func(_ time.Time, first, _ bool) {
+			if first {
+				f := h.file("sys/kernel/hostname")
+				_ = h.archive.read(f)
+				h.archive.close(f)
+			}
+			h.all(h.host)
+		}},
+		{pace: pace{share: listShare, least: every}, read: func(_ time.Time, first, _ bool) { h.processes(first) }},
+		{pace: pace{share: lookShares, least: every}, read: func(time.Time, bool, bool) { h.closely() }},
+		{pace: pace{share: waitShare, least: 3 * every}, read: func(time.Time, bool, bool) { h.seldom() }},
+	}
+	for first, last := true, false; ; first = false {
+		select {
+		case <-ctx.Done():
+			last = true
+		case <-timer.C:
+		}
+		now := time.Now()
+		h.whole = last
+		var due []*part
+		for _, p := range parts {
+			if first || last || !now.Before(p.next) {
+				due = append(due, p)
+				p.bytes = len(h.buf)
+				p.cost = costOf(func() { p.read(now, first, last) })
+				p.bytes = len(h.buf) - p.bytes
+			}
+		}
+		whole := len(h.buf)
+		var err error
+		writing := costOf(func() { err = h.flush() })
+		if err != nil {
+			return fmt.Errorf("procfs.txt: %w", err)
+		}
+		if last {
+			return nil
+		}
+		for _, p := range due {
+			cost := p.cost + writing*time.Duration(p.bytes)/time.Duration(max(1, whole))
+			p.next = now.Add(p.after(now, cost) - often/4)
+		}
+		timer.Reset(time.Until(slices.MinFunc(parts, func(a, b *part) int { return a.next.Compare(b.next) }).next.Add(often / 4)))
+	}
+}
+
+// all reads files; one that is not there or may not be read is not tried again.
+func (h *hostRecorder) all(files []*file) {
+	for i, f := range files {
+		if f == nil {
+			continue
+		}
+		if err := h.archive.read(f); err != nil && f.fd < 0 {
+			files[i] = nil
+		}
+	}
+}
+
+// processes reads every process's stat, and sees which of them are busy.
+func (h *hostRecorder) processes(first bool) {
+	start := len(h.buf)
+	_ = h.list.read(&h.archive)
+	var busy []used
+	eachStat(h.buf[start:], func(pid int, ticks int64) {
+		was, known := h.ticks[pid]
+		if !known {
+			if first {
+				was = ticks
+			}
+			h.ticks[pid] = was // 0 of one that began since
+		}
+		if ticks < was {
+			h.ticks[pid], was = 0, 0 // another has its number
+		}
+		if ticks-was >= leastTicks {
+			busy = append(busy, used{pid, ticks - was})
+		}
+	})
+	if first {
+		for _, pid := range h.opt.Of {
+			busy = append(busy, used{pid, 0})
+		}
+	}
+	sorting.By(busy, func(a, b used) int { return cmp.Or(cmp.Compare(b.ticks, a.ticks), cmp.Compare(a.pid, b.pid)) })
+	for _, u := range busy {
+		h.look(u.pid)
+	}
+	for pid := range h.list.files {
+		if !h.named[pid] && len(h.named) < 1<<14 { // what service a process is of
+			h.named[pid] = true
+			f := h.file(fmt.Sprintf("%d/cgroup", pid))
+			_ = h.archive.read(f)
+			h.archive.close(f)
+		}
+	}
+}
+
+type used struct {
+	pid   int
+	ticks int64
+}
+
+// eachStat finds processes and their CPU time among the sections that were read: fields 14 and 15 of
+// proc_pid_stat(5).
+func eachStat(sections []byte, each func(pid int, ticks int64)) {
+	for line := range bytes.Lines(sections) {
+		i := bytes.LastIndexByte(line, ')')
+		open := bytes.IndexByte(line, '(')
+		if i < 0 || open < 1 || i+2 >= len(line) || line[0] == '-' {
+			continue
+		}
+		pid, err := strconv.Atoi(string(bytes.TrimSpace(line[:open])))
+		f := bytes.Fields(line[i+2:])
+		if err != nil || len(f) < 13 {
+			continue
+		}
+		user, err1 := strconv.ParseInt(string(f[11]), 10, 64)
+		system, err2 := strconv.ParseInt(string(f[12]), 10, 64)
+		if err1 == nil && err2 == nil {
+			each(pid, user+system)
+		}
+	}
+}
+
+// look begins to look at a process closely.
+func (h *hostRecorder) look(pid int) {
+	if h.looked[pid] != nil {
+		return
+	}
+	dir := fmt.Sprintf("%s/%d", h.opt.Root, pid)
+	fi, err := os.Stat(dir + "/task")
+	if err != nil {
+		return
+	}
+	if len(h.looked) >= mostLooked {
+		h.beyond[pid] = true
+		return
+	}
+	x := &look{files: []*file{h.file(fmt.Sprintf("%d/io", pid))}}
+	h.looked[pid] = x
+	h.group(pid)
+	threads := 1
+	if s, ok := fi.Sys().(*syscall.Stat_t); ok && s.Nlink > 2 {
+		threads = int(s.Nlink) - 2
+	}
+	if h.threads+threads > mostThreads {
+		h.beyond[pid] = true
+		return
+	}
+	h.threads += threads
+	x.runs, x.waits = newTable(dir+"/task", "schedstat", 0), newTable(dir+"/task", "status", 0)
+	x.runs.as = fmt.Sprintf("/proc/%d/task", pid)
+	x.waits.as, x.waits.from = x.runs.as, "voluntary_ctxt_switches:" // two lines of sixty
+}
+
+// group adds the files of a process's control groups.
+func (h *hostRecorder) group(pid int) {
+	b, err := os.ReadFile(fmt.Sprintf("%s/%d/cgroup", h.opt.Root, pid))
+	if err != nil {
+		return
+	}
+	for line := range bytes.Lines(b) {
+		parts := bytes.SplitN(bytes.TrimRight(line, "\n"), []byte(":"), 3)
+		if len(parts) != 3 {
+			continue
+		}
+		for _, controller := range bytes.Split(parts[1], []byte(",")) {
+			c, at := string(controller), path.Clean("/"+string(parts[2]))
+			m, ok := h.mounts[c]
+			key := c + ":" + at
+			if _, known := h.groups[key]; !ok || known || len(h.groups) >= mostHostGroups {
+				continue
+			}
+			h.groups[key] = slices.Concat(m.files(c, at, groupOften[c], sparse), m.files(c, at, groupSeldom[c], sparse))
+		}
+	}
+}
+
+// closely reads what only busy processes are asked for.
+func (h *hostRecorder) closely() {
+	for _, x := range h.looked {
+		if x.gone {
+			continue
+		}
+		h.all(x.files)
+		if x.runs != nil && x.runs.read(&h.archive) != nil {
+			x.gone = true
+			h.forget(x)
+			continue
+		}
+	}
+	for _, files := range h.groups {
+		h.all(files)
+	}
+}
+
+// seldom reads what costs most of busy processes: how often their threads were switched away from, and
+// what their sockets sent and received.
+func (h *hostRecorder) seldom() {
+	for pid, x := range h.looked {
+		if x.gone {
+			continue
+		}
+		if x.waits != nil {
+			_ = x.waits.read(&h.archive)
+		}
+		if n, ok := h.sockets.of(pid); ok {
+			h.text(fmt.Sprintf("/proc/%d/fd/tcp", pid), []string{"segments " + strconv.FormatInt(n, 10)})
+		}
+	}
+	h.sockets.again()
+}
+
+func (h *hostRecorder) forget(x *look) {
+	for _, f := range x.files {
+		if f != nil {
+			h.archive.close(f)
+		}
+	}
+	if x.runs != nil {
+		x.runs.close(&h.archive)
+		x.waits.close(&h.archive)
+	}
+}
+
+func (h *hostRecorder) close() {
+	for _, files := range h.groups {
+		for _, f := range files {
+			if f != nil {
+				h.archive.close(f)
+			}
+		}
+	}
+	for _, f := range h.host {
+		if f != nil {
+			h.archive.close(f)
+		}
+	}
+	for _, x := range h.looked {
+		h.forget(x)
+	}
+	h.list.close(&h.archive)
+	h.sockets.close()
+}

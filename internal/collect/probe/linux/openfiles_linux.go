@@ -1,0 +1,112 @@
+package linux
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/unstall/unstall/internal/base/redact"
+)
+
+// openFiles says what files and sockets threads wait for are: a file's path, a socket's
+// side. Of who asks the service nothing is told but that it does; of whom the service asks,
+// the address; of a pipe, the program at its other end.
+type openFiles struct {
+	process *process
+	told    map[int]string // what was written of each
+	sockets *sockets
+	ends    *ends
+	mapped  *mapped
+}
+
+func newOpenFiles(p *process) openFiles {
+	return openFiles{process: p, told: make(map[int]string), sockets: newSockets(p), ends: newEnds(p), mapped: &mapped{process: p, told: make(map[uint64]bool)}}
+}
+
+// call writes what the first argument of a system call stands for, if it may be a descriptor
+// and that was not written yet: "fd 7 /var/lib/journal". The format says which calls take one.
+func (d *openFiles) call(out, call []byte) []byte {
+	fields := bytes.Fields(call)
+	if len(fields) < 2 || fields[0][0] < '0' || fields[0][0] > '9' {
+		return out
+	}
+	if string(fields[0]) == msyncNumber {
+		return d.synced(out, fields[1])
+	}
+	fd, err := strconv.ParseUint(strings.TrimPrefix(string(fields[1]), "0x"), 16, 31)
+	if err != nil || fd > mostDescriptors {
+		return out
+	}
+	target, err := os.Readlink(fmt.Sprintf("%s/fd/%d", d.process.dir, fd))
+	if err != nil {
+		return out
+	}
+	if target = d.words(target, int(fd)); d.told[int(fd)] == target {
+		return out
+	}
+	d.told[int(fd)] = target
+	return fmt.Appendf(out, "fd %d %s\n", fd, target)
+}
+
+// synced writes which file is mapped where msync is called: "word 0x7f00 /var/lib/seats".
+func (d *openFiles) synced(out, text []byte) []byte {
+	at, ok := address(text)
+	if !ok || d.mapped.told[at] || len(d.mapped.told) > mostAddresses {
+		return out
+	}
+	path := d.mapped.of(at)
+	if path == "" {
+		return out
+	}
+	d.mapped.told[at] = true
+	return fmt.Appendf(out, "word %s %s\n", text, path)
+}
+
+var msyncNumber = strconv.Itoa(syscall.SYS_MSYNC)
+
+// mostDescriptors is above all numbers that a process's files have: what is above are addresses.
+const mostDescriptors = 1 << 20
+
+// words is what a descriptor leads to.
+func (d *openFiles) words(target string, fd int) string {
+	if inode, ok := strings.CutPrefix(target, "socket:["); ok {
+		inode = strings.TrimSuffix(inode, "]")
+		is := d.sockets.of(inode)
+		if peer := d.sockets.peers[inode]; is == "unix" && peer != 0 {
+			is = strings.TrimSpace(is + " " + d.ends.socket(peer))
+		}
+		return is
+	}
+	if kind, ok := strings.CutPrefix(target, "anon_inode:"); ok {
+		return strings.Trim(kind, "[]")
+	}
+	if strings.HasPrefix(target, "pipe:[") {
+		return strings.TrimSpace("pipe " + d.ends.pipe(target, fd))
+	}
+	return withoutIDs(target)
+}
+
+// withoutIDs is a path without what may identify anybody.
+func withoutIDs(path string) string {
+	segments := strings.Split(oneLine(path), "/")
+	for i, s := range segments {
+		if redact.Segment([]byte(s)) {
+			segments[i] = redact.ID
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// oneLine is a name that may hold anything as one line of text.
+func oneLine(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "")))
+}

@@ -1,0 +1,288 @@
+package linux
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	runtimes "github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// How often the files are read where that costs little: the process with its threads and the
+// host, and everything else.
+const (
+	often  = 250 * time.Millisecond
+	seldom = time.Second
+
+	rarely  = 5 * time.Second  // settings
+	atTimes = 10 * time.Second // what the kernel must add up page by page
+)
+
+// The parts of one processor that reading may take, writing what was read included: where it
+// would be more, it is read less often. With lookShare that is 1.1 % in all.
+const (
+	ownShare      = .003 // of the process and the host
+	threadsShare  = .002
+	switchesShare = .0005
+	otherShare    = .002
+	settingsShare = .0002
+	rollupShare   = .0005
+)
+
+// What is recorded for as long as it lives is read so many times less often, once a second at most, and
+// takes this part of the shares.
+const (
+	alwaysLess  = 4
+	alwaysShare = .25
+)
+
+// mostRollup is how much may be resident where the kernel is asked for what kind of pages it is:
+// it looks at each, some 20 ns, and before Linux 5.9 nobody else can map memory meanwhile.
+const mostRollup = 4 << 30
+
+// record records a process until the context or the plan ends, or the process.
+func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
+	if plan.For > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, plan.For)
+		defer cancel()
+	}
+	began := time.Now()
+	p, err := openProcess(t)
+	if err != nil {
+		return err
+	}
+	about := p.subject(t)
+	buildInfo(p, about, sink)
+
+	logs := openLogs(p, about, sink)
+	reading, done := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { logs.follow(reading) })
+	if !plan.Always {
+		beside.Go(func() { watchSyscalls(reading, p, about, runtimes.Of(t.Runtime), sink) })
+	}
+	defer func() { done(); beside.Wait() }()
+
+	out, err := sink.Create(capture.Meta{Name: "procfs.txt", Probe: name, Origin: "/proc", About: about, Continues: true})
+	if err != nil {
+		return fmt.Errorf("procfs.txt: %w", err)
+	}
+	r := newRecorder(p, out)
+	if size := p.resident(); size > mostRollup {
+		r.rollup = nil
+		sink.Lack(probe.Lack{What: "how much of its memory is in huge pages", Why: fmt.Sprintf("the kernel would have to look at each page of %d GiB", size>>30), Do: fmt.Sprintf("grep AnonHugePages %s/smaps_rollup", p.dir)})
+	}
+	r.always = plan.Always
+	ended, err := r.run(ctx)
+	if err == nil && ended {
+		sink.Warnf("pid %d ended after %.1f s: the data recorded until then is kept", t.PID, time.Since(began).Seconds())
+	}
+	if r.slowest > 2*seldom {
+		sink.Warnf("reading %d processes takes long: they were read only every %.1f s", len(r.neighbours.files), r.slowest.Seconds())
+	}
+	if e := out.Close(); err == nil && e != nil {
+		err = fmt.Errorf("procfs.txt: %w", e)
+	}
+	return err
+}
+
+// recorder writes procfs.txt.
+type recorder struct {
+	archive
+	process    *process
+	own        []*file // of the process, read often
+	threads    *table
+	host       []*file // read often
+	group      []*file // its cgroup's, read often
+	slow       []*file // read seldom
+	settings   []*file // read rarely
+	rollup     []*file // read now and then
+	switches   *table  // of the threads
+	neighbours *table
+	always     bool          // it is recorded for as long as it lives
+	slowest    time.Duration // the longest pause between two readings of all processes
+}
+
+func newRecorder(p *process, out io.Writer) *recorder {
+	r := &recorder{archive: archive{out: out, most: mostOpen()}, process: p,
+		threads:    newTable(p.dir+"/task", "schedstat", 0),
+		switches:   newTable(p.dir+"/task", "status", 0),
+		neighbours: newTable("/proc", "stat", p.pid),
+	}
+	r.switches.from = "voluntary_ctxt_switches:"
+	r.neighbours.sparse = true // most do nothing
+	for _, name := range []string{"stat", "status", "schedstat", "io"} {
+		r.own = append(r.own, newFile(p.dir+"/"+name, p.dir+"/"+name))
+	}
+	for _, name := range []string{"stat", "pressure/cpu", "pressure/memory", "pressure/io", "pressure/irq", "vmstat", "loadavg"} {
+		r.host = append(r.host, newFile("/proc/"+name, "/proc/"+name))
+	}
+	for _, name := range []string{"/proc/meminfo", "/proc/buddyinfo", "/proc/diskstats", "/proc/softirqs", "/proc/net/softnet_stat", p.dir + "/net/dev"} {
+		r.slow = append(r.slow, sparse(name, name))
+	}
+	r.rollup = []*file{newFile(p.dir+"/smaps_rollup", p.dir+"/smaps_rollup")}
+	for _, name := range settings() {
+		r.settings = append(r.settings, sparse(name, name))
+	}
+	r.groups()
+	return r
+}
+
+// run records until the context ends, or the process; the first and the last
+// moment are complete.
+func (r *recorder) run(ctx context.Context) (ended bool, err error) {
+	defer r.close()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var lastOthers time.Time
+	parts := []*part{
+		{pace: pace{share: ownShare, least: often}, read: func(now time.Time, first, last bool) {
+			if !ended {
+				r.ownFiles(first)
+			}
+			r.all(r.host)
+			r.all(r.group)
+		}},
+		{pace: pace{share: threadsShare, least: often}, read: func(time.Time, bool, bool) {
+			if !ended {
+				_ = r.threads.read(&r.archive)
+			}
+		}},
+		{pace: pace{share: switchesShare, least: seldom}, read: func(time.Time, bool, bool) {
+			if !ended {
+				_ = r.switches.read(&r.archive)
+			}
+		}},
+		{pace: pace{share: rollupShare, least: atTimes}, read: func(time.Time, bool, bool) {
+			if !ended {
+				r.all(r.rollup)
+			}
+		}},
+		{pace: pace{share: settingsShare, least: rarely}, read: func(time.Time, bool, bool) { r.all(r.settings) }},
+		{pace: pace{share: otherShare, least: seldom}, read: func(now time.Time, first, last bool) {
+			r.all(r.slow)
+			_ = r.neighbours.read(&r.archive)
+			if !first && !last && !r.always {
+				r.slowest = max(r.slowest, now.Sub(lastOthers))
+			}
+			lastOthers = now
+		}},
+	}
+	if r.always {
+		for _, p := range parts {
+			p.share *= alwaysShare
+			p.least = max(p.least*alwaysLess, seldom)
+		}
+	}
+	for first, last := true, false; ; first = false {
+		select {
+		case <-ctx.Done():
+			last = true
+		case <-timer.C:
+		}
+		if first && ctx.Err() != nil {
+			last = true // a moment is written in any case
+		}
+		now := time.Now()
+		if !r.process.alive() {
+			ended, last = true, true
+		}
+		r.whole = last
+		var due []*part
+		for _, p := range parts {
+			if first || last || !now.Before(p.next) {
+				due = append(due, p)
+				p.bytes = len(r.buf)
+				p.cost = costOf(func() { p.read(now, first, last) })
+				p.bytes = len(r.buf) - p.bytes
+			}
+		}
+		whole := len(r.buf)
+		writing := costOf(func() { err = r.flush() })
+		if err != nil {
+			return ended, fmt.Errorf("procfs.txt: %w", err)
+		}
+		if last {
+			return ended, nil
+		}
+		for _, p := range due {
+			cost := p.cost + writing*time.Duration(p.bytes)/time.Duration(max(1, whole))
+			p.next = now.Add(p.after(now, cost) - often/2) // the moment nearest to it
+		}
+		timer.Reset(time.Until(parts[0].next.Add(often / 2)))
+	}
+}
+
+// part is what is read together.
+type part struct {
+	pace
+	next  time.Time
+	read  func(now time.Time, first, last bool)
+	cost  time.Duration // of reading it last
+	bytes int           // that it had
+}
+
+// ownFiles reads the process: its stat first, as the first process named is the
+// one an archive is about.
+func (r *recorder) ownFiles(first bool) {
+	r.all(r.own)
+	if first {
+		r.once()
+	}
+}
+
+// all reads files; one that is not there or may not be read is left out, and not
+// tried again where trying means to open it.
+func (r *recorder) all(files []*file) {
+	for i, f := range files {
+		if f == nil {
+			continue
+		}
+		if err := r.read(f); err != nil && f.fd < 0 {
+			files[i] = nil
+		}
+	}
+}
+
+func (r *recorder) close() {
+	for _, files := range [][]*file{r.own, r.host, r.group, r.slow, r.settings, r.rollup} {
+		for _, f := range files {
+			if f != nil {
+				r.archive.close(f)
+			}
+		}
+	}
+	r.threads.close(&r.archive)
+	r.switches.close(&r.archive)
+	r.neighbours.close(&r.archive)
+	r.process.close()
+}
+
+// costOf is the CPU time that something takes. The thread is kept for as long only: one that is
+// kept while it waits costs several switches between threads each time.
+func costOf(do func()) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := threadTime()
+	do()
+	return threadTime() - began
+}
+
+// threadTime is the CPU time of this thread: unlike the time that passes it does
+// not grow on a host that is busy.
+func threadTime() time.Duration {
+	const thread = 1 // RUSAGE_THREAD, getrusage(2)
+	var u syscall.Rusage
+	if err := syscall.Getrusage(thread, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,233 @@
+package linux
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+)
+
+// sockets says what the sockets of a process's network are, by inode, as sock_diag and the
+// tables of /proc/PID/net tell it: one whose own port is listened at was accepted there.
+type sockets struct {
+	dir   string // "/proc/4711"
+	known map[string]string
+	peers map[string]uint32 // inodes of the other ends of UNIX sockets without a path
+	order []string          // of the tables: the one that told something last comes first
+	next  time.Time         // when they may be read again
+	room  []byte
+}
+
+func newSockets(p *process) *sockets {
+	return &sockets{dir: p.dir, known: make(map[string]string), peers: make(map[string]uint32), order: []string{"tcp", "unix", "udp6", "udp"}, room: make([]byte, 64<<10)}
+}
+
+// Tables of sockets may be long, and the kernel takes long to tell even short ones: they are
+// read where a socket is not known, not more often than this, so that they take no more of one
+// processor than their share, and not further than that.
+const (
+	socketsEvery = time.Second
+	socketsShare = .0005
+	mostSockets  = 1 << 14 // of one table
+)
+
+// of is "client", "peer 10.0.0.7:5432" and the like; "socket" where it is not told.
+func (s *sockets) of(inode string) string {
+	if kind, ok := s.known[inode]; ok {
+		return kind
+	}
+	if time.Now().Before(s.next) {
+		return "socket"
+	}
+	if len(s.known) > 4*mostSockets {
+		clear(s.known)
+		clear(s.peers)
+	}
+	cost, found := threadTime(), "socket"
+	for i, table := range s.order {
+		s.read(table)
+		if kind, ok := s.known[inode]; ok {
+			found = kind
+			copy(s.order[1:i+1], s.order[:i])
+			s.order[0] = table
+			break
+		}
+	}
+	s.next = time.Now().Add(max(socketsEvery, time.Duration(float64(threadTime()-cost)/socketsShare)))
+	return found
+}
+
+// read reads a table, of TCP those of both of its families.
+func (s *sockets) read(table string) {
+	if table != "tcp" {
+		s.table(table)
+		if table == "unix" {
+			s.others()
+		}
+	} else if s.diagnosed() != nil { // not allowed, or a kernel without sock_diag
+		s.table("tcp6")
+		s.table("tcp")
+	}
+}
+
+// table reads a table, as far as the room for it goes.
+func (s *sockets) table(table string) {
+	f, err := os.Open(s.dir + "/net/" + table)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	listening := make(map[string]bool)
+	each := s.internet
+	switch table {
+	case "unix":
+		each = s.unix
+	case "udp", "udp6":
+		each = s.udp
+	}
+	var fields [10][]byte
+	held := 0
+	for n := 0; n < mostSockets; {
+		got, err := f.Read(s.room[held:])
+		held += got
+		at := 0
+		for {
+			end := bytes.IndexByte(s.room[at:held], '\n')
+			if end < 0 {
+				break
+			}
+			if k := split10(s.room[at:at+end], &fields); n > 0 && k >= 7 {
+				each(fields[:k], listening)
+			}
+			at, n = at+end+1, n+1
+		}
+		held = copy(s.room, s.room[at:held])
+		if err != nil && err != io.EOF || got == 0 || held == len(s.room) {
+			return
+		}
+	}
+}
+
+// diagnosed asks for the TCP sockets without their tables.
+func (s *sockets) diagnosed() error {
+	d, err := openSocketDiag(s.dir)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
+		listening := make(map[uint16]bool)
+		told := func(x inetSocket) {
+			kind := "client"
+			switch {
+			case !x.peer.IsValid():
+				listening[x.port], kind = true, "listener"
+			case !listening[x.port]:
+				kind = "peer " + x.peer.String()
+			}
+			s.known[strconv.FormatUint(uint64(x.inode), 10)] = kind
+		}
+		for _, states := range []uint32{tcpListens, tcpConnected} {
+			if err := d.tcp(family, states, mostSockets, s.room, told); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// others says of UNIX sockets that ask somebody where that one listens; where sock_diag does not tell, they are
+// "unix".
+func (s *sockets) others() {
+	d, err := openSocketDiag(s.dir)
+	if err != nil {
+		return
+	}
+	defer d.close()
+	paths := make(map[uint32]string)
+	var ends []unixSocket
+	if d.connected(mostSockets, s.room, func(x unixSocket) {
+		if ends = append(ends, x); x.path != "" {
+			paths[x.inode] = x.path
+		}
+	}) != nil {
+		return
+	}
+	for _, x := range ends {
+		inode, at := strconv.FormatUint(uint64(x.inode), 10), paths[x.peer]
+		switch {
+		case x.path == "" && at != "":
+			s.known[inode] = "peer unix:" + withoutIDs(at)
+		case x.path != "" && at == "" && x.peer != 0: // of the two, the one that was accepted has the path
+			s.known[inode] = "client"
+		case x.peer != 0: // a pair without any
+			s.peers[inode] = x.peer
+		}
+	}
+}
+
+// split10 takes the first ten fields of a line.
+func split10(line []byte, fields *[10][]byte) (n int) {
+	for i := 0; i < len(line) && n < len(fields); n++ {
+		for i < len(line) && line[i] == ' ' {
+			i++
+		}
+		from := i
+		for i < len(line) && line[i] != ' ' {
+			i++
+		}
+		if fields[n] = line[from:i]; from == i {
+			break
+		}
+	}
+	return n
+}
+
+// internet reads a line of tcp or tcp6: number, local and remote address, state, …, inode.
+// Those that listen come first.
+func (s *sockets) internet(f [][]byte, listening map[string]bool) {
+	if len(f) < 10 || string(f[9]) == "0" { // of none any more
+		return
+	}
+	_, port, _ := bytes.Cut(f[1], []byte(":"))
+	switch {
+	case string(f[3]) == "0A": // TCP_LISTEN
+		listening[string(port)] = true
+		s.known[string(f[9])] = "listener"
+	case listening[string(port)]:
+		s.known[string(f[9])] = "client"
+	default:
+		kind := "peer"
+		if addr, err := discover.ParseAddr(string(f[2])); err == nil {
+			kind += " " + addr.String()
+		}
+		s.known[string(f[9])] = kind
+	}
+}
+
+func (s *sockets) udp(f [][]byte, _ map[string]bool) {
+	if len(f) >= 10 {
+		s.known[string(f[9])] = "udp"
+	}
+}
+
+// unix reads a line of unix: number, references, protocol, flags, type, state, inode, path.
+func (s *sockets) unix(f [][]byte, listening map[string]bool) {
+	kind, path := "unix", ""
+	if len(f) > 7 {
+		path = string(f[7])
+	}
+	switch {
+	case string(f[3]) == "00010000": // __SO_ACCEPTCON
+		listening[path] = true
+		kind = "listener"
+	case listening[path] && path != "":
+		kind = "client"
+	}
+	s.known[string(f[6])] = kind
+}

@@ -1,0 +1,310 @@
+package linux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	runtimes "github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// How often threads are looked at in the mean, where that costs little: of a wait of 20 ms
+// three moments of four see something. The moments are random, so that they do not keep step
+// with what the process does.
+const looksEvery = 25 * time.Millisecond
+
+// looksBeside is how often where the runtime itself tells the stacks of its threads: what the kernel says
+// of them is beside these.
+const looksBeside = 4 * looksEvery
+
+// lookShare is the part of one processor that looking may take, writing what was seen included:
+// with 200 threads that leaves some six looks a second, with 1,000 one.
+const lookShare = .003
+
+// listEvery is how often threads are listed where their number does not change, at most: the
+// kernel takes longer to list one than to tell what it does.
+const listEvery = 500 * time.Millisecond
+
+// namesEvery is how often a thread's name is read, at most, once it is so old: at first it has
+// that of its parent, and what it does changes at every look.
+const namesEvery = time.Second
+
+// syscalls writes syscalls.txt, as internal/format/syscalls reads.
+type syscalls struct {
+	process *process
+	out     io.Writer
+	buf     []byte
+	dir     int // of the tasks, -1 not open
+	names   []byte
+	tasks   map[int]*task
+	threads uint64    // links of the directory as it was listed
+	listed  time.Time // when it was
+	round   int
+	now     time.Time // of this round
+	began   time.Time // the first
+	open    int       // files kept open
+	most    int       // that may be
+	pace    pace
+	fds     openFiles
+	callers *callers // nil: nobody asks for them
+	workers *workers // nil: it is the process's own threads that are looked at
+	room    [512]byte
+	check   [512]byte
+}
+
+// task is a thread that is looked at again and again.
+type task struct {
+	call  int    // its syscall file, -1 not kept open
+	wait  int    // its wchan file, likewise
+	last  []byte // what was written of it
+	seen  int    // the last round that listed it
+	name  string
+	begun time.Time // when it was first seen
+	named time.Time // when its name was read
+}
+
+// watchSyscalls looks at the process's threads until the context ends. It ends early where
+// the kernel does not say what they do.
+func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, of *runtimes.Runtime, sink probe.Sink) {
+	switch _, err := os.ReadFile(p.dir + "/syscall"); {
+	case errors.Is(err, fs.ErrNotExist):
+		sink.Lack(probe.Lack{What: "the system calls its threads wait in", Why: "this kernel does not tell", Do: "a kernel with CONFIG_HAVE_ARCH_TRACEHOOK"})
+		return
+	case err != nil:
+		return // as lacks says
+	}
+	out, err := sink.Create(capture.Meta{Name: "syscalls.txt", Probe: name, Origin: p.dir + "/task", About: about})
+	if err != nil {
+		sink.Warnf("syscalls.txt: %v", err)
+		return
+	}
+	s := &syscalls{process: p, out: out, dir: -1, names: make([]byte, 32<<10), tasks: make(map[int]*task), most: mostOpen(),
+		pace: pace{share: lookShare, least: looksEvery}, fds: newOpenFiles(p)}
+	switch {
+	case of.Workers:
+		s.workers = newWorkers(p)
+	case of.Native():
+		s.callers = newCallers(p.pid)
+	}
+	if of.Stacks != nil {
+		s.pace.least = looksBeside
+	}
+	defer s.close()
+	if err := errors.Join(s.run(ctx), out.Close()); err != nil {
+		sink.Warnf("syscalls.txt: %v", err)
+	}
+}
+
+func (s *syscalls) run(ctx context.Context) error {
+	s.buf = fmt.Appendf(s.buf, "# system calls of pid %d on %s\n", s.process.pid, runtime.GOARCH)
+	alarm := newAlarm()
+	defer alarm.close()
+	defer context.AfterFunc(ctx, alarm.close)()
+	for wait := time.Duration(0); alarm.wait(ctx, wait); {
+		var err error
+		cost := costOf(func() {
+			if err = s.look(); len(s.buf) > 0 && err == nil {
+				_, err = s.out.Write(s.buf)
+				s.buf = s.buf[:0]
+			}
+		})
+		if err != nil {
+			if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH) {
+				return nil // it ended
+			}
+			return err
+		}
+		wait = around(s.pace.after(time.Now(), cost))
+	}
+	return nil
+}
+
+// look writes what has changed since the look before.
+func (s *syscalls) look() error {
+	if s.dir < 0 {
+		var err error
+		if s.dir, err = syscall.Open(s.process.dir+"/task", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0); err != nil {
+			return err
+		}
+	}
+	s.round++
+	if s.now = time.Now(); s.round == 1 {
+		s.began = s.now
+	}
+	s.buf = append(strconv.AppendInt(append(s.buf, "@ "...), s.now.UnixNano(), 10), '\n')
+	if n := links(s.dir); n == 0 || n != s.threads || s.now.Sub(s.listed) >= listEvery || !s.again() {
+		s.threads, s.listed = n, s.now
+		return s.list()
+	}
+	return nil
+}
+
+// again looks at the threads of the look before, and says whether all of them are still there.
+func (s *syscalls) again() bool {
+	for tid, t := range s.tasks {
+		if !s.task(tid, t) {
+			return false
+		}
+	}
+	return true
+}
+
+// list looks at the threads there are now.
+func (s *syscalls) list() error {
+	listed := 0
+	look := func(tid int) {
+		listed++
+		t := s.tasks[tid]
+		if t == nil {
+			t = &task{call: -1, wait: -1, begun: s.now}
+			s.tasks[tid] = t
+		}
+		t.seen = s.round
+		s.task(tid, t)
+	}
+	var err error
+	if s.workers != nil {
+		err = s.workers.list(look)
+	} else if err = numbers(s.dir, s.names, look); err == nil && listed == 0 {
+		return syscall.ENOENT
+	}
+	if len(s.tasks) > listed {
+		for tid, t := range s.tasks {
+			if t.seen != s.round {
+				s.forget(tid, t)
+			}
+		}
+	}
+	return err
+}
+
+func (s *syscalls) forget(tid int, t *task) {
+	s.closeFiles(t)
+	delete(s.tasks, tid)
+	if s.workers != nil {
+		s.workers.forget(tid)
+	}
+	s.buf = append(strconv.AppendInt(append(s.buf, "ended "...), int64(tid), 10), '\n')
+}
+
+func (s *syscalls) closeFiles(t *task) {
+	for _, fd := range []int{t.call, t.wait} {
+		if fd >= 0 {
+			_ = syscall.Close(fd)
+			s.open--
+		}
+	}
+}
+
+// task writes what a thread does, if that is not what it did. It returns false if there is no
+// such thread.
+func (s *syscalls) task(tid int, t *task) bool {
+	n, err := s.read(&t.call, tid, "syscall", s.room[:])
+	if err != nil || n <= 0 {
+		return false // it ends just now, which the kernel may call EPERM, too: the next listing lacks it
+	}
+	now := bytes.TrimSpace(s.room[:n])
+	if bytes.Equal(now, t.last) {
+		return true
+	}
+	if s.now.Sub(t.named) >= namesEvery || s.now.Sub(t.begun) < namesEvery && t.begun != s.began {
+		t.named = s.now
+		if name := s.name(tid); name != t.name {
+			t.name = name
+			s.buf = fmt.Appendf(s.buf, "name %d %s\n", tid, name)
+		}
+	}
+	if s.workers != nil {
+		s.buf = s.workers.call(s.buf, tid, now)
+	} else {
+		s.buf = s.fds.call(s.buf, now)
+	}
+	s.within(tid, t, now)
+	s.buf = append(strconv.AppendInt(s.buf, int64(tid), 10), ' ')
+	s.buf = append(s.buf, s.where(tid, t, now)...)
+	s.buf = append(append(append(s.buf, ' '), now...), '\n')
+	t.last = append(t.last[:0], now...)
+	return true
+}
+
+// within writes by which functions a thread came to where it waits, if it still does when they are
+// known.
+func (s *syscalls) within(tid int, t *task, now []byte) {
+	if s.callers == nil || now[0] == 'r' { // running
+		return
+	}
+	out, line := s.callers.of(s.buf, tid, now)
+	s.buf = out
+	if n, err := s.read(&t.call, tid, "syscall", s.check[:]); err == nil && n > 0 && bytes.Equal(bytes.TrimSpace(s.check[:n]), now) {
+		s.buf = append(s.buf, line...)
+	}
+}
+
+// read reads a file of a thread into the room there is, and keeps it open where that may be.
+func (s *syscalls) read(keep *int, tid int, name string, room []byte) (int, error) {
+	fd := *keep
+	if fd < 0 {
+		var err error
+		if fd, err = syscall.Open(s.file(tid, name), syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+			return 0, err
+		}
+		if s.open < s.most {
+			*keep = fd
+			s.open++
+		} else {
+			defer syscall.Close(fd)
+		}
+	}
+	return rawPread(fd, room)
+}
+
+// where is the function of the kernel in which a thread waits, "-" if it does not, or is not told.
+func (s *syscalls) where(tid int, t *task, now []byte) string {
+	if now[0] == 'r' { // running
+		return "-"
+	}
+	var room [128]byte
+	n, err := s.read(&t.wait, tid, "wchan", room[:])
+	b := bytes.TrimSpace(room[:max(n, 0)])
+	if err != nil || len(b) == 0 || bytes.Equal(b, []byte("0")) {
+		return "-"
+	}
+	return string(bytes.ReplaceAll(b, []byte(" "), []byte("_")))
+}
+
+// file is one of a thread, or of the first thread of a worker.
+func (s *syscalls) file(tid int, name string) string {
+	if s.workers != nil {
+		return fmt.Sprintf("/proc/%d/task/%d/%s", tid, tid, name)
+	}
+	return fmt.Sprintf("%s/task/%d/%s", s.process.dir, tid, name)
+}
+
+func (s *syscalls) name(tid int) string {
+	b, err := os.ReadFile(s.file(tid, "comm"))
+	if err != nil {
+		return ""
+	}
+	return string(redact.Value([]byte(oneLine(string(b)))))
+}
+
+func (s *syscalls) close() {
+	for _, t := range s.tasks {
+		s.closeFiles(t)
+	}
+	if s.dir >= 0 {
+		_ = syscall.Close(s.dir)
+	}
+}

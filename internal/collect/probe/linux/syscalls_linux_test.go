@@ -1,0 +1,65 @@
+package linux
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Of the threads of a service that waits for requests the kernel says what they wait in.
+func TestSyscalls(t *testing.T) {
+	s := start(t, oldLine)
+	out := begin(t, s)
+	out.Wait(t, "syscalls.txt", looks(8))
+	s.get("a", 0, 20)
+	out.Wait(t, "syscalls.txt", looks(20))
+	if err := out.End(); err != nil {
+		t.Fatal(err)
+	}
+	b := out.Read(t, "syscalls.txt")
+	if len(b.Warnings) > 0 || b.Subjects[0].PID != s.Process.Pid {
+		t.Errorf("%v of %+v", b.Warnings, b.Subjects)
+	}
+	calls := make(map[string]int)
+	for i := range b.Samples.Len() {
+		frames := b.Stacks.Frames(b.Samples.Stack[i])
+		calls[b.Names.Text(frames[0].Func)]++
+	}
+	if calls["epoll_wait"] == 0 || calls["futex"] == 0 {
+		t.Errorf("a Go service waits in %v", calls)
+	}
+	if c := b.Covered(0, evidence.CoverSyscalls); len(c) != 1 || c[0].Sampled <= 0 {
+		t.Errorf("covered %+v", c)
+	}
+}
+
+// looks is enough where n are recorded.
+func looks(n int) func([]byte) bool {
+	return func(b []byte) bool { return bytes.Count(b, []byte("\n@ ")) >= n }
+}
+
+func TestOpenFiles(t *testing.T) {
+	d := newOpenFiles(&process{dir: "/proc/self"})
+	for in, want := range map[string]string{
+		"/var/lib/journal": "/var/lib/journal",
+		"/srv/0f8fad5b-d9cb-469f-a165-70867728950e/x": "/srv/{id}/x",
+		"/tmp/a\nb":              "/tmp/a b",
+		"pipe:[123]":             "pipe",
+		"anon_inode:[eventpoll]": "eventpoll",
+		"socket:[1]":             "socket",
+	} {
+		if got := d.words(in, -1); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+	for _, call := range []string{"running", "202 0x7ffd00000010 0x80 0x2 0x0 0x0 0x0 0x1 0x2", "-1 0x1 0x2"} {
+		if out := d.call(nil, []byte(call)); len(out) > 0 {
+			t.Errorf("%s: %s", call, out)
+		}
+	}
+	if out := string(d.call(nil, []byte("0 0x0 0x1 0x1 0x0 0x0 0x0 0x1 0x2"))); !strings.HasPrefix(out, "fd 0 ") {
+		t.Errorf("standard input: %q", out)
+	}
+}

@@ -1,0 +1,305 @@
+// Package otlp receives the spans of services while they are recorded, as a collector does, and
+// writes them down in OpenTelemetry's own file form, which internal/format/spans reads:
+//
+//	HTTP     POST /v1/traces, protobuf or JSON, gzip or not
+//	gRPC     TraceService/Export, on the same port
+//	         https://opentelemetry.io/docs/specs/otlp/
+//
+// Its opinion: of a span is kept what says where its time went (ids, times, kind, status, the
+// attributes that the caller names), and nothing else: events, links and other attributes hold
+// what people would not want in a file. Memory is bounded by taking few requests at a time; who
+// sends more is told to come again, as the protocol has it. What is not understood is counted,
+// and refused to its sender.
+package otlp
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// Bounds of what is taken.
+const (
+	maxBody  = 16 << 20        // bytes of a request, and of what they unpack to
+	atOnce   = 2               // requests that are read side by side
+	patience = time.Second     // that another one waits
+	maxSpans = 2 << 20         // that are kept; as many are read again
+	late     = 6 * time.Second // after the recording: SDKs send every 5 s
+)
+
+// Receiver listens for spans; they are kept while it records.
+type Receiver struct {
+	keep func(attribute string) bool
+	l    net.Listener
+	slot chan struct{}
+
+	mu    sync.Mutex
+	out   io.Writer // nil: nothing is recorded
+	err   error     // of writing
+	kept  int64
+	first string // what was not understood, first
+
+	bad, refused, dropped atomic.Int64 // requests not understood, requests sent away, spans not kept
+}
+
+// Listen takes an address, "" is the port of OTLP over HTTP on loopback. Keep says which
+// attributes are kept. The error is one line.
+func Listen(address string, keep func(attribute string) bool) (*Receiver, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("--otlp %s: give an address and a port, such as 127.0.0.1:4318", address)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fmt.Errorf("--otlp %s: %w: give another one, as 127.0.0.1:0, and name it to the service", address, err)
+	}
+	return &Receiver{keep: keep, l: l, slot: make(chan struct{}, atOnce)}, nil
+}
+
+// Address is where it listens: "127.0.0.1:4318".
+func (r *Receiver) Address() string { return r.l.Addr().String() }
+
+// Beyond says whether other hosts reach it.
+func (r *Receiver) Beyond() bool {
+	a, err := netip.ParseAddrPort(r.Address())
+	return err == nil && !a.Addr().Unmap().IsLoopback()
+}
+
+// Close stops listening, where it does not record.
+func (r *Receiver) Close() { _ = r.l.Close() }
+
+// Access is the receiver as something that is recorded.
+func (r *Receiver) Access() probe.Access {
+	return probe.Access{Probe: "otlp", Where: "http://" + r.Address(), Record: r.record}
+}
+
+func (r *Receiver) record(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+	file, err := sink.Create(capture.Meta{Name: "spans.jsonl", Probe: "otlp", Origin: "http://" + r.Address(), Lines: true})
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(file, 64<<10)
+	r.mu.Lock()
+	r.out = w
+	r.mu.Unlock()
+
+	server := &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, Protocols: new(http.Protocols)}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true) // which gRPC is on
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(r.l) }()
+	flush := time.NewTicker(time.Second)
+	defer flush.Stop()
+	end := time.NewTimer(plan.For + late)
+	defer end.Stop()
+	for going := true; going; {
+		select {
+		case <-ctx.Done():
+			going = false
+		case <-end.C:
+			going = false
+		case err = <-served:
+			going = false
+		case <-flush.C:
+			r.mu.Lock()
+			_ = w.Flush() // the error stays
+			r.mu.Unlock()
+		}
+	}
+	down, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	if server.Shutdown(down) != nil {
+		_ = server.Close()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.out = nil
+	r.say(sink)
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return errors.Join(err, r.err, w.Flush(), file.Close())
+}
+
+// say tells what was not kept.
+func (r *Receiver) say(sink probe.Sink) {
+	if n := r.bad.Load(); n > 0 {
+		sink.Warnf("spans: %d requests were not understood; the first: %s", n, r.first)
+	}
+	if n := r.refused.Load(); n > 0 {
+		sink.Warnf("spans: %d requests were told to come again, as others were being read", n)
+	}
+	if n := r.dropped.Load(); n > 0 {
+		sink.Warnf("spans: %d were not kept: without an id, a trace or a time, or beyond the first %d", n, maxSpans)
+	}
+	if r.kept == 0 {
+		sink.Warnf("spans: none came to %s: have the service send there, by OTEL_EXPORTER_OTLP_ENDPOINT=http://%[1]s", r.Address())
+	}
+}
+
+// Paths of the two forms.
+const (
+	tracesPath = "/v1/traces"
+	exportPath = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+)
+
+// ServeHTTP takes a request of either form.
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
+	if len(kind) >= len(grpcType) && kind[:len(grpcType)] == grpcType {
+		r.grpc(w, q)
+		return
+	}
+	refuse := func(code int, text string) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, text+"\n")
+	}
+	switch {
+	case q.URL.Path != tracesPath:
+		refuse(http.StatusNotFound, "unstall takes traces alone, at "+tracesPath)
+		return
+	case q.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		refuse(http.StatusMethodNotAllowed, "POST spans here")
+		return
+	case kind != "application/x-protobuf" && kind != "application/json":
+		r.odd("content type " + clipped(kind))
+		refuse(http.StatusUnsupportedMediaType, "send application/x-protobuf or application/json")
+		return
+	}
+	if !r.enter(q.Context()) {
+		w.Header().Set("Retry-After", "1")
+		refuse(http.StatusTooManyRequests, "others are being read: come again")
+		return
+	}
+	defer r.leave()
+	body, err := content(q.Body, q.Header.Get("Content-Encoding"))
+	if errors.Is(err, errLarge) {
+		r.odd(err.Error())
+		refuse(http.StatusRequestEntityTooLarge, err.Error())
+		return
+	}
+	var all []batch
+	if err == nil && kind == "application/json" {
+		all, err = parseJSON(body)
+	} else if err == nil {
+		all, err = parseProto(body)
+	}
+	if err != nil {
+		r.odd(err.Error())
+		refuse(http.StatusBadRequest, "not understood: "+err.Error())
+		return
+	}
+	rejected, err := r.store(all)
+	if err != nil {
+		refuse(http.StatusServiceUnavailable, "nothing can be stored any more")
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	if kind == "application/json" {
+		_, _ = w.Write(answerJSON(rejected))
+	} else {
+		_, _ = w.Write(answerProto(rejected))
+	}
+}
+
+// enter waits for its turn, not for long.
+func (r *Receiver) enter(ctx context.Context) bool {
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
+	select {
+	case r.slot <- struct{}{}:
+		return true
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	r.refused.Add(1)
+	return false
+}
+
+func (r *Receiver) leave() { <-r.slot }
+
+func (r *Receiver) odd(what string) {
+	if r.bad.Add(1) == 1 {
+		r.mu.Lock()
+		r.first = what
+		r.mu.Unlock()
+	}
+}
+
+var errLarge = fmt.Errorf("more than %d MiB at once", maxBody>>20)
+
+// content is a body, unpacked.
+func content(body io.Reader, encoding string) ([]byte, error) {
+	switch encoding {
+	case "", "identity":
+	case "gzip":
+		z, err := gzip.NewReader(io.LimitReader(body, maxBody))
+		if err != nil {
+			return nil, fmt.Errorf("gzip: %w", err)
+		}
+		defer z.Close()
+		body = z
+	default:
+		return nil, fmt.Errorf("encoding %s", clipped(encoding))
+	}
+	var b bytes.Buffer
+	n, err := b.ReadFrom(io.LimitReader(body, maxBody+1))
+	if n > maxBody {
+		return nil, errLarge
+	}
+	return b.Bytes(), err
+}
+
+// store writes batches down, and says how many spans of theirs were not kept.
+func (r *Receiver) store(all []batch) (rejected int64, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.out == nil || r.err != nil {
+		return 0, errors.New("it does not record")
+	}
+	for _, b := range all {
+		line, n := b.line(r.keep, maxSpans-r.kept)
+		rejected += int64(len(b.spans)) - n
+		if n == 0 {
+			continue
+		}
+		text, err := json.Marshal(line)
+		if err != nil {
+			return rejected, err
+		}
+		r.kept += n
+		if _, r.err = r.out.Write(append(text, '\n')); r.err != nil {
+			return rejected, r.err
+		}
+	}
+	r.dropped.Add(rejected)
+	return rejected, nil
+}
+
+func clipped(s string) string {
+	if len(s) > 80 {
+		s = s[:80]
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,200 @@
+// Package probetest is what the tests of probes have in common: a sink in memory that can
+// be waited for, recordings in the background, and the test program itself as what is
+// recorded.
+//
+// The package's opinion: a test waits for what was recorded, never for a time.
+package probetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/all"
+	"github.com/unstall/unstall/internal/format/formattest"
+)
+
+// Sink keeps artifacts in memory. What it kept is read when nothing is recorded any more.
+type Sink struct {
+	Kept     []*Artifact // in the order in which they began
+	Warnings []string
+	Lacks    []probe.Lack
+
+	mu      sync.Mutex
+	full    bool
+	changed chan struct{} // closed and made anew when something was written
+}
+
+// Artifact is what was recorded under one name.
+type Artifact struct {
+	bytes.Buffer
+	Meta   capture.Meta
+	Writes int
+	Closed bool
+
+	sink *Sink
+}
+
+// ErrFull is what a sink answers that was filled.
+var ErrFull = errors.New("disk full")
+
+// NewSink returns an empty one.
+func NewSink() *Sink { return &Sink{changed: make(chan struct{})} }
+
+// Fill lets nothing more be stored.
+func (s *Sink) Fill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full = true
+}
+
+// Create starts an artifact; a name may be used once.
+func (s *Sink) Create(m capture.Meta) (io.WriteCloser, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.Kept {
+		if a.Meta.Name == m.Name {
+			return nil, fmt.Errorf("%s is there already", m.Name)
+		}
+	}
+	a := &Artifact{Meta: m, sink: s}
+	s.Kept = append(s.Kept, a)
+	return a, nil
+}
+
+func (a *Artifact) Write(b []byte) (int, error) {
+	a.sink.mu.Lock()
+	defer a.sink.mu.Unlock()
+	if a.sink.full {
+		return 0, ErrFull
+	}
+	a.Writes++
+	close(a.sink.changed)
+	a.sink.changed = make(chan struct{})
+	return a.Buffer.Write(b)
+}
+
+// Close ends it.
+func (a *Artifact) Close() error {
+	a.sink.mu.Lock()
+	defer a.sink.mu.Unlock()
+	a.Closed = true
+	return nil
+}
+
+// Known asks all formats.
+func (s *Sink) Known(head []byte) bool { return format.Known(all.Formats, head) }
+
+// Warnf keeps a warning.
+func (s *Sink) Warnf(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
+}
+
+// Lack keeps what could not be seen.
+func (s *Sink) Lack(l probe.Lack) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Lacks = append(s.Lacks, l)
+}
+
+// Named is an artifact, nil if there is none of that name.
+func (s *Sink) Named(name string) *Artifact {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.Kept {
+		if a.Meta.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// Names are those of all artifacts.
+func (s *Sink) Names() (all []string) {
+	for _, a := range s.Kept {
+		all = append(all, a.Meta.Name)
+	}
+	return all
+}
+
+// Text is what an artifact holds, "" if there is none.
+func (s *Sink) Text(name string) string {
+	if a := s.Named(name); a != nil {
+		return a.String()
+	}
+	return ""
+}
+
+// Warned says whether a warning says so.
+func (s *Sink) Warned(what string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Contains(strings.Join(s.Warnings, "\n"), what)
+}
+
+// Quiet demands that there were no warnings, and nothing was lacking.
+func (s *Sink) Quiet(t testing.TB) {
+	t.Helper()
+	if len(s.Warnings)+len(s.Lacks) > 0 {
+		t.Errorf("warned %q, lacks %+v", s.Warnings, s.Lacks)
+	}
+}
+
+// Read parses the artifacts named, of which each must have been closed.
+func (s *Sink) Read(t testing.TB, names ...string) *evidence.Bundle {
+	t.Helper()
+	b := evidence.NewBundle()
+	for _, name := range names {
+		a := s.Named(name)
+		if a == nil {
+			t.Fatalf("%s was not recorded, but %q; warned %q", name, s.Names(), s.Warnings)
+		}
+		if !a.Closed {
+			t.Errorf("%s was not closed", name)
+		}
+		if err := format.Read(context.Background(), all.Formats, formattest.Artifact(name, a.Bytes()), b); err != nil {
+			t.Fatalf("%v\n%.2000s", err, a.Bytes())
+		}
+	}
+	return b
+}
+
+// patience is how long a test waits for what must come: only a hanging one reaches it.
+const patience = 2 * time.Minute
+
+// wait waits until an artifact holds what is asked for; ended says that nothing will come
+// any more.
+func (s *Sink) wait(t testing.TB, ended <-chan struct{}, name string, enough func([]byte) bool) {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		s.mu.Lock()
+		changed, done := s.changed, false
+		for _, a := range s.Kept {
+			done = done || a.Meta.Name == name && enough(a.Bytes())
+		}
+		s.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ended:
+			t.Fatalf("%s never came: the recording ended; warned %q", name, s.Warnings)
+		case <-late:
+			t.Fatalf("%s never came; warned %q", name, s.Warnings)
+		}
+	}
+}

@@ -1,0 +1,380 @@
+package redis
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// How often is asked.
+const (
+	pingEvery  = 100 * time.Millisecond
+	infoEvery  = time.Second
+	restEvery  = 10 * time.Second
+	costs      = .005 // of its time, at most, a server spends on INFO
+	fewClients = 200  // are listed every listEvery, some at every restEvery
+	listEvery  = 5 * time.Second
+	some       = 1000
+	many       = 5000 // are listed once; more are not: it would keep others waiting for 10 ms and more
+	fewEvents  = 20
+	slowAtOnce = 128 // the usual length of the slow log
+	goodbye    = 2 * time.Second
+)
+
+// recording is one of a server.
+type recording struct {
+	place  place
+	pid    int
+	sink   probe.Sink
+	client *client
+	asks   []string
+	out    io.WriteCloser
+	buf    bytes.Buffer
+	broken error // of what is stored
+
+	denied    map[string]bool // what the server would not answer
+	newest    int64           // id of the slow log's newest entry, -1 none
+	clients   float64
+	cluster   bool
+	costs     []time.Duration // of the last answers to INFO
+	forbidden []string
+	lost      bool // the connection
+	listed    bool
+}
+
+func record(ctx context.Context, p place, t discover.Target, about evidence.Subject, plan probe.Plan, sink probe.Sink) error {
+	if plan.For > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, plan.For, context.DeadlineExceeded)
+		defer cancel()
+	}
+	s, why := p.connect(ctx, patience)
+	if why != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return why
+	}
+	defer s.client.Close()
+	out, err := sink.Create(capture.Meta{Name: "redis.txt", Probe: name, Origin: p.shown, About: about, Continues: true})
+	if err != nil {
+		return fmt.Errorf("redis.txt: %w", err)
+	}
+	r := &recording{place: p, pid: t.PID, sink: sink, client: s.client, asks: s.asks, out: out, denied: make(map[string]bool), newest: -1}
+	log := r.follow(ctx, t, about)
+	r.once(ctx)
+	r.loop(ctx)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+	r.lastly(last)
+	cancel()
+	r.tellForbidden()
+	if log != nil {
+		log.end()
+	}
+	return errors.Join(r.broken, out.Close())
+}
+
+// loop asks until the recording ends. A server that went away may come back.
+func (r *recording) loop(ctx context.Context) {
+	ticks := time.NewTicker(pingEvery)
+	defer ticks.Stop()
+	var info, rest, list time.Time
+	for ctx.Err() == nil && r.broken == nil {
+		now := time.Now()
+		switch {
+		case now.Sub(info) >= r.every():
+			info = now
+			r.info(ctx)
+			r.slow(ctx)
+		case now.Sub(rest) >= restEvery:
+			rest = now
+			r.latency(ctx)
+		case r.lists(now.Sub(list)):
+			list = now
+			r.list(ctx)
+		case r.lost: // INFO finds out whether it is back
+		default:
+			r.ping(ctx)
+		}
+		r.flush()
+		select {
+		case <-ctx.Done():
+		case <-ticks.C:
+		}
+	}
+}
+
+// every is how often INFO is asked for: by what its answer takes where nobody is before us.
+func (r *recording) every() time.Duration {
+	if len(r.costs) == 0 {
+		return infoEvery
+	}
+	least := r.costs[0]
+	for _, c := range r.costs {
+		least = min(least, c)
+	}
+	return max(infoEvery, time.Duration(float64(least)/costs)) - pingEvery/2 // at a tick
+}
+
+// lists says whether clients are listed now.
+func (r *recording) lists(since time.Duration) bool {
+	switch {
+	case r.denied["CLIENT LIST"], r.lost:
+		return false
+	case r.clients <= fewClients:
+		return since >= listEvery
+	case r.clients <= some:
+		return since >= restEvery
+	case r.clients <= many:
+		return !r.listed
+	}
+	if !r.listed {
+		r.listed = true
+		r.sink.Lack(probe.Lack{What: "where clients are", Why: fmt.Sprintf("%.0f are connected: to list them would keep the server for %.0f ms", r.clients, r.clients*.002)})
+	}
+	return false
+}
+
+// ask asks once, and notes when the answer came and how long it took. What the server refuses is noted, and
+// not asked again; false: there is no answer.
+func (r *recording) ask(ctx context.Context, args ...any) (any, bool) {
+	what := fmt.Sprint(args[0])
+	if len(args) > 1 && args[0] != "INFO" {
+		what += " " + fmt.Sprint(args[1])
+	}
+	if r.denied[what] {
+		return nil, false
+	}
+	began := time.Now()
+	v, err := r.client.Do(ctx, args...)
+	now := time.Now()
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return nil, false
+	case answered(err):
+		r.refused(what, err)
+		return nil, false
+	default:
+		if !r.lost {
+			r.lost = true
+			r.sink.Warnf("%s: the connection broke: %s; unstall tries again", r.place.shown, plain(err))
+		}
+		return nil, false
+	}
+	r.lost = false
+	head := what
+	if what == "LATENCY HISTORY" {
+		head += " " + fmt.Sprint(args[2])
+	}
+	fmt.Fprintf(&r.buf, "== %d %s of %d took %d ns ==\n", now.UnixNano(), head, r.pid, now.Sub(began).Nanoseconds())
+	return v, true
+}
+
+// refused notes that a server does not answer something. While it loads its data, or a script keeps it, it
+// answers little, and later more.
+func (r *recording) refused(what string, err error) {
+	text := plain(err)
+	for _, passing := range []string{"LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"} {
+		if strings.HasPrefix(text, passing) {
+			return
+		}
+	}
+	r.denied[what] = true
+	l := probe.Lack{What: about[what], Why: what + ": " + text}
+	switch {
+	case l.What == "":
+		return
+	case strings.HasPrefix(text, "NOPERM"):
+		r.forbidden = append(r.forbidden, what)
+		return
+	case strings.HasPrefix(text, "ERR unknown command"), strings.HasPrefix(text, "ERR unknown subcommand"), strings.HasPrefix(text, "ERR Unknown subcommand"):
+		if what == "LATENCY HISTOGRAM" || what == "MEMORY STATS" {
+			return // versions before 7.0 and 4.0 have none
+		}
+		word, _, _ := strings.Cut(what, " ")
+		l.Why = word + " is renamed or switched off (rename-command)"
+	}
+	r.sink.Lack(l)
+}
+
+// tellForbidden says once what this user may not ask for: one who may not ask one thing mostly may not
+// ask several, and what helps is the same.
+func (r *recording) tellForbidden() {
+	if len(r.forbidden) == 0 {
+		return
+	}
+	slices.Sort(r.forbidden)
+	var of []string
+	for _, what := range r.forbidden {
+		if text := about[what]; text != "" && !slices.Contains(of, text) {
+			of = append(of, text)
+		}
+	}
+	r.sink.Lack(probe.Lack{What: strings.Join(of, ", "), Why: "this user may not call " + strings.Join(r.forbidden, ", "), Do: fmt.Sprintf("ACL SETUSER %s %s", user(r.place.user), allowed)})
+}
+
+// about is what answers are about.
+var about = map[string]string{"INFO": "statistics", "SLOWLOG GET": "slow commands", "LATENCY LATEST": "latency events", "LATENCY HISTORY": "latency events", "LATENCY HISTOGRAM": "how long commands take",
+	"CONFIG GET": "settings", "CLIENT LIST": "where clients are", "MEMORY STATS": "what memory is used for", "CLUSTER INFO": "state of the cluster"}
+
+func user(name string) string {
+	if name == "" {
+		return "default"
+	}
+	return name
+}
+
+func (r *recording) flush() {
+	if r.buf.Len() > 0 && r.broken == nil {
+		_, r.broken = r.out.Write(r.buf.Bytes())
+	}
+	r.buf.Reset()
+}
+
+func (r *recording) ping(ctx context.Context) { r.ask(ctx, "PING") }
+
+func (s *server) info(ctx context.Context) (string, error) {
+	text, err := s.client.text(ctx, s.asks[0], s.asks[1])
+	if err != nil {
+		return "", fmt.Errorf("%s: %s", s.shown, plain(err))
+	}
+	return text, nil
+}
+
+func (r *recording) info(ctx context.Context) {
+	began := time.Now()
+	v, ok := r.ask(ctx, r.asks[0], r.asks[1])
+	text, is := v.(string)
+	if !ok || !is {
+		return
+	}
+	if r.costs = append(r.costs, time.Since(began)); len(r.costs) > 5 {
+		r.costs = r.costs[1:]
+	}
+	r.clients, _ = strconv.ParseFloat(field(text, "connected_clients"), 64)
+	r.cluster = field(text, "cluster_enabled") == "1"
+	r.buf.WriteString(told(text))
+}
+
+// slow asks for what is new in the slow log: mostly nothing.
+func (r *recording) slow(ctx context.Context) {
+	for _, n := range []int{8, slowAtOnce} {
+		at := r.buf.Len()
+		v, ok := r.ask(ctx, "SLOWLOG", "GET", n)
+		all, is := v.([]any)
+		if !ok || !is {
+			return
+		}
+		var fresh []any
+		oldest := int64(-1)
+		for _, e := range all {
+			id := idOf(e)
+			if oldest = id; id > r.newest || r.newest > idOf(all[0]) { // the server began anew
+				fresh = append(fresh, kept(e))
+			}
+		}
+		if n < slowAtOnce && len(all) == n && oldest > r.newest { // there may be more
+			r.buf.Truncate(at)
+			continue
+		}
+		if len(all) > 0 {
+			r.newest = idOf(all[0])
+		}
+		write(&r.buf, fresh, "")
+		return
+	}
+}
+
+func idOf(entry any) int64 {
+	if e, ok := entry.([]any); ok && len(e) > 0 {
+		if id, ok := e[0].(int64); ok {
+			return id
+		}
+	}
+	return -1
+}
+
+// latency asks for events, which there are only where somebody has the latency monitor on, and for how long
+// commands take.
+func (r *recording) latency(ctx context.Context) {
+	if v, ok := r.ask(ctx, "LATENCY", "LATEST"); ok {
+		write(&r.buf, v, "")
+		events, _ := v.([]any)
+		for _, e := range events[:min(len(events), fewEvents)] {
+			of, ok := e.([]any)
+			if !ok || len(of) == 0 {
+				continue
+			}
+			if v, ok := r.ask(ctx, "LATENCY", "HISTORY", of[0]); ok {
+				write(&r.buf, v, "")
+			}
+		}
+	}
+	if v, ok := r.ask(ctx, "LATENCY", "HISTOGRAM"); ok {
+		write(&r.buf, v, "")
+	}
+	if r.cluster {
+		if v, ok := r.ask(ctx, "CLUSTER", "INFO"); ok {
+			r.buf.WriteString(told(fmt.Sprint(v)))
+		}
+	}
+}
+
+func (r *recording) list(ctx context.Context) {
+	if v, ok := r.ask(ctx, "CLIENT", "LIST"); ok {
+		r.buf.WriteString(connections(fmt.Sprint(v)))
+		r.listed = true
+	}
+}
+
+// once asks for what does not change.
+func (r *recording) once(ctx context.Context) {
+	r.settings(ctx)
+	r.memory(ctx)
+	r.flush()
+}
+
+func (r *recording) memory(ctx context.Context) {
+	if v, ok := r.ask(ctx, "MEMORY", "STATS"); ok {
+		write(&r.buf, flat(v), "")
+	}
+}
+
+// flat leaves out what is told of each database: of a cluster's node there may be many.
+func flat(v any) any {
+	all, _ := v.([]any)
+	var out []any
+	for i := 0; i+1 < len(all); i += 2 {
+		if _, nested := all[i+1].([]any); !nested {
+			out = append(out, all[i], all[i+1])
+		}
+	}
+	return out
+}
+
+// lastly asks once more, so that what is counted is of the whole time.
+func (r *recording) lastly(ctx context.Context) {
+	if r.lost || r.broken != nil {
+		return
+	}
+	r.info(ctx)
+	r.slow(ctx)
+	r.latency(ctx)
+	if r.clients <= some {
+		r.list(ctx)
+	}
+	r.memory(ctx)
+	r.flush()
+}

@@ -1,0 +1,83 @@
+package record
+
+import (
+	"context"
+	"errors"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// Generator makes a load.
+type Generator interface {
+	Plan() load.Plan // what the rows say of it: where to, and when
+	Run(ctx context.Context, o load.Observer) (*load.Result, error)
+}
+
+// Planned is the generator of a plan.
+func Planned(p load.Plan) Generator { return planned{p} }
+
+type planned struct{ plan load.Plan }
+
+func (p planned) Plan() load.Plan { return p.plan }
+
+func (p planned) Run(ctx context.Context, o load.Observer) (*load.Result, error) {
+	return load.Run(ctx, p.plan, o)
+}
+
+// Load is [Made] of a plan.
+func Load(p load.Plan, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
+	return Made(Planned(p), about, also, result)
+}
+
+// Made is what [Options.Beside] runs to make a load while the probes record: a
+// line for each request and the result go into the capture. About is the process
+// that serves, as far as known. Also is told of the run, too, and result of what
+// came of it; both may be nil.
+func Made(g Generator, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
+	return func(ctx context.Context, sink probe.Sink) error {
+		p := g.Plan()
+		meta := capture.Meta{Name: "requests.txt", Probe: "load", Origin: p.URL, About: about, Lines: true}
+		w, err := sink.Create(meta)
+		if err != nil {
+			return err
+		}
+		rows := &stored{load.NewRowWriter(w, &p), also}
+		r, err := g.Run(ctx, rows)
+		err = errors.Join(err, rows.to.Flush(), w.Close())
+		if r == nil {
+			return err
+		}
+		if result != nil {
+			result(r)
+		}
+		meta.Name = "load.json"
+		w, e := sink.Create(meta)
+		if e != nil {
+			return errors.Join(err, e)
+		}
+		return errors.Join(err, r.JSON(w), w.Close())
+	}
+}
+
+// stored writes requests as they end.
+type stored struct {
+	to   *load.RowWriter
+	also load.Observer
+}
+
+func (s *stored) Progress(now load.Snapshot) {
+	if s.also != nil {
+		s.also.Progress(now)
+	}
+}
+
+func (s *stored) Rows(rows []load.Row) error {
+	err := s.to.Write(rows)
+	if s.also != nil {
+		err = errors.Join(err, s.also.Rows(rows))
+	}
+	return err
+}

@@ -1,0 +1,53 @@
+package record
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/all"
+)
+
+// sink is a capture that tells the user, too.
+type sink struct {
+	w    *capture.Writer
+	warn func(text string)
+
+	follow func(capture.Meta) func([]byte)
+}
+
+func (s *sink) Create(m capture.Meta) (io.WriteCloser, error) {
+	w, err := s.w.Create(m)
+	if err != nil || s.follow == nil {
+		return w, err
+	}
+	if follows := s.follow(m); follows != nil {
+		return &followed{w, follows}, nil
+	}
+	return w, nil
+}
+
+// followed is an artifact that somebody else reads as well.
+type followed struct {
+	io.WriteCloser
+	follows func([]byte)
+}
+
+func (f *followed) Write(p []byte) (int, error) {
+	f.follows(p)
+	return f.WriteCloser.Write(p)
+}
+
+func (s *sink) Known(head []byte) bool { return format.Known(all.Formats, head) }
+
+func (s *sink) Warnf(text string, args ...any) {
+	text = fmt.Sprintf(text, args...)
+	s.w.Warnf("%s", text)
+	if s.warn != nil {
+		s.warn(text)
+	}
+}
+
+func (s *sink) Lack(l probe.Lack) { s.w.Lack(l) }

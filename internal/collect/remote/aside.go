@@ -1,0 +1,242 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/collect/discover/container"
+)
+
+// Aside is a container to be started beside another one, that sees its processes.
+type Aside struct {
+	Of      string   // what it is beside: "pod prod/shop-7f9/app"
+	Command []string // without what is run in it
+	Profile []byte   // what of it kubectl is to set (--custom), JSON; nil: it is no pod
+	Rights  []Right
+	Note    string // what people should know, "" nothing
+}
+
+// Right is one that it needs, and what for.
+type Right struct{ Name, Why string }
+
+// Placeholder is the image in commands where none was given.
+const Placeholder = "registry.example/unstall:latest"
+
+// ProfileFile is the name of the file with the profile in commands.
+const ProfileFile = "unstall-profile.json"
+
+// rights are those that are needed for a process of a user: 0 is root, -1 is not known. The kernel
+// lets a process read /proc of another of the same user which has no capability that it has not
+// (ptrace(2), "Ptrace access mode checking").
+func rights(user int, kernel bool) (all []Right, adds []string) {
+	sampled := kernel && user > 0
+	user = runsAs(user, kernel)
+	add := func(capability, why string) {
+		all = append(all, Right{capability, why})
+		adds = append(adds, capability)
+	}
+	all = append(all, Right{"the container's PID namespace", "to see its processes"})
+	switch {
+	case user > 0:
+		all = append(all, Right{fmt.Sprintf("user %d", user), "the one its process runs as: the kernel then shows it without any capability, and a JVM and .NET answer nobody else"})
+	case user == 0:
+		all = append(all, Right{"root, as its process is", "a JVM and .NET answer nobody else"})
+		add("SYS_PTRACE", "to read /proc/PID of a process that has capabilities: its files, limits, sockets")
+	default:
+		why := "the user its process runs as is not known; what follows stands in for that"
+		if sampled {
+			why = "only root may look into the kernel (--kernel); what follows stands in for the user its process runs as"
+		}
+		all = append(all, Right{"root", why})
+		add("SYS_PTRACE", "to read /proc/PID of another user's process: its files, limits, sockets")
+		add("DAC_OVERRIDE", "to open the sockets that a JVM and .NET make for their own user")
+		add("SETUID", "to ask a JVM, which answers its own user alone")
+		add("SETGID", "for the same")
+		add("KILL", "to have a JVM open its socket (SIGQUIT)")
+	}
+	if kernel {
+		add("BPF", "to see what threads wait for in the kernel (--kernel)")
+		add("PERFMON", "for the same, and to sample where they run")
+		add("SYS_RESOURCE", "kernels before 5.11 count that as locked memory")
+	}
+	return all, adds
+}
+
+// runsAs is the user whose rights are needed: what looks into the kernel is root, beside a process of another.
+func runsAs(user int, kernel bool) int {
+	if kernel && user > 0 {
+		return -1
+	}
+	return user
+}
+
+// security is a container's securityContext
+// (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#security-context-1).
+type security struct {
+	RunAsUser                int64        `json:"runAsUser"`
+	RunAsNonRoot             bool         `json:"runAsNonRoot"`
+	AllowPrivilegeEscalation bool         `json:"allowPrivilegeEscalation"`
+	ReadOnlyRootFilesystem   bool         `json:"readOnlyRootFilesystem"`
+	Capabilities             capabilities `json:"capabilities"`
+	Seccomp                  struct {
+		Type string `json:"type"`
+	} `json:"seccompProfile"`
+}
+
+type capabilities struct {
+	Drop []string `json:"drop"`
+	Add  []string `json:"add,omitempty"`
+}
+
+// Profile is what kubectl debug is to set of an ephemeral container (--custom) beside a process of a
+// user, -1 not known.
+func Profile(user int, kernel bool) []byte {
+	_, adds := rights(user, kernel)
+	user = runsAs(user, kernel)
+	s := security{RunAsUser: int64(max(0, user)), RunAsNonRoot: user > 0, ReadOnlyRootFilesystem: true, Capabilities: capabilities{[]string{"ALL"}, adds}}
+	s.Seccomp.Type = "RuntimeDefault"
+	text, err := json.MarshalIndent(map[string]security{"securityContext": s}, "", "  ")
+	if err != nil {
+		panic(err) // of numbers and words
+	}
+	return append(text, '\n')
+}
+
+// Beside says how to start a container beside another one, which is asked who it runs as: a pod by
+// kubectl, else by docker or podman. The image "" is one to be filled in.
+func Beside(ctx context.Context, arg, image string, kernel bool) (Aside, error) {
+	q, is, err := container.Parse(arg)
+	switch {
+	case err != nil:
+		return Aside{}, err
+	case !is:
+		return Aside{}, fmt.Errorf("%s: give a pod or a container: pod/NAME, pod/NAMESPACE/NAME/CONTAINER, docker://NAME or podman://NAME", arg)
+	}
+	if image == "" {
+		image = Placeholder
+	}
+	if q.Pod != "" {
+		return besidePod(ctx, q, image, kernel)
+	}
+	switch q.Engine {
+	case "", "docker", "podman":
+		return besideContainer(ctx, q, image, kernel)
+	}
+	return Aside{}, fmt.Errorf("%s: %s starts no containers beside others by itself: give its pod, as pod/NAME", arg, q.Engine)
+}
+
+func besidePod(ctx context.Context, q container.Query, image string, kernel bool) (Aside, error) {
+	words := []string{"get", "pod", q.Pod, "-o", "json", "--request-timeout=10s"}
+	if q.Namespace != "" {
+		words = append(words, "-n", q.Namespace)
+	}
+	said, err := answer(ctx, "kubectl", words...)
+	if err != nil {
+		return Aside{}, err
+	}
+	var pod struct {
+		Metadata struct{ Name, Namespace string }
+		Spec     struct {
+			SecurityContext struct{ RunAsUser *int }
+			Containers      []struct {
+				Name            string
+				SecurityContext struct{ RunAsUser *int }
+			}
+		}
+	}
+	if err := json.Unmarshal(said, &pod); err != nil || len(pod.Spec.Containers) == 0 {
+		return Aside{}, fmt.Errorf("kubectl get pod %s: what it says is no pod with containers", q.Pod)
+	}
+	at := 0
+	if q.Name != "" {
+		at = -1
+		var names []string
+		for i, c := range pod.Spec.Containers {
+			if names = append(names, c.Name); c.Name == q.Name {
+				at = i
+			}
+		}
+		if at < 0 {
+			return Aside{}, fmt.Errorf("pod %s has no container %s: it has %s", q.Pod, q.Name, text(strings.Join(names, ", ")))
+		}
+	} else if n := len(pod.Spec.Containers); n > 1 {
+		var names []string
+		for _, c := range pod.Spec.Containers {
+			names = append(names, "pod/"+q.Pod+"/"+c.Name)
+		}
+		return Aside{}, fmt.Errorf("pod %s has %d containers: choose one: %s", q.Pod, n, text(strings.Join(names, ", ")))
+	}
+	c := pod.Spec.Containers[at]
+	user := -1
+	for _, u := range []*int{c.SecurityContext.RunAsUser, pod.Spec.SecurityContext.RunAsUser} {
+		if u != nil {
+			user = *u
+			break
+		}
+	}
+	namespace := pod.Metadata.Namespace
+	if namespace == "" {
+		namespace = "default"
+	}
+	a := Aside{Of: text(strings.Join([]string{"pod " + namespace, q.Pod, c.Name}, "/")), Profile: Profile(user, kernel)}
+	a.Rights, _ = rights(user, kernel)
+	a.Rights = slices.Insert(a.Rights, 0, Right{"in the cluster: get pods, patch pods/ephemeralcontainers, create pods/attach", "to start the container and to read what it says"})
+	a.Command = []string{"kubectl", "debug", "-i", "--quiet", "pod/" + q.Pod, "-n", namespace, "--image=" + image, "--target=" + c.Name,
+		"--profile=general", "--custom=" + ProfileFile, "--arguments-only", "--"}
+	a.Note = "kubectl 1.31 or later is needed for --custom. An ephemeral container stays listed in the pod, ended, until the pod goes; nothing else of it stays."
+	return a, nil
+}
+
+func besideContainer(ctx context.Context, q container.Query, image string, kernel bool) (Aside, error) {
+	engine := q.Engine
+	if engine == "" {
+		engine = "docker"
+	}
+	said, err := answer(ctx, engine, "inspect", "--type", "container", "--format", "{{.Config.User}}", q.Name)
+	if err != nil {
+		return Aside{}, err
+	}
+	name, _, _ := strings.Cut(strings.TrimSpace(string(said)), ":")
+	user, err := strconv.Atoi(name)
+	switch {
+	case name == "":
+		user = 0 // nothing is root
+	case err != nil || user < 0:
+		user = -1 // a name that the image knows
+	}
+	a := Aside{Of: "container " + q.Name}
+	var adds []string
+	a.Rights, adds = rights(user, kernel)
+	a.Rights = slices.Insert(a.Rights, 1, Right{"its network namespace", "to ask what listens on its loopback, such as a debug port"})
+	a.Command = []string{engine, "run", "--rm", "-i", "--pid=container:" + q.Name, "--network=container:" + q.Name, "--read-only", "--user=" + strconv.Itoa(max(0, runsAs(user, kernel))),
+		"--cap-drop=ALL"}
+	for _, c := range adds {
+		a.Command = append(a.Command, "--cap-add="+c)
+	}
+	a.Command = append(a.Command, "--security-opt=no-new-privileges", image)
+	return a, nil
+}
+
+// answer is what a program says; the error is the last line of what it complains of.
+func answer(ctx context.Context, program string, args ...string) ([]byte, error) {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return nil, fmt.Errorf("there is no %s here: install it, or run unstall where it is", program)
+	}
+	c := exec.CommandContext(ctx, path, args...)
+	said := new(tail)
+	c.Stderr = said
+	out, err := c.Output()
+	if err != nil {
+		if last := said.last(); last != "" {
+			return nil, fmt.Errorf("%s %s: %s", program, args[0], last)
+		}
+		return nil, fmt.Errorf("%s %s: %w", program, args[0], err)
+	}
+	return out, nil
+}

@@ -1,0 +1,222 @@
+package remote
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/capture"
+)
+
+// GuestCommand is the first argument of the program on the other host; whoever starts it
+// gives what follows to [Guest] before anything else.
+const GuestCommand = "remote-guest"
+
+// OwnFolder stands for a folder that the guest makes for itself.
+const OwnFolder = "-"
+
+// greeting is the line by which the guest answers a request: who carries it may say something before.
+const greeting = "unstall-guest 1"
+
+// Silence is how long the guest waits for a sign of the other side, which gives one every
+// fifth of it: a network that is cut does not close what it carried.
+const Silence = time.Minute
+
+// tailEvery is how often the guest sends on what was recorded.
+const tailEvery = 500 * time.Millisecond
+
+// Work records what a request asks for into a capture at path, and tells people what it
+// does through say. First is called when a first finding can be made. It returns an exit code.
+type Work func(ctx context.Context, request json.RawMessage, path string, say io.Writer, first func()) (code int)
+
+// result is what is told in the end.
+type result struct {
+	Code int   `json:"code"`
+	Size int64 `json:"size"` // of the capture; 0: there is none
+}
+
+// Guest is the program's side on the other host: it does the work in a folder of its own,
+// which it removes. When its input ends or is silent the work ends, too.
+func Guest(dir string, in io.Reader, out io.Writer, silence time.Duration, work Work) error {
+	if dir == OwnFolder {
+		made, err := folder()
+		if err != nil {
+			return err
+		}
+		dir = made
+	}
+	defer os.RemoveAll(dir) // the shell does, too, where it is alive
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer cancel()
+	asked, err := readFrame(in)
+	if err != nil || asked.kind != request {
+		return fmt.Errorf("%s: it is started by unstall on another host: unstall ssh://HOST/PID", GuestCommand)
+	}
+	if _, err := fmt.Fprintln(out, greeting); err != nil {
+		return err
+	}
+	g := &guest{path: filepath.Join(dir, "capture.unstall"), queue: make(chan frame, 16), gone: make(chan struct{}), written: make(chan struct{})}
+	go g.listen(in, silence, cancel)
+	go g.speak(out)
+
+	over, tailed := make(chan struct{}), make(chan struct{})
+	wake := make(chan struct{}, 1)
+	go func() { g.tail(over, wake); close(tailed) }()
+	code := work(ctx, asked.payload, g.path, g, func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	})
+	close(over)
+	<-tailed
+	end, err := json.Marshal(result{code, g.sent})
+	if err != nil {
+		return err
+	}
+	g.send(frame{ended, end})
+	close(g.queue)
+	select {
+	case <-g.written:
+	case <-g.gone:
+	}
+	return nil
+}
+
+// folder is one of its own: in a container of an image that has nothing else, shared memory is what can be written.
+func folder() (dir string, err error) {
+	for _, where := range []string{os.TempDir(), "/var/tmp", "/dev/shm"} {
+		if dir, err = os.MkdirTemp(where, "unstall."); err == nil {
+			return dir, nil
+		}
+	}
+	return "", err
+}
+
+type guest struct {
+	path    string
+	sent    int64 // of the capture
+	named   bool
+	queue   chan frame
+	gone    chan struct{} // nobody listens any more
+	written chan struct{} // all of the queue
+	lost    sync.Once
+}
+
+// listen ends the work when it is asked to, when nobody is there, or has been heard for too long.
+func (g *guest) listen(in io.Reader, silence time.Duration, cancel func()) {
+	alarm := time.AfterFunc(silence, func() { g.leave(); cancel() })
+	for {
+		f, err := readFrame(in)
+		if err != nil {
+			alarm.Stop()
+			g.leave()
+			cancel()
+			return
+		}
+		alarm.Reset(silence)
+		if f.kind == stop {
+			cancel()
+		}
+	}
+}
+
+func (g *guest) leave() { g.lost.Do(func() { close(g.gone) }) }
+
+// speak writes what is sent. Only it waits for a slow network, for as long as somebody is there.
+func (g *guest) speak(out io.Writer) {
+	defer close(g.written)
+	for f := range g.queue {
+		if err := f.write(out); err != nil {
+			g.leave()
+			return
+		}
+	}
+}
+
+func (g *guest) send(f frame) bool {
+	select {
+	case <-g.gone: // and nothing else, though there were room
+		return false
+	default:
+	}
+	select {
+	case g.queue <- f:
+		return true
+	case <-g.gone:
+		return false
+	}
+}
+
+// Write tells people something.
+func (g *guest) Write(text []byte) (int, error) {
+	for rest := text; len(rest) > 0; {
+		n := min(len(rest), maxFrame)
+		if !g.send(frame{said, append([]byte(nil), rest[:n]...)}) {
+			break // nobody hears it, and the recording ends for that, not for this
+		}
+		rest = rest[n:]
+	}
+	return len(text), nil
+}
+
+// tail sends the capture as it grows, until it is over and all of it was sent.
+func (g *guest) tail(over, wake <-chan struct{}) {
+	tick := time.NewTicker(tailEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			g.more()
+			return
+		case <-wake:
+			g.more()
+			g.send(frame{kind: first})
+		case <-tick.C:
+			g.more()
+		}
+	}
+}
+
+// more sends what there is of the capture.
+func (g *guest) more() {
+	f, err := os.Open(g.path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if !g.named {
+		c, err := capture.Open(g.path)
+		if err != nil {
+			return // its first member is not whole
+		}
+		g.named = g.send(frame{named, []byte(c.Info.Target)})
+	}
+	if fi, err := f.Stat(); err == nil && fi.Size() < g.sent {
+		g.sent = fi.Size() // what did not fit on a full disk was cut back
+	}
+	for {
+		piece := make([]byte, 8+64<<10)
+		n, err := f.ReadAt(piece[8:], g.sent)
+		if n == 0 {
+			return
+		}
+		binary.BigEndian.PutUint64(piece, uint64(g.sent))
+		if !g.send(frame{data, piece[:8+n]}) {
+			return
+		}
+		g.sent += int64(n)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+	}
+}

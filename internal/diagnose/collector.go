@@ -1,0 +1,63 @@
+package diagnose
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/cause"
+)
+
+// Collector is how much a process's garbage collector stopped it, whatever for.
+type Collector struct {
+	Subject   string   `json:"subject"`
+	WatchedS  float64  `json:"watched_s"`
+	Pauses    int      `json:"pauses"`
+	Stopped   *float64 `json:"stopped_share"` // of the time watched, 0…1; null where pauses have no times
+	LongestMs *float64 `json:"longest_ms"`    // null where that is not known
+	RuledOut  bool     `json:"ruled_out"`     // of its causes each is
+}
+
+// collectors are those that were watched.
+func (r *run) collectors() []Collector {
+	var all []Collector
+	for _, s := range slices.Sorted(maps.Keys(r.name)) {
+		read := runtime.Of(r.b.Subjects[s].Runtime).ReadCollector
+		if read == nil || r.b.Subjects[s].Kind != evidence.Process {
+			continue
+		}
+		g := read(r.b, s, reading.Scope{Whole: true})
+		if g == nil || g.Span <= 0 {
+			continue
+		}
+		all = append(all, Collector{Subject: r.name[s], WatchedS: g.Span, Pauses: len(g.Pauses),
+			Stopped: known(g.Stopped, 1), LongestMs: known(g.Longest, 1e3), RuledOut: r.ruledOut(s, cause.StepCollector)})
+	}
+	return all
+}
+
+// known is a figure in another unit, nil if it is not known.
+func known(v reading.Value, times float64) *float64 {
+	if !v.Known() {
+		return nil
+	}
+	x := v.Number * times
+	return &x
+}
+
+// ruledOut says whether every cause of a step is, of a subject that some were asked of.
+func (r *run) ruledOut(s evidence.SubjectID, step cause.Step) bool {
+	some := false
+	for _, v := range r.d.Verdicts {
+		if v.Subject != r.name[s] || v.Step != step {
+			continue
+		}
+		if v.Verdict != cause.RuledOut {
+			return false
+		}
+		some = true
+	}
+	return some
+}

@@ -1,0 +1,234 @@
+package diagnose
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/diagnose/cause"
+)
+
+// requests fills in what is known of the requests and the ledger's entries.
+func (r *run) requests() {
+	ledgers := r.incident.Counted()
+	if len(ledgers) == 0 {
+		return
+	}
+	r.d.RankedBy = "request_time"
+	// The figures of one service head the report; slow time is that of all.
+	top := top(ledgers)
+	q := top.Requests
+	out := &Requests{
+		Source:          r.b.Artifacts[q.Source].Name,
+		LedgerSource:    r.b.Artifacts[top.Source].Name,
+		SlowThresholdMs: cause.Number(float64(top.Threshold) / 1e6),
+		SlowRule:        top.Rule,
+		P50Ms:           ms(q.P50),
+		P99Ms:           ms(q.P99),
+		P999Ms:          ms(q.P999),
+	}
+	if top.Several {
+		out.SlowThresholdMs = nil
+	}
+	if q.Rate > 0 {
+		out.Rate = cause.Number(q.Rate)
+	}
+	timedOut := 0
+	for _, l := range ledgers {
+		out.Count += l.Requests.Count
+		out.Unfinished += l.Requests.Unfinished
+		out.Failed += l.Requests.Failed
+		timedOut += l.Requests.TimedOut
+		out.Slow += len(l.Slow)
+		out.LedgerCount += len(l.Rows)
+		out.SlowLong += l.Long
+		n, felt := outside(r.b, l)
+		out.Outside, r.outside = out.Outside+n, r.outside+felt
+		if l.Traced {
+			out.Traced += len(l.Slow)
+		}
+		out.SlowTotalMs += float64(l.Total) / 1e6
+		out.Held += len(l.Held)
+		out.Apart += len(l.Apart)
+		out.HeldMs += float64(l.HeldTime) / 1e6
+		for _, e := range l.Entries {
+			r.d.Ledger = append(r.d.Ledger, r.entry(l, e))
+		}
+	}
+	sorting.By(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
+	if out.Outside > 0 {
+		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s came outside the traced time, so what is found here may not explain them: record again while it is slow, or for longer", figure.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
+	}
+	if failed := out.Failed - timedOut; 10*failed > out.Count { // who timed out was slow
+		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%s of the requests failed: that they fail may be why they are slow, or fast", figure.Percent(float64(failed)/float64(out.Count)))
+	}
+	out.Onset = onset(r.b, top)
+	r.d.Requests = out
+}
+
+func ms(ns int64) *float64 {
+	if ns == 0 {
+		return nil
+	}
+	return cause.Number(float64(ns) / 1e6)
+}
+
+func (r *run) entry(l *ledger.Ledger, e ledger.Entry) Entry {
+	detail := r.b.Names.Text(e.Detail)
+	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleAt(runtime.Of(r.b.Subjects[l.Subject].Runtime).Lane, detail), Detail: detail,
+		SlowMs: float64(e.Ns) / 1e6, Method: e.Method}
+	if e.Interval != nil {
+		out.Low, out.High = cause.Number(e.Interval.Low/1e6), cause.Number(e.Interval.High/1e6)
+		out.Basis = &e.Basis
+	}
+	return out
+}
+
+// describe fills in what the diagnosis is about and rests on.
+func (r *run) describe() {
+	d := r.d
+	if from, until := r.b.Window(); until > 0 {
+		d.Window.Start, d.Window.End = instant(from), instant(until)
+		d.Window.Duration = cause.Number(float64(until-from) / 1e9)
+	} else {
+		var longest int64
+		for _, c := range r.b.Coverage {
+			longest = max(longest, c.Until-c.From)
+		}
+		if longest > 0 {
+			d.Window.Duration = cause.Number(float64(longest) / 1e9)
+		}
+	}
+	d.Loads = []Load{}
+	for _, l := range r.b.Loads {
+		d.Loads = append(d.Loads, r.load(l))
+	}
+	d.Targets = []Target{}
+	for i, s := range r.b.Subjects {
+		name, ok := r.name[evidence.SubjectID(i)]
+		if !ok {
+			continue
+		}
+		t := Target{ID: name, Kind: s.Kind.String(), Name: s.Name, Runtime: s.Runtime, Version: s.Version, Container: s.Container}
+		if s.PID != 0 {
+			t.PID = &s.PID
+		}
+		if s.CPUs != 0 {
+			t.CPUs = &s.CPUs
+		}
+		if t.Version == "" {
+			t.Version = atLeast(r.b, evidence.SubjectID(i))
+		}
+		if f, ok := r.b.Fact(evidence.SubjectID(i), evidence.FactContainerLimit); ok {
+			limit := int64(f.Number)
+			t.MemLimit = &limit
+		}
+		t.In = in(r.b, evidence.SubjectID(i))
+		d.Targets = append(d.Targets, t)
+	}
+	d.Coverage = []Coverage{}
+	for _, c := range r.b.Coverage {
+		out := Coverage{Subject: r.name[c.Subject], Kind: c.Kind, Seconds: float64(c.Until-c.From) / 1e9, Lost: c.Lost}
+		if c.From == 0 || c.Until <= c.From { // its beginning, or its end, is not known
+			out.Seconds = 0
+		}
+		if r.b.Clocks[c.Clock].Anchored() {
+			if c.From != 0 {
+				out.From = instant(c.From)
+			}
+			if c.Until != 0 {
+				out.Until = instant(c.Until)
+			}
+		}
+		d.Coverage = append(d.Coverage, out)
+	}
+	d.Sources = []Source{}
+	for _, a := range r.b.Artifacts {
+		s := Source{Name: a.Name, Series: a.Series, Formats: a.Formats, Envelopes: a.Envelopes, Cut: a.Tail}
+		if s.Envelopes == nil {
+			s.Envelopes = []string{}
+		}
+		d.Sources = append(d.Sources, s)
+	}
+	d.NotSeen = []NotSeen{}
+	for _, u := range r.b.Unseen {
+		d.NotSeen = append(d.NotSeen, NotSeen(u))
+	}
+	d.Warnings = []Warning{}
+	for _, w := range r.b.Warnings {
+		d.Warnings = append(d.Warnings, Warning{Text: w.Text, Count: w.Count, Origin: r.b.OriginText(w.Origin)})
+	}
+}
+
+// in is what is told of the container of a subject, nil nothing.
+func in(b *evidence.Bundle, of evidence.SubjectID) *Container {
+	c, told := Container{}, false
+	for _, f := range b.Facts {
+		if f.Subject != of {
+			continue
+		}
+		into := map[string]*string{evidence.FactContainerEngine: &c.Engine, evidence.FactContainerName: &c.Name, evidence.FactContainerImage: &c.Image,
+			evidence.FactPod: &c.Pod, evidence.FactNamespace: &c.Namespace, evidence.FactNode: &c.Node}[f.Key]
+		if into != nil {
+			*into, told = f.Value, true
+		}
+		if label, ok := strings.CutPrefix(f.Key, evidence.FactContainerLabel); ok {
+			if c.Labels == nil {
+				c.Labels = map[string]string{}
+			}
+			c.Labels[label] = f.Value
+		}
+	}
+	if !told {
+		return nil
+	}
+	return &c
+}
+
+func (r *run) load(l evidence.LoadResult) Load {
+	out := Load{Tool: l.Tool, Mode: l.Mode, LatencyFrom: "intended", MaxMs: ms(l.Max)}
+	if a, ok := l.Origin.Artifact(); ok {
+		out.Source = r.b.Artifacts[a].Name
+	}
+	if l.FromSend {
+		out.LatencyFrom = "send"
+	}
+	if l.Rate > 0 {
+		out.Rate = cause.Number(l.Rate)
+	}
+	for _, q := range l.Quantiles {
+		switch q.Q {
+		case .5:
+			out.P50Ms = ms(q.Ns)
+		case .99:
+			out.P99Ms = ms(q.Ns)
+		}
+	}
+	return out
+}
+
+func instant(ns int64) *time.Time {
+	t := time.Unix(0, ns).UTC()
+	return &t
+}
+
+// atLeast is the oldest release that the evidence leaves possible, in words; "" unknown.
+func atLeast(b *evidence.Bundle, id evidence.SubjectID) string {
+	if r := release(b, id); r != "" {
+		return r + " or later"
+	}
+	return ""
+}
+
+// release is the oldest one that the evidence leaves possible; "" unknown.
+func release(b *evidence.Bundle, id evidence.SubjectID) (release string) {
+	if of := runtime.Of(b.Subjects[id].Runtime); of.AtLeast != nil {
+		release, _ = of.AtLeast(b, id)
+	}
+	return release
+}

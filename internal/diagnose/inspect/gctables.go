@@ -1,0 +1,72 @@
+package inspect
+
+import (
+	"github.com/unstall/unstall/internal/base/figure"
+)
+
+// tables renders what a collector that prints its reasons did, for people.
+func (g *GC) tables() (out []Table) {
+	if g.Generational != nil {
+		return g.Generational.tables()
+	}
+	if !g.reasoned() {
+		return nil
+	}
+	add := func(title, first string, all []Kind) {
+		if len(all) == 0 {
+			return
+		}
+		t := Table{Title: title, Columns: []string{first, "count", "total", "mean", "p99", "max"}}
+		for _, k := range all {
+			t.Rows = append(t.Rows, []string{k.Kind, figure.Count(k.Count), figure.Time(k.TotalS * 1e9), figure.Time(k.MeanS * 1e9), figure.Time(k.P99S * 1e9), figure.Time(k.MaxS * 1e9)})
+		}
+		out = append(out, t)
+	}
+	all := g.ByKind
+	if p := g.Pauses; len(all) > 1 {
+		all = append(append([]Kind(nil), all...), Kind{Kind: "all", Count: *p.Count, TotalS: *p.TotalS, MeanS: *p.MeanS, P99S: *p.P99S, MaxS: *p.MaxS})
+	}
+	add("Pauses", "kind", all)
+	if len(g.Longest) > 0 {
+		out = append(out, longestTable(g.Longest))
+	}
+	add("Causes of pauses", "cause", g.Causes)
+	add("Failures in pauses", "what went wrong", g.Failures)
+	add("Stalls of single threads (not pauses)", "kind", g.Stalls.ByKind)
+	if t := g.heapTable(); len(t.Rows) > 0 {
+		out = append(out, t)
+	}
+	add("Concurrent phases", "phase", g.Concurrent.Phases)
+	if s := g.Safepoints; s != nil {
+		add("Safepoints ("+figure.Time(s.TotalS*1e9)+" in total, "+figure.Time(s.ToSafepointS*1e9)+" of it waiting for threads to stop, at most "+figure.Time(s.ToMaxS*1e9)+"; GC pauses are included)",
+			"operation", s.ByOperation)
+	}
+	return out
+}
+
+func (g *GC) heapTable() Table {
+	t := Table{Title: "Heap and rates", Columns: []string{"", "value"}}
+	size := func(name string, v *float64, unit string) {
+		if v != nil {
+			t.Rows = append(t.Rows, []string{name, figure.Size(*v) + unit})
+		}
+	}
+	if g.Collector != nil {
+		t.Rows = append(t.Rows, []string{"collector", *g.Collector})
+	}
+	size("peak", g.Heap.Peak, "")
+	size("after the last collection", g.Heap.AfterLast, "")
+	size("after the last full collection", g.Heap.AfterFull, "")
+	size("capacity", g.Heap.Capacity, "")
+	size("young generation's capacity", g.Heap.Young, "")
+	size("metaspace (class metadata)", g.Heap.Metaspace, "")
+	size("allocated", g.Rates.Alloc, "/s")
+	size("promoted", g.Rates.Promote, "/s")
+	if r := g.Rates.Cycles; r != nil {
+		t.Rows = append(t.Rows, []string{"collections", figure.Num(*r*60) + " /min"})
+	}
+	if c := g.CPU; c != nil {
+		t.Rows = append(t.Rows, []string{"CPU time in pauses", "user " + figure.Time(c.UserS*1e9) + ", system " + figure.Time(c.SystemS*1e9) + ", wall " + figure.Time(c.RealS*1e9)})
+	}
+	return t
+}

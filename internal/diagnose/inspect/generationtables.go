@@ -1,0 +1,278 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// How much of each list people are shown; JSON has more.
+const (
+	shownCollections = 40
+	shownSites       = 15
+	longPause        = .2 // s: PerfView lists collections and waits that are longer
+)
+
+// tables renders it for people.
+func (g *Generational) tables() (out []Table) {
+	add := func(t Table) {
+		if len(t.Rows) > 0 {
+			out = append(out, t)
+		}
+	}
+	add(g.generationTable())
+	add(g.summaryTable())
+	add(g.reasonTable())
+	add(g.triggerTable())
+	add(g.condemnedTable())
+	add(g.collectionTable())
+	if a := g.Allocations; a != nil {
+		large := slices.DeleteFunc(slices.Clone(a.Sites), func(s Site) bool { return s.Large == 0 })
+		add(siteTable(fmt.Sprintf("Who allocates large objects (%s of them in %s)", figure.Size(a.Large), figure.Time(a.Seconds*1e9)), large, a.Large, func(s Site) float64 { return s.Large }))
+		all := slices.Clone(a.Sites)
+		sorting.By(all, func(x, y Site) int { return compareDown(x.Bytes, y.Bytes) })
+		add(siteTable(fmt.Sprintf("Who allocates (%s in %s)", figure.Size(a.Bytes), figure.Time(a.Seconds*1e9)), all, a.Bytes, func(s Site) float64 { return s.Bytes }))
+	}
+	dead := 0.
+	for _, s := range g.Deaths {
+		dead += s.Bytes
+	}
+	add(siteTable("What dies in generation 2 or as large objects (sampled)", g.Deaths, dead, func(s Site) float64 { return s.Bytes }))
+	live := Table{Title: "On the heap by type", Columns: []string{"type", "bytes", "objects"}}
+	for _, t := range g.Live[:min(shownSites, len(g.Live))] {
+		live.Rows = append(live.Rows, []string{t.Type, figure.Size(t.Bytes), figure.Num(t.Objects)})
+	}
+	add(live)
+	return out
+}
+
+func compareDown(x, y float64) int {
+	switch {
+	case x > y:
+		return -1
+	case x < y:
+		return 1
+	}
+	return 0
+}
+
+func (g *Generational) generationTable() Table {
+	t := Table{Title: "GC by generation", Columns: []string{"generation", "collections", "background", "induced", "pauses", "mean", "max", "allocated before", "survived", "pinned objects", "largest heap"}}
+	for i := range g.Generations {
+		r := &g.Generations[i]
+		t.Rows = append(t.Rows, []string{r.Name, figure.Count(r.Count), figure.Count(r.Background), figure.Count(r.Induced), figure.Time(r.PauseS * 1e9), timeCell(r.MeanS), timeCell(r.MaxS),
+			sizeCell(r.Allocated), percentCell(r.Survival), numberCell(r.Pinned), sizeCell(r.Peak)})
+	}
+	return t
+}
+
+// summaryTable has what is of all collections together.
+func (g *Generational) summaryTable() Table {
+	t := Table{Title: "GC in all", Columns: []string{"", "value"}}
+	row := func(name, value string) {
+		if value != "" {
+			t.Rows = append(t.Rows, []string{name, value})
+		}
+	}
+	read := g.read
+	row("time in GC", percentCell(g.TimeInGC))
+	row("longest pause", timeCell(number(read.Longest.Number)))
+	if g.SuspendS != nil {
+		row("of pauses, stopping threads", timeCell(g.SuspendS)+", resuming them "+timeCell(g.ResumeS))
+	}
+	long := read.Over(longPause)
+	row("collections that paused over "+figure.Time(longPause*1e9), figure.Count(len(long)))
+	if w := g.LargeWaits; w == nil {
+		row("waits for large objects in a background collection", "not recorded (keyword GC 0x1 of Microsoft-Windows-DotNETRuntimePrivate)")
+	} else {
+		value := figure.Count(w.Count)
+		if w.Count > 0 {
+			value += ", " + figure.Time(w.SumS*1e9) + " of threads, at most " + timeCell(w.MaxS)
+		}
+		row("waits for large objects in a background collection", value)
+	}
+	if g.Allocations == nil {
+		row("who allocates", "not recorded (keyword GC 0x1 at level 5: dotnet-trace collect --profile gc-verbose)")
+	}
+	rate(row, "allocated", read.Alloc.Number)
+	rate(row, "of it large objects", read.LargeAlloc.Number)
+	if g.ServerGC != nil {
+		row("GC", map[bool]string{true: "server", false: "workstation"}[*g.ServerGC]+", "+figure.Num(*g.Heaps)+" "+map[bool]string{true: "heaps", false: "heap"}[*g.Heaps != 1])
+	}
+	if g.MemoryLoad != nil {
+		row("memory in use, as the runtime saw it", "at most "+figure.Percent(*g.MemoryLoad/100))
+	}
+	row("heap after generation 2", g.trend())
+	if g.Unseen > 0 {
+		row("collections that were not seen", figure.Count(g.Unseen)+", by their numbers: the figures are lower bounds")
+	}
+	if g.Lost > 0 {
+		row("lost events", figure.Count(g.Lost)+": the figures are lower bounds")
+	}
+	return t
+}
+
+func rate(row func(string, string), name string, v float64) {
+	if s := sizeCell(number(v)); s != "" {
+		row(name, s+"/s")
+	}
+}
+
+// trend says how the heap went: only what collections of all of it leave tells a leak.
+func (g *Generational) trend() string {
+	h := &g.Heap
+	if h.First == nil {
+		if h.Count == 0 {
+			return ""
+		}
+		return "too few collections of generation 2 to tell whether it grows: " + figure.Count(h.Count)
+	}
+	s := sizeCell(h.First) + " at first, " + sizeCell(h.Last) + " at last"
+	switch {
+	case *h.Last > 1.2**h.First && *h.Rising > .6:
+		s += ": it grows"
+	case *h.Last > 1.2**h.First:
+		s += ": more, but not steadily"
+	default:
+		s += ": no growth"
+	}
+	if h.Restarts > 0 {
+		s += "; the process was restarted, " + figure.Times(h.Restarts) + " (figures since the last)"
+	}
+	return s
+}
+
+func (g *Generational) reasonTable() Table {
+	t := Table{Title: "Why GC ran", Columns: []string{"reason", "collections", "of generation 2", "pauses", "max"}}
+	for _, r := range g.Reasons {
+		t.Rows = append(t.Rows, []string{orUnknown(r.Reason), figure.Count(r.Count), figure.Count(r.Gen2), figure.Time(r.PauseS * 1e9), figure.Time(r.MaxS * 1e9)})
+	}
+	return t
+}
+
+func (g *Generational) triggerTable() Table {
+	t := Table{Title: "Who brought GC on", Columns: []string{"reason", "who", "through", "run by", "collections", "pauses", "max"}}
+	for i := range g.Triggers[:min(shownSites, len(g.Triggers))] {
+		x := &g.read.Triggers[i]
+		through := x.Chain
+		if len(through) > 0 && through[0] == x.Caller {
+			through = through[1:]
+		}
+		t.Rows = append(t.Rows, []string{x.Reason, orUnknown(x.Caller), strings.Join(through[:min(2, len(through))], " ← "), orUnknown(x.Began), figure.Count(x.Count), figure.Time(x.Paused * 1e9), figure.Time(x.Max * 1e9)})
+	}
+	return t
+}
+
+func (g *Generational) condemnedTable() Table {
+	t := Table{Title: "Why that generation", Columns: []string{"reason", "collections", "of generation 2"}}
+	for _, c := range g.Condemned {
+		t.Rows = append(t.Rows, []string{c.Reason, figure.Count(c.Count), figure.Count(c.Gen2)})
+	}
+	return t
+}
+
+// collectionTable lists collections in order, of many the longest.
+func (g *Generational) collectionTable() Table {
+	t := Table{Title: "Collections (N blocking, B background, F during one, I induced)",
+		Columns: []string{"number", "GC", "reason", "suspend", "pause", "% since last", "allocated", "before", "after", "promoted", "free", "gen 0", "gen 1", "gen 2", "LOH", "POH", "pinned"}}
+	all := g.read.Collections
+	shown := make([]*reading.Collection, len(all))
+	for i := range all {
+		shown[i] = &all[i]
+	}
+	if len(all) > shownCollections {
+		sorting.By(shown, func(x, y *reading.Collection) int { return compareDown(x.Pause, y.Pause) })
+		shown = shown[:shownCollections]
+		t.Title = fmt.Sprintf("The %d collections with the longest pauses of %s (N blocking, B background, F during one, I induced; all with --format json)", shownCollections, figure.Count(len(all)))
+	}
+	for _, c := range shown {
+		row := []string{figure.Count(c.Number), c.Label(), c.Reason, timeCell(number(c.Suspend)), timeCell(number(c.Pause)), percentCell(number(c.PauseShare)), sizeCell(number(c.Allocated)),
+			sizeCell(number(c.Before)), sizeCell(number(c.After)), sizeCell(number(c.Promoted)), sizeCell(number(c.Free))}
+		for i := range evidence.Generations {
+			row = append(row, sizeCell(number(c.Gen[i].After)))
+		}
+		t.Rows = append(t.Rows, append(row, numberCell(number(c.Pinned))))
+	}
+	return t
+}
+
+func siteTable(title string, sites []Site, all float64, of func(Site) float64) Table {
+	t := Table{Title: title, Columns: []string{"type", "share", "bytes", "large objects", "in"}}
+	sites = byOwner(sites)
+	sorting.By(sites, func(x, y Site) int { return compareDown(of(x), of(y)) })
+	for _, s := range sites[:min(shownSites, len(sites))] {
+		share := of(s) / all
+		count := ""
+		if s.Count > 0 {
+			count = figure.Num(s.Count)
+		}
+		t.Rows = append(t.Rows, []string{orUnknown(s.Type), percentCell(&share), figure.Size(of(s)), count, *s.Owner})
+	}
+	return t
+}
+
+// byOwner joins stacks that are the same to whom they belong.
+func byOwner(sites []Site) (out []Site) {
+	at := make(map[[2]string]int)
+	for _, s := range sites {
+		owner := ""
+		switch {
+		case s.Owner != nil:
+			owner = *s.Owner
+		case len(s.Stack) > 0:
+			owner = threads.Short(s.Stack[0])
+		}
+		k := [2]string{s.Type, owner}
+		n, ok := at[k]
+		if !ok {
+			at[k] = len(out)
+			s.Owner = &owner
+			out = append(out, s)
+			continue
+		}
+		x := &out[n]
+		x.Bytes, x.Large, x.Count = x.Bytes+s.Bytes, x.Large+s.Large, x.Count+s.Count
+	}
+	return out
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func timeCell(s *float64) string {
+	if s == nil {
+		return ""
+	}
+	return figure.Time(*s * 1e9)
+}
+
+func sizeCell(bytes *float64) string {
+	if bytes == nil {
+		return ""
+	}
+	return figure.Size(*bytes)
+}
+
+func percentCell(share *float64) string {
+	if share == nil {
+		return ""
+	}
+	return figure.Percent(*share)
+}
+
+func numberCell(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return figure.Num(*v)
+}

@@ -1,0 +1,192 @@
+// Package inspect says what artifacts hold, without judging it: what they were
+// recognised as, whose time they carry, what they cover, their tables, and for
+// those with a collector's events its summary (unstall.gc/v1).
+package inspect
+
+import (
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Schemas of the JSON form.
+const (
+	Schema   = "unstall.inspect/v1"
+	GCSchema = "unstall.gc/v1"
+)
+
+// Report is what a bundle's artifacts hold. For one artifact with a collector's events,
+// and for the pieces of one process's log, it is that collector's summary, with the
+// artifacts beside it.
+type Report struct {
+	Schema string `json:"schema"`
+	*GC
+	Artifacts []Artifact `json:"artifacts"`
+	Tables    []Table    `json:"tables,omitempty"`  // of the pieces of one log together
+	Threads   []Threads  `json:"threads,omitempty"` // of each process whose stacks are there
+	Warnings  []Warning  `json:"warnings"`          // of no artifact in particular
+}
+
+// Artifact is one artifact as it was read.
+type Artifact struct {
+	Name      string     `json:"name"`
+	Formats   []string   `json:"formats"`
+	Envelopes []string   `json:"envelopes"`
+	Bytes     *int64     `json:"bytes"`
+	Cut       bool       `json:"cut"`
+	Clock     *Clock     `json:"clock"` // null: it holds nothing with a time
+	Coverage  []Coverage `json:"coverage"`
+	Tables    []Table    `json:"tables"`
+	Warnings  []Warning  `json:"warnings"`
+	GC        *GC        `json:"gc"`
+}
+
+// Clock is what an artifact's times are measured by.
+type Clock struct {
+	Name        string   `json:"name"`
+	Anchored    bool     `json:"anchored"`
+	ErrorS      *float64 `json:"error_s"` // null: not anchored
+	ResolutionS *float64 `json:"resolution_s"`
+}
+
+// Coverage is what was watched; times are null where the clock is not anchored.
+type Coverage struct {
+	Kind    string     `json:"kind"`
+	From    *time.Time `json:"from"`
+	Until   *time.Time `json:"until"`
+	Seconds float64    `json:"seconds"`
+	Lost    int64      `json:"lost"`
+	Looks   int64      `json:"looks,omitempty"` // where states were looked at now and then
+}
+
+// Table is a table of an artifact; cells are formatted.
+type Table struct {
+	Title   string     `json:"title"`
+	Columns []string   `json:"columns"`
+	Rows    [][]string `json:"rows"`
+}
+
+// Warning is something to know beside the rest.
+type Warning struct {
+	Text   string `json:"text"`
+	Count  int64  `json:"count"`
+	Origin string `json:"origin"`
+}
+
+// Of describes a bundle.
+func Of(b *evidence.Bundle) *Report {
+	r := &Report{Schema: Schema}
+	for i, a := range b.Artifacts {
+		out := Artifact{Name: a.Name, Formats: a.Formats, Envelopes: a.Envelopes, Cut: a.Tail}
+		if a.Bytes >= 0 {
+			out.Bytes = &a.Bytes
+		}
+		id := evidence.ArtifactID(i)
+		out.Clock, out.Coverage = watched(b, id)
+		out.GC = gc(b, id)
+		r.Artifacts = append(r.Artifacts, out)
+	}
+	r.Threads = threadsOf(b)
+	for _, t := range b.Tables {
+		a := &r.Artifacts[t.Artifact]
+		a.Tables = append(a.Tables, Table{Title: t.Title, Columns: t.Columns, Rows: t.Rows})
+	}
+	for _, w := range b.Warnings {
+		to := &r.Warnings
+		if a, ok := w.Origin.Artifact(); ok && int(a) < len(r.Artifacts) {
+			to = &r.Artifacts[a].Warnings
+		}
+		*to = append(*to, Warning{Text: w.Text, Count: w.Count, Origin: b.OriginText(w.Origin)})
+	}
+	for i := range r.Artifacts {
+		if a := &r.Artifacts[i]; a.GC != nil {
+			a.Tables = append(a.GC.tables(), a.Tables...)
+		} else {
+			a.Tables = append(counterTables(b, evidence.ArtifactID(i)), a.Tables...)
+			a.Tables = append(redisTables(b, evidence.ArtifactID(i)), a.Tables...)
+		}
+	}
+	switch pieces := piecesOf(b, r.Artifacts); {
+	case len(r.Artifacts) == 1 && r.Artifacts[0].GC != nil:
+		r.Schema, r.GC = GCSchema, r.Artifacts[0].GC
+		r.Artifacts[0].GC = nil // it is the report itself
+	case len(pieces) > 1:
+		r.Schema, r.GC = GCSchema, gc(b, pieces...)
+		r.Tables = r.GC.tables()
+	}
+	return r
+}
+
+// watched lists what an artifact covers, and the clock of the most of it.
+func watched(b *evidence.Bundle, a evidence.ArtifactID) (clock *Clock, out []Coverage) {
+	var widest int64 = -1
+	take := func(id evidence.ClockID, span int64) {
+		if span > widest {
+			widest, clock = span, describe(&b.Clocks[id])
+		}
+	}
+	for _, c := range b.Coverage {
+		if of, ok := c.Origin.Artifact(); !ok || of != a {
+			continue
+		}
+		v := Coverage{Kind: c.Kind, Seconds: float64(c.Until-c.From) / 1e9, Lost: c.Lost}
+		if c.Sampled > 0 {
+			v.Looks = (c.Until-c.From+c.Sampled/2)/c.Sampled + 1
+		}
+		if b.Clocks[c.Clock].Anchored() && c.From != 0 && c.Until != 0 {
+			v.From, v.Until = moment(c.From), moment(c.Until)
+		}
+		out = append(out, v)
+		take(c.Clock, c.Until-c.From)
+	}
+	for i, o := range b.Requests.Origin.All() {
+		if of, ok := o.Artifact(); clock == nil && ok && of == a {
+			take(b.Requests.Clock.At(i), 0)
+		}
+	}
+	return clock, out
+}
+
+func describe(c *evidence.Clock) *Clock {
+	out := &Clock{Name: c.Name, Anchored: c.Anchored()}
+	if out.Anchored {
+		out.ErrorS = seconds(c.Error)
+	}
+	if c.Resolution > 0 {
+		out.ResolutionS = seconds(c.Resolution)
+	}
+	return out
+}
+
+func moment(ns int64) *time.Time {
+	t := time.Unix(0, ns).UTC()
+	return &t
+}
+
+func seconds(ns int64) *float64 {
+	s := float64(ns) / 1e9
+	return &s
+}
+
+// piecesOf are the artifacts with a collector's events if these are all of one process,
+// and at least two tell of pauses.
+func piecesOf(b *evidence.Bundle, all []Artifact) (pieces []evidence.ArtifactID) {
+	subject := evidence.SubjectID(-1)
+	v := &b.Intervals
+	seen := make(map[evidence.ArtifactID]bool)
+	for i := range v.Len() {
+		a, ok := v.Origin[i].Artifact()
+		if !ok || int(a) >= len(all) || all[a].GC == nil || v.Kind[i] != evidence.StopTheWorld {
+			continue
+		}
+		if subject >= 0 && v.Subject[i] != subject {
+			return nil
+		}
+		subject = v.Subject[i]
+		if !seen[a] {
+			seen[a] = true
+			pieces = append(pieces, a)
+		}
+	}
+	return pieces
+}

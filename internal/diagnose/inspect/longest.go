@@ -1,0 +1,140 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+)
+
+// Longest is one of the longest pauses, as the collector tells of it. Unknown is null, or
+// absent.
+type Longest struct {
+	At      *time.Time `json:"at"`                // null: the log does not tell the time of day
+	ClockS  *float64   `json:"clock_s,omitempty"` // then on its own clock, most often since the JVM began
+	Kind    string     `json:"kind"`
+	Cause   string     `json:"cause,omitempty"`
+	Failure string     `json:"failure,omitempty"` // what went wrong in it
+	PauseS  float64    `json:"pause_s"`
+	YoungS  *float64   `json:"young_s,omitempty"` // of it, for the young generation
+	Young   *Change    `json:"young_bytes,omitempty"`
+	Heap    *Change    `json:"heap_bytes,omitempty"`
+	UserS   *float64   `json:"user_s,omitempty"`
+	SystemS *float64   `json:"sys_s,omitempty"`
+	RealS   *float64   `json:"real_s,omitempty"`
+	Origin  string     `json:"origin"`
+}
+
+// Change is what was in use before a collection and after it, and what there is room for.
+type Change struct {
+	Before   float64  `json:"before"`
+	After    float64  `json:"after"`
+	Capacity *float64 `json:"capacity,omitempty"`
+}
+
+// mostLongest is how many pauses are shown one by one.
+const mostLongest = 5
+
+// longest are the longest pauses of a JVM, the longest first.
+func longest(b *evidence.Bundle, pauses []int) (out []Longest) {
+	v := &b.Intervals
+	var most [mostLongest + 1]int
+	n := 0
+	for _, i := range pauses {
+		at := n
+		for at > 0 && v.End[i]-v.Start[i] > v.End[most[at-1]]-v.Start[most[at-1]] {
+			most[at] = most[at-1]
+			at--
+		}
+		most[at] = i
+		n = min(n+1, mostLongest)
+	}
+	for _, i := range most[:n] {
+		out = append(out, one(b, i))
+	}
+	return out
+}
+
+// one tells of a pause.
+func one(b *evidence.Bundle, i int) Longest {
+	v := &b.Intervals
+	l := Longest{Kind: causeOf(b, i), Cause: b.Names.Text(v.NameOf(i, evidence.Trigger)),
+		Failure: b.Names.Text(v.NameOf(i, evidence.Failure)), PauseS: float64(v.End[i]-v.Start[i]) / 1e9, Origin: b.OriginText(v.Origin[i])}
+	switch c := &b.Clocks[v.Clock[i]]; {
+	case c.Anchored():
+		l.At = moment(v.Start[i])
+	case c.Resolution > 0: // else there are no stamps
+		l.ClockS = seconds(v.Start[i])
+	}
+	l.Young = change(v, i, evidence.YoungBefore, evidence.YoungAfter, evidence.YoungCapacity)
+	l.Heap = change(v, i, evidence.HeapBefore, evidence.HeapAfter, evidence.HeapCapacity)
+	rows := []int{i}
+	l.YoungS, l.UserS, l.SystemS, l.RealS = sum(v, rows, evidence.YoungTime), sum(v, rows, evidence.UserCPU), sum(v, rows, evidence.SystemCPU), sum(v, rows, evidence.RealTime)
+	return l
+}
+
+func change(v *evidence.Intervals, i int, before, after, capacity evidence.Key) *Change {
+	x, ok1 := v.Get(i, before)
+	y, ok2 := v.Get(i, after)
+	if !ok1 || !ok2 {
+		return nil
+	}
+	c := &Change{Before: x, After: y}
+	if z, ok := v.Get(i, capacity); ok {
+		c.Capacity = &z
+	}
+	return c
+}
+
+// longestTable shows them as logs write them, so that a line can be found again.
+func longestTable(all []Longest) Table {
+	t := Table{Title: "Longest pauses", Columns: []string{"when", "kind", "cause", "pause", "young generation", "heap", "user, sys, real"}}
+	for _, l := range all {
+		when := ""
+		switch {
+		case l.At != nil:
+			when = l.At.Format("2006-01-02 15:04:05.000")
+		case l.ClockS != nil:
+			when = fmt.Sprintf("%.3f s", *l.ClockS)
+		}
+		why := strings.TrimPrefix(l.Cause+", "+l.Failure, ", ")
+		young := l.Young.String()
+		if l.YoungS != nil {
+			young += " in " + figure.Time(*l.YoungS*1e9)
+		}
+		t.Rows = append(t.Rows, []string{when, l.Kind, strings.TrimSuffix(why, ", "), figure.Time(l.PauseS * 1e9), strings.TrimSpace(young), l.Heap.String(), l.times()})
+	}
+	return t
+}
+
+// String is "1770060K→25950K(1922432K)": KiB, or MiB where that is exact; "" of nil.
+func (c *Change) String() string {
+	if c == nil {
+		return ""
+	}
+	unit, letter := float64(1<<20), "M"
+	all := []float64{c.Before, c.After}
+	if c.Capacity != nil {
+		all = append(all, *c.Capacity)
+	}
+	for _, x := range all {
+		if x != unit*float64(int64(x/unit)) {
+			unit, letter = 1<<10, "K"
+			break
+		}
+	}
+	text := fmt.Sprintf("%.0f%s→%.0f%[2]s", c.Before/unit, letter, c.After/unit)
+	if c.Capacity != nil {
+		text += fmt.Sprintf("(%.0f%s)", *c.Capacity/unit, letter)
+	}
+	return text
+}
+
+func (l *Longest) times() string {
+	if l.UserS == nil || l.SystemS == nil || l.RealS == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2f %.2f %.2f s", *l.UserS, *l.SystemS, *l.RealS)
+}

@@ -1,0 +1,133 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+)
+
+// mostRows of a table are shown: what takes most comes first.
+const mostRedisRows = 15
+
+// redisTables hold what a Redis server told of itself in an artifact: what its commands cost, which were slow, what its
+// latency monitor saw, where its clients are.
+func redisTables(b *evidence.Bundle, a evidence.ArtifactID) (out []Table) {
+	for i := range b.Subjects {
+		if told := redisSubject(b, a, evidence.SubjectID(i)); told {
+			if r := reading.RedisOf(b, evidence.SubjectID(i), reading.Whole); r != nil {
+				out = append(out, redisFigures(r)...)
+			}
+		}
+	}
+	return out
+}
+
+// redisSubject says whether an artifact holds answers of a server about itself.
+func redisSubject(b *evidence.Bundle, a evidence.ArtifactID, id evidence.SubjectID) bool {
+	for _, c := range b.Coverage {
+		switch c.Kind {
+		case evidence.CoverRedis, evidence.CoverRedisSlow, evidence.CoverRedisLatency, evidence.CoverRedisClients:
+			if of, ok := c.Origin.Artifact(); ok && of == a && c.Subject == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func redisFigures(r *reading.Redis) (out []Table) {
+	add := func(title string, columns []string, rows [][]string) {
+		if len(rows) > 0 {
+			out = append(out, Table{Title: title, Columns: columns, Rows: rows[:min(len(rows), mostRedisRows)]})
+		}
+	}
+	since := ""
+	if r.Single {
+		since = " since its start"
+	}
+	if r.Looks > 0 {
+		add(strings.TrimSpace("server "+r.Release.String())+since, []string{"", "figure"}, redisSummary(r))
+	}
+	var rows [][]string
+	for _, c := range r.Commands {
+		rows = append(rows, []string{c.Name, redisRate(c.Calls), redisShare(c.Time), redisTime(c.Each), redisTime(c.P99), redisTime(c.P999), redisRate(c.Failed)})
+	}
+	p99 := "p99 since its start"
+	if len(r.Commands) > 0 && r.Commands[0].Windowed {
+		p99 = "p99 ≤"
+	}
+	add("commands"+since, []string{"command", "calls", "of the time", "each", p99, "p99.9", "failed"}, rows)
+	rows = nil
+	for _, s := range r.Slow.ByCommand {
+		size := ""
+		if s.Bytes > 0 {
+			size = figure.Size(float64(s.Bytes))
+		}
+		rows = append(rows, []string{s.Command, fmt.Sprint(s.Count), figure.Time(float64(s.Total)), figure.Time(float64(s.Longest)), fmt.Sprint(s.Arguments), size, strings.Join(s.Hosts, ", ")})
+	}
+	add("slow log", []string{"command", "calls", "together", "longest", "its arguments", "most bytes of arguments", "from"}, rows)
+	rows = nil
+	for _, e := range r.Events {
+		rows = append(rows, []string{e.Name, fmt.Sprint(e.Count), figure.Time(float64(e.Longest)), figure.Time(float64(e.AllTime))})
+	}
+	add("latency monitor", []string{"event", "times", "longest", "longest since its start"}, rows)
+	rows = nil
+	for _, h := range r.Hosts {
+		rows = append(rows, []string{h.Address, redisNumber(h.Connections), redisNumber(h.Most), redisNumber(h.Young), redisNumber(h.Blocked), redisSize(h.Output)})
+	}
+	add("clients", []string{"address", "connections", "at most", "younger than 2 s", "that wait on purpose", "answers not taken, at most"}, rows)
+	return out
+}
+
+func redisSummary(r *reading.Redis) (rows [][]string) {
+	for _, f := range []struct{ what, figure string }{
+		{"commands", redisRate(r.Ops)},
+		{"CPU of the main thread", redisShare(r.Main)},
+		{"  in the kernel", redisShare(r.MainSystem)},
+		{"event loop busy", redisShare(r.Loop)},
+		{"clients", redisNumber(r.Clients)},
+		{"connections opened", redisRate(r.Connections)},
+		{"sent", redisBytes(r.NetOut)},
+		{"received", redisBytes(r.NetIn)},
+		{"memory used", redisSize(r.Used)},
+		{"resident", redisSize(r.RSS)},
+		{"maxmemory", redisSize(r.MaxMemory)},
+		{"keys", redisNumber(r.Keys)},
+		{"keys evicted", redisRate(r.Evicted)},
+		{"forks", redisNumber(r.Fork.Count)},
+		{"longest fork", redisTime(r.Fork.Most)},
+		{"copied on write, at most", redisSize(r.Fork.Copied)},
+		{"writes that waited for fsync", redisNumber(r.AOF.Delayed)},
+		{"PING of the recorder, at most", redisTime(r.PingMost)},
+	} {
+		if f.figure != "" && !(f.what == "maxmemory" && r.MaxMemory.Number == 0) {
+			rows = append(rows, []string{f.what, f.figure})
+		}
+	}
+	return rows
+}
+
+func ifKnown(v reading.Value, text func(float64) string) string {
+	if !v.Known() {
+		return ""
+	}
+	return text(v.Number)
+}
+
+func redisNumber(v reading.Value) string { return ifKnown(v, figure.Num) }
+func redisSize(v reading.Value) string   { return ifKnown(v, figure.Size) }
+func redisRate(v reading.Value) string {
+	return ifKnown(v, func(n float64) string { return figure.Num(n) + " /s" })
+}
+func redisBytes(v reading.Value) string {
+	return ifKnown(v, func(n float64) string { return figure.Size(n) + "/s" })
+}
+func redisShare(v reading.Value) string {
+	return ifKnown(v, func(n float64) string { return figure.Percent(n) })
+}
+func redisTime(v reading.Value) string {
+	return ifKnown(v, func(n float64) string { return figure.Time(n) })
+}

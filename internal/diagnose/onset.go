@@ -1,0 +1,153 @@
+package diagnose
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Onset is since when requests are slow.
+type Onset struct {
+	At     *time.Time `json:"at"`     // null where no clock is anchored
+	From   float64    `json:"from_s"` // since the beginning of the evidence about requests
+	Within bool       `json:"within"` // it began then; else requests were slow before there is evidence
+	Before float64    `json:"before"` // part of the requests that were slow until then, where it is within
+	Since  float64    `json:"since"`  // and from then on
+}
+
+// What makes a moment that from which on requests are slow: so many came before it and after it, over such a part of the time
+// each, and of those after it so many times as large a part was slow, and as large a part at least.
+const (
+	onsetRequests = 50
+	onsetTime     = .1
+	onsetTimes    = 5.
+	onsetShare    = .05
+)
+
+// onset finds since when requests are slow: the moment that divides them best into those before, of which next to none is, and
+// those after it. Nil where none was slow.
+func onset(b *evidence.Bundle, l *ledger.Ledger) *Onset {
+	if len(l.Slow) == 0 || l.To <= l.From {
+		return nil
+	}
+	d := divide{l: l, began: func(i int) int64 { return b.Requests.End.At(i) - b.Requests.Latency(i) }, slow: evidence.NewRows(b.Requests.Len())}
+	for _, i := range l.Slow {
+		d.slow.Add(i)
+	}
+	out := &Onset{}
+	at, most := l.From, 0.
+	for _, c := range d.cells() {
+		if !d.may(&c, most) {
+			continue
+		}
+		n := c.slowBefore
+		for k, i := range c.rows {
+			if !d.slow.Has(i) {
+				continue
+			}
+			before, after := d.parts(c.before+k, n)
+			if t := d.began(i); d.divides(before, after, most) && d.long(c.before+k, t, c.before+k, t) {
+				most, at = after-before, t
+				out.Within, out.Before, out.Since = true, before, after
+			}
+			n++
+		}
+	}
+	out.From = float64(at-l.From) / 1e9
+	if clock := b.Clocks[b.Requests.Clock.At(d.first)]; clock.Anchored() {
+		t := time.Unix(0, at).UTC()
+		out.At = &t
+	}
+	return out
+}
+
+// divide looks for the moment. Requests are told apart by cells of time first, as next to no cell can hold it, and only
+// those of cells that may are put in order: to sort millions takes longer than all else that is asked of them.
+type divide struct {
+	l     *ledger.Ledger
+	began func(row int) int64
+	slow  evidence.Rows
+	first int // the request that began first
+}
+
+// onsetCells are so many.
+const onsetCells = 1024
+
+// startsCell are the requests that began within a part of the time.
+type startsCell struct {
+	from, to           int64 // ns
+	before, slowBefore int   // requests that began earlier
+	n, slow            int   // requests that began in it
+	rows               []int // by when they began; nil of a cell that cannot hold the moment
+}
+
+// cells are in order of time.
+func (d *divide) cells() []startsCell {
+	d.first = d.l.Rows[0]
+	last := d.began(d.first)
+	for _, i := range d.l.Rows {
+		if t := d.began(i); t < d.began(d.first) {
+			d.first = i
+		} else {
+			last = max(last, t)
+		}
+	}
+	cells := make([]startsCell, onsetCells)
+	from := d.began(d.first)
+	width := (last-from)/onsetCells + 1
+	at := func(i int) *startsCell { return &cells[(d.began(i)-from)/width] }
+	for _, i := range d.l.Rows {
+		c := at(i)
+		c.n++
+		if d.slow.Has(i) {
+			c.slow++
+		}
+	}
+	before, slow := 0, 0
+	for k := range cells {
+		c := &cells[k]
+		c.from, c.to = from+int64(k)*width, from+int64(k+1)*width
+		c.before, c.slowBefore = before, slow
+		before, slow = before+c.n, slow+c.slow
+		if d.may(c, 0) {
+			c.rows = make([]int, 0, c.n)
+		}
+	}
+	for _, i := range d.l.Rows {
+		if c := at(i); c.rows != nil {
+			c.rows = append(c.rows, i)
+		}
+	}
+	for k := range cells {
+		sorting.By(cells[k].rows, func(i, j int) int { return cmp.Compare(d.began(i), d.began(j)) })
+	}
+	return cells
+}
+
+// may says whether one of a cell's requests may begin at a moment that divides all better than what was found.
+func (d *divide) may(c *startsCell, most float64) bool {
+	if c.slow == 0 {
+		return false
+	}
+	before, after := d.parts(c.before+c.n-1, c.slowBefore)
+	return d.divides(before, after, most) && d.long(c.before+c.n-1, c.to, c.before, c.from)
+}
+
+// parts are which part is slow of the first k requests, n of them slow, and of the others.
+func (d *divide) parts(k, n int) (before, after float64) {
+	return float64(n) / float64(max(1, k)), float64(len(d.l.Slow)-n) / float64(len(d.l.Rows)-k)
+}
+
+// divides says whether so many of those before and after a moment are slow, and that better than what was found.
+func (d *divide) divides(before, after, most float64) bool {
+	return after >= onsetShare && after >= onsetTimes*before && after-before > most
+}
+
+// long says whether enough requests, k, came before a moment t, and enough after it, m and from u on, over enough of the time.
+func (d *divide) long(k int, t int64, m int, u int64) bool {
+	least := onsetTime * float64(d.l.To-d.l.From)
+	return k >= onsetRequests && len(d.l.Rows)-m >= onsetRequests && float64(t-d.l.From) >= least && float64(d.l.To-u) >= least
+}

@@ -1,0 +1,213 @@
+package diagnose
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose/cause"
+)
+
+// Outcomes of a [Diagnosis].
+const (
+	Found        = "found"         // at least one cause is supported
+	NothingFound = "nothing_found" // requests are as they should be, as far as can be seen
+	NotExplained = "not_explained" // many are slow, and no cause explains it
+	NotJudged    = "not_judged"    // too little was watched, or of the wrong seconds
+)
+
+// Requests are unwell, without anybody's word for it, if so many of them are slow and take
+// long enough to be noticed, or so much of all their time passes in such. An objective that is
+// missed by more than one in a hundred is missed.
+const (
+	unwellRequests = .05
+	unwellTime     = .25
+	missed         = .01
+)
+
+// rarely are so few of the requests that one pause of a minute makes them: they speak for a service
+// only if so much of the time passed in them that a twentieth of those who arrive would meet them.
+const rarely = .001
+
+// outcome says what it all comes to.
+func (r *run) outcome() string {
+	open, ruledOut, unknown := 0, 0, false
+	for _, v := range r.d.Verdicts {
+		switch v.Verdict {
+		case cause.Supported:
+			return Found
+		case cause.Inconclusive:
+			open++
+			unknown = unknown || r.ofItself(v)
+		default:
+			ruledOut++
+		}
+	}
+	for _, l := range r.incident.Ledgers() {
+		if unwell(r.b, l) {
+			return NotExplained
+		}
+	}
+	r.d.AtRequests, r.d.AtRequestsDid = r.atRequests()
+	switch {
+	case r.unseen, unknown, r.d.AtRequests != nil:
+		return NotJudged
+	case (r.outside >= ledger.MinRequests || open > ruledOut || ruledOut == 0) && !r.quick():
+		return NotJudged
+	}
+	return NothingFound
+}
+
+// ofItself says whether a verdict is about what only its subject itself can tell: of a server whose requests nobody records,
+// nothing else shows that it is well.
+func (r *run) ofItself(v Verdict) bool {
+	for id, name := range r.name {
+		if x := runtime.Of(r.b.Subjects[id].Runtime); name == v.Subject && x.Tells && strings.HasPrefix(v.Cause, x.ID+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// atRequests is how many threads of a process worked on requests or waited with one, in the mean
+// of looks, where no request of it was recorded, and what they did: how long requests take nobody
+// knows. Nil where nothing was recorded of which nothing was looked at, or it idled.
+func (r *run) atRequests() (at *float64, did []Doing) {
+	t := threads.Of(r.b, runtime.Stacks())
+	most := 0.
+	for _, s := range slices.Sorted(maps.Keys(r.name)) {
+		if l := r.incident.Ledger(s); l != nil && len(l.Rows) > 0 || runtime.Of(r.b.Subjects[s].Runtime).Tells {
+			continue
+		}
+		moments := slices.Concat(t.Moments(s)...)
+		seen := make(map[string]int)
+		sum := 0
+		for _, looks := range moments {
+			for i := range looks {
+				if v := &looks[i].View; v.Request && v.State != evidence.Idle {
+					sum++
+					what := v.Doing()
+					if v.Owner != "" {
+						what += " in " + threads.Bare(v.Owner)
+					}
+					seen[what]++
+				}
+			}
+		}
+		mean := float64(sum) / float64(max(1, len(moments)))
+		if mean <= most {
+			continue
+		}
+		most, did = mean, nil
+		for what, n := range seen {
+			if share := float64(n) / float64(sum); share >= mostly {
+				did = append(did, Doing{what, share})
+			}
+		}
+	}
+	if most < someone {
+		return nil, nil
+	}
+	return &most, did
+}
+
+// someone is how many threads are at requests in the mean where a service does not idle: with
+// fewer, none that takes long enough to be noticed comes even once in two seconds (Little's law).
+const someone = .01
+
+// mostly is the part of the time of threads at requests from which it is said what they did then.
+const mostly = .5
+
+// quick says whether the requests themselves, as those saw them who made them, show that all
+// is well, whatever else was not seen: half of them are over before anybody notices, and next
+// to none is slow and noticed.
+func (r *run) quick() bool {
+	some := false
+	for _, l := range r.incident.Ledgers() {
+		if l = l.All; len(l.Rows) < wellRequests {
+			continue
+		}
+		if !l.ByClients() {
+			return false
+		}
+		some = true
+		took := make([]int64, 0, len(l.Rows))
+		for _, i := range l.Rows {
+			took = append(took, r.b.Requests.Latency(i))
+		}
+		slices.Sort(took)
+		n, _ := noticed(r.b, l)
+		if atClientsPace(l) {
+			n = 0
+		}
+		if stats.Quantile(took, .5) >= int64(cause.Noticeable) || float64(n) > missed*float64(len(l.Rows)) {
+			return false
+		}
+	}
+	return some
+}
+
+// wellRequests is how many requests it takes to say that fewer than one in a hundred is slow.
+const wellRequests = 300
+
+// noticed are the slow requests that take long enough to be noticed, and the time (ns) of them.
+func noticed(b *evidence.Bundle, l *ledger.Ledger) (n int, ns int64) {
+	for _, i := range l.Slow {
+		if took := b.Requests.Latency(i); took >= int64(cause.Noticeable) {
+			n++
+			ns += took
+		}
+	}
+	return n, ns
+}
+
+func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
+	if len(l.Rows) < ledger.MinRequests || len(l.Slow) == 0 {
+		return false
+	}
+	slow := float64(len(l.Slow)) / float64(len(l.Rows))
+	if l.Rule == ledger.RuleSLO || l.Rule == ledger.RuleBaseline {
+		return slow > missed
+	}
+	if atClientsPace(l) {
+		return false
+	}
+	var all int64
+	for _, i := range l.Rows {
+		all += b.Requests.Latency(i)
+	}
+	n, ns := noticed(b, l)
+	if float64(n) < rarely*float64(len(l.Rows)) && met(b, l) < unwellRequests {
+		return false
+	}
+	return float64(n) >= unwellRequests*float64(len(l.Rows)) || float64(ns) >= unwellTime*float64(all)
+}
+
+// atClientsPace says whether slow requests take as long as their clients do: what the service cannot make shorter.
+func atClientsPace(l *ledger.Ledger) bool {
+	return l.Total > 0 && float64(l.Charges[ledger.Client]) >= mostly*float64(l.Total)
+}
+
+// met is the part of the time in which a slow request that was noticed was under way.
+func met(b *evidence.Bundle, l *ledger.Ledger) float64 {
+	var at []reading.Span
+	for _, i := range l.Slow {
+		if took := b.Requests.Latency(i); took >= int64(cause.Noticeable) {
+			at = append(at, reading.Span{From: b.Requests.End.At(i) - took, To: b.Requests.End.At(i)})
+		}
+	}
+	sorting.By(at, func(x, y reading.Span) int { return cmp.Compare(x.From, y.From) })
+	var spans reading.Spans
+	for _, x := range at {
+		spans = spans.Add(x.From, x.To)
+	}
+	return float64(spans.Within(l.From, l.To)) / float64(max(1, l.To-l.From))
+}

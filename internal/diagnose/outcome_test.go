@@ -1,0 +1,144 @@
+package diagnose
+
+import (
+	"testing"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Many slow requests that no cause explains are not "nothing found", and quick ones that take
+// three times as long as the quickest are.
+func TestOutcome(t *testing.T) {
+	log := func(quick, slow time.Duration, every int64) *evidence.Bundle {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "access.log"}), "accesslog")
+		p.Clock().Name = "unix"
+		s := p.Subject(evidence.Subject{Kind: evidence.Process, Name: "shop"})
+		const epoch = int64(1_700_000_000e9)
+		for i := range int64(2000) {
+			took := quick
+			if i%every == 0 {
+				took = slow
+			}
+			from := epoch + i*10e6
+			p.Request(evidence.Request{Subject: s, Start: from, End: from + int64(took), Origin: p.Origin(i)})
+		}
+		p.Close()
+		return b
+	}
+	for _, x := range []struct {
+		b    *evidence.Bundle
+		slo  time.Duration
+		want string
+	}{
+		{log(2*time.Millisecond, 400*time.Millisecond, 5), 0, NotExplained},
+		{log(2*time.Millisecond, 400*time.Millisecond, 5), time.Second, NotJudged}, // an access log alone shows no mechanism
+		{log(200*time.Microsecond, 2*time.Millisecond, 5), 0, NotJudged},
+		{log(8*time.Millisecond, 26*time.Millisecond, 5), 0, NotExplained},
+		{log(8*time.Millisecond, 26*time.Millisecond, 40), 0, NotJudged},         // so few are no harm
+		{log(90*time.Microsecond, 270*time.Millisecond, 2000), 0, NotJudged},     // one moment, however little all the others take
+		{log(90*time.Microsecond, 1500*time.Millisecond, 2000), 0, NotExplained}, // one that a twentieth of who arrives would meet
+	} {
+		d, err := Run(t.Context(), x.b, Options{SLO: x.slo})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Outcome != x.want {
+			t.Errorf("%s, want %s: %d slow requests", d.Outcome, x.want, d.Requests.Slow)
+		}
+	}
+}
+
+// That all is well those say who make the requests, whatever else was not recorded; a service's own log does not, as it knows
+// nothing of who waits for it.
+func TestHealthyByClients(t *testing.T) {
+	for clients, want := range map[bool]string{true: NothingFound, false: NotJudged} {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "requests"}), "requests")
+		p.Clock().Name = "unix"
+		s := p.Subject(evidence.Subject{Kind: evidence.Process, Name: "shop"})
+		const epoch = int64(1_700_000_000e9)
+		for i := range int64(2000) {
+			x := evidence.Request{Subject: s, Start: epoch + i*10e6, End: epoch + i*10e6 + 3e6 + i%100*20e3, Origin: p.Origin(i)}
+			if clients {
+				x.Intended = x.Start
+			}
+			p.Request(x)
+		}
+		p.Close()
+		d, err := Run(t.Context(), b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Outcome != want {
+			t.Errorf("seen by clients: %v: %s, want %s", clients, d.Outcome, want)
+		}
+	}
+}
+
+// Threads that are always at requests of which nobody knows how long they take are no sign of
+// health; threads without work are.
+func TestAtRequests(t *testing.T) {
+	for _, x := range []struct {
+		stack []string // innermost first
+		want  float64  // 0: none
+	}{
+		{[]string{"java.net.SocketInputStream.socketRead0", "shop.Prices.ask", "javax.servlet.http.HttpServlet.service", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "[http-8080]"}, 3},
+		{[]string{"jdk.internal.misc.Unsafe.park", "java.util.concurrent.ThreadPoolExecutor.getTask", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "[http-8080]"}, 0},
+	} {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "threads.txt"}), "threaddump")
+		p.Clock().Name = "unix"
+		s := p.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm", Name: "shop", PID: 4711, CPUs: 2})
+		const epoch, looks = int64(1_700_000_000e9), 10
+		var frames []evidence.Frame
+		for _, f := range x.stack {
+			frames = append(frames, evidence.Frame{Func: p.Name(f)})
+		}
+		for n := range int64(looks) {
+			for lane := range evidence.LaneID(3) {
+				p.Sample(evidence.Sample{Subject: s, Time: epoch + n*1e9, Lane: lane + 1, Stack: p.Stack(frames), Type: p.Name(threads.SampleType), Value: 1, Origin: p.Origin(n)})
+			}
+		}
+		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverThreads, From: epoch, Until: epoch + looks*1e9})
+		p.Close()
+		d, err := Run(t.Context(), b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch at := d.AtRequests; {
+		case d.Outcome != NotJudged && x.want > 0:
+			t.Errorf("%s: %s, want it not judged", x.stack[0], d.Outcome)
+		case (at == nil) != (x.want == 0) || at != nil && *at != x.want:
+			t.Errorf("%s: %v threads at requests, want %v", x.stack[0], at, x.want)
+		}
+	}
+}
+
+// Downloads at the pace of who takes them are no fault of the service, and the same waits for others are.
+func TestAtTheClientsPace(t *testing.T) {
+	const began = 1_795_423_700e9
+	for kind, want := range map[evidence.Kind]bool{evidence.ClientWait: false, evidence.SyncWait: true} {
+		b := incident.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "trace"}), "trace")
+		*p.Clock() = evidence.Clock{Name: "unix"}
+		s := p.Subject(evidence.Subject{})
+		for i := range int64(200) {
+			took := int64(2e6)
+			if i%4 == 0 {
+				took = 3e9
+			}
+			at := began + i*100e6
+			p.Request(evidence.Request{Subject: s, Lane: evidence.LaneID(i + 1), Route: p.Name("GET /reel"), Start: at, End: at + took, Path: evidence.Path(nil).Append(evidence.Segment{Kind: kind, Dur: took})})
+		}
+		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverRequests, From: began, Until: began + 30e9})
+		p.Close()
+		i := incident.Of(b, incident.Options{})
+		if got := unwell(i.Bundle, i.Ledgers()[0]); got != want {
+			t.Errorf("%v: unwell %v, want %v; %+v", kind, got, want, i.Ledgers()[0].Charges)
+		}
+	}
+}

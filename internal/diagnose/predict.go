@@ -1,0 +1,109 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// WhichError says that the question is not about this evidence, or not clear: that is
+// for whoever asked to change.
+type WhichError struct{ Why string }
+
+func (e *WhichError) Error() string { return e.Why }
+
+func which(format string, args ...any) error { return &WhichError{fmt.Sprintf(format, args...)} }
+
+// PredictOptions are what is asked of [Predict].
+type PredictOptions struct {
+	Target  string // a process by its name or PID; "": the only one
+	Wanted  []model.Wanted
+	Since   time.Time // zero: all there is
+	Until   time.Time
+	Version string // of the tool
+}
+
+// Predict says what settings would do to the process that was read into a bundle, which
+// stays as it is. What cannot be is an error beside the rest.
+func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
+	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until})
+	if i.Nothing() {
+		return nil, which("no evidence lies between --since and --until: it covers %s", covered(i))
+	}
+	b := i.Bundle
+	r := &run{incident: i, b: b, d: &Diagnosis{}}
+	r.names()
+	id, err := r.modelled(opt.Target)
+	if err != nil {
+		return nil, err
+	}
+	of := runtime.Of(b.Subjects[id].Runtime)
+	m := runtime.Everywhere[0]
+	if len(of.Models) > 0 {
+		m = of.Models[0]
+	}
+	for _, w := range opt.Wanted {
+		if !slices.Contains(of.Models, w.Model) && !slices.Contains(runtime.Everywhere, w.Model) {
+			return nil, which("--set %s: %s is a %s process, which has no such setting", w.Text, r.name[id], of.Title)
+		}
+		m = w.Model // all are of one
+	}
+	a, err := m.Ask(model.Question{Bundle: b, Subject: id, Name: r.name[id], AtLeast: release(b, id), Ledger: i.Ledger(id), Wanted: opt.Wanted})
+	if a == nil {
+		return nil, fmt.Errorf("%s: %w", r.name[id], err)
+	}
+	a.ToolVersion = opt.Version
+	return a, err
+}
+
+// modelled finds the process that is meant.
+func (r *run) modelled(target string) (evidence.SubjectID, error) {
+	var of, watched []evidence.SubjectID
+	others := 0
+	for i, s := range r.b.Subjects {
+		id := evidence.SubjectID(i)
+		if _, ok := r.name[id]; !ok || s.Kind != evidence.Process {
+			continue
+		}
+		if target != "" && target != s.Name && target != strconv.Itoa(s.PID) && target != r.name[id] {
+			continue
+		}
+		models := runtime.Of(s.Runtime).Models
+		covers := func(m *model.Model) bool { return len(r.b.Covered(id, m.Covers)) > 0 }
+		anyway := slices.ContainsFunc(runtime.Everywhere, covers)
+		if len(models) == 0 && !anyway {
+			others++
+			continue
+		}
+		of = append(of, id)
+		if anyway || slices.ContainsFunc(models, covers) {
+			watched = append(watched, id)
+		}
+	}
+	if len(watched) > 0 {
+		of = watched
+	}
+	var names []string
+	for _, id := range of {
+		names = append(names, r.name[id])
+	}
+	switch {
+	case len(of) == 1:
+		return of[0], nil
+	case len(of) > 1:
+		return 0, which("the files are of %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
+	case target != "":
+		return 0, which("--target %s: the files hold no %s process of that name or PID", target, runtime.Modelled())
+	case others > 0:
+		return 0, which("the files hold no %s process, or do not say so: there are models of %s", runtime.Modelled(), model.About(runtime.Models()))
+	default:
+		return 0, which("the files hold no process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", runtime.Modelled())
+	}
+}

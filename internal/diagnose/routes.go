@@ -1,0 +1,112 @@
+package diagnose
+
+import (
+	"cmp"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose/cause"
+)
+
+// Route is what is known of the requests of one route: of all of them, with what most time of its slow ones went into.
+type Route struct {
+	Route    string   `json:"route"`
+	Subject  string   `json:"subject"`
+	Requests int      `json:"requests"`
+	Rate     *float64 `json:"rate"`   // per second, null unknown
+	P50Ms    *float64 `json:"p50_ms"` // null: none was finished
+	P99Ms    *float64 `json:"p99_ms"` // null: too few
+	LimitMs  *float64 `json:"slow_threshold_ms"`
+	Slow     int      `json:"slow"`
+	SlowMs   float64  `json:"slow_ms"`
+
+	Mechanism string   `json:"mechanism"` // that most of its slow time went into; "" none is slow, or not known
+	Title     string   `json:"title"`     // the mechanism in words
+	Share     *float64 `json:"share"`     // of its slow time, null unknown
+}
+
+// enoughForP99 is how many requests it takes for one of them to be beyond the p99.
+const enoughForP99 = 100
+
+// mostKnown is the part of the requests whose time is charged that must have a route for it to be told route by route.
+const mostKnown = .5
+
+// mostRoutes are the routes that are told: a log may have one for each thing somebody asked for.
+const mostRoutes = 100
+
+// routes sums up the requests of each route, those first that lost most, and how many more there are; nil where requests
+// have none.
+func (r *run) routes() (out []Route, left int) {
+	named := false
+	for _, charged := range r.incident.Counted() {
+		l := charged.All
+		q := &r.b.Requests
+		took, of := l.LatenciesByRoute(), make(map[evidence.NameID]*Route)
+		for route := range took {
+			of[route] = &Route{Route: r.b.Names.Text(route), Subject: r.name[l.Subject], LimitMs: cause.Number(float64(l.LimitOf(route)) / 1e6)}
+			named = named || of[route].Route != ""
+		}
+		for _, i := range l.Slow {
+			x := of[q.Route.At(i)]
+			x.Slow++
+			x.SlowMs += float64(q.Latency(i)) / 1e6
+		}
+		spent, known := make(map[evidence.NameID]*ledger.Charges), 0
+		for _, i := range charged.Slow {
+			if of[q.Route.At(i)] == nil || of[q.Route.At(i)].Route == "" {
+				continue
+			}
+			known++
+			c := charged.Of(i)
+			if spent[q.Route.At(i)] == nil {
+				spent[q.Route.At(i)] = new(ledger.Charges)
+			}
+			spent[q.Route.At(i)].Add(&c)
+		}
+		if float64(known) < mostKnown*float64(len(charged.Slow)) { // what few of them did says nothing of a route
+			clear(spent)
+		}
+		lane := runtime.Of(r.b.Subjects[l.Subject].Runtime).Lane
+		for route, x := range of {
+			ns := took[route]
+			x.Requests, x.P50Ms = len(ns), ms(stats.QuantileOf(ns, .5))
+			if len(ns) >= enoughForP99 {
+				x.P99Ms = ms(stats.QuantileOf(ns, .99))
+			}
+			if l.To > l.From {
+				x.Rate = cause.Number(float64(len(ns)) / (float64(l.To-l.From) / 1e9))
+			}
+			x.first(spent[route], lane)
+			out = append(out, *x)
+		}
+	}
+	if !named {
+		return nil, 0
+	}
+	sorting.By(out, func(a, b Route) int {
+		return cmp.Or(cmp.Compare(b.SlowMs, a.SlowMs), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Route, b.Route))
+	})
+	left = max(0, len(out)-mostRoutes)
+	return out[:len(out)-left], left
+}
+
+// first says what most of a route's slow time went into.
+func (x *Route) first(c *ledger.Charges, lane string) {
+	if c == nil || x.Slow == 0 {
+		return
+	}
+	most, sum := 0, c.Sum()
+	for m, v := range c {
+		if v > c[most] {
+			most = m
+		}
+	}
+	if sum <= 0 || c[most] <= 0 {
+		return
+	}
+	m := ledger.Mechanism(most)
+	x.Mechanism, x.Title, x.Share = m.String(), m.TitleAt(lane, ""), cause.Number(float64(c[most])/float64(sum))
+}

@@ -1,0 +1,193 @@
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/cause/all"
+)
+
+// Options are what the user decides.
+type Options struct {
+	SLO          time.Duration    // what counts as slow; 0: found from the requests
+	Requests     []string         // artifacts that the figures about all requests are to come from
+	Since, Until time.Time        // zero: all there is
+	Version      string           // of the tool
+	ExpectedRate float64          // requests/s that were agreed on, 0 not known
+	Baseline     *evidence.Bundle // of when all was well; nil: none
+}
+
+// Run diagnoses what was read into a bundle, which stays as it is. It is an error if none of it is of the time asked for.
+// Of long evidence its worst stretches are asked by themselves, too, as a share of a day says little about one bad hour.
+func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
+	d, err := once(ctx, read, opt)
+	if err != nil || !opt.Since.IsZero() || !opt.Until.IsZero() {
+		return d, err
+	}
+	return stretches(ctx, read, opt, d)
+}
+
+// once diagnoses the time asked for.
+func once(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
+	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until, SLO: opt.SLO, Requests: opt.Requests, Baseline: opt.Baseline})
+	b := i.Bundle
+	if i.Nothing() {
+		return nil, which("no evidence lies between --since and --until: it covers %s", covered(i))
+	}
+	crossCheck(b)
+	d := &Diagnosis{Schema: Schema, ToolVersion: opt.Version, RankedBy: "stopped_time", Ledger: []Entry{}, Verdicts: []Verdict{}}
+	for _, l := range i.Ledgers() {
+		quantiles(b, l)
+	}
+	rates(i, opt)
+	r := &run{incident: i, b: b, d: d}
+	r.names()
+	if err := r.judge(ctx); err != nil {
+		return nil, err
+	}
+	r.requests()
+	r.describe()
+	d.Outcome = r.outcome()
+	d.Host = r.shown()
+	d.Routes, d.RoutesLeft = r.routes()
+	d.Collectors = r.collectors()
+	d.Through = r.through()
+	d.kept = &kept{incident: i, threads: r.threads()}
+	return d, nil
+}
+
+// rates says of each service at which rate requests were to come: as agreed, and as they
+// did when all was well. A service of another name, or one of several, has no baseline.
+func rates(i *incident.Incident, opt Options) {
+	b := i.Bundle
+	add := func(s evidence.SubjectID, key string, v float64) {
+		b.Facts = append(b.Facts, evidence.Fact{Subject: s, Key: key, Number: v})
+	}
+	expected := opt.ExpectedRate
+	if expected == 0 {
+		expected = b.ExpectedRate
+	}
+	var well []*ledger.Ledger
+	if i.Baseline != nil {
+		well = i.Baseline.Ledgers()
+	}
+	for _, l := range i.Ledgers() {
+		if expected > 0 {
+			add(l.Subject, evidence.FactExpectedRate, expected)
+		}
+		for _, w := range well {
+			alone := len(well) == 1 && len(i.Ledgers()) == 1
+			if r := w.Requests; r.Rate > 0 && (alone || b.Agree(b.Subjects[l.Subject], i.Baseline.Bundle.Subjects[w.Subject])) {
+				add(l.Subject, evidence.FactBaselineRate, r.Rate)
+				add(l.Subject, evidence.FactBaselineP50, float64(r.P50))
+				add(l.Subject, evidence.FactBaselineP99, float64(r.P99))
+				break
+			}
+		}
+	}
+}
+
+type run struct {
+	incident *incident.Incident
+	b        *evidence.Bundle // its
+	d        *Diagnosis
+	name     map[evidence.SubjectID]string
+	unseen   bool // a process without requests has waits that nobody saw
+	outside  int  // slow requests while nothing was traced that anybody would notice
+}
+
+// judged says whether there is more about a subject than figures over time, or these are of its
+// collector: of what merely ran on the same host there is nothing to say.
+func (r *run) judged(s evidence.SubjectID) bool {
+	if slices.ContainsFunc(r.b.Coverage, func(c evidence.Coverage) bool { return c.Subject == s }) ||
+		slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool { return f.Subject == s }) {
+		return true
+	}
+	return reading.ReadGCCounters(r.b, s, reading.Whole) != nil || r.b.Requests.Subject.Has(s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
+}
+
+// names names the subjects that are judged.
+func (r *run) names() {
+	r.name = make(map[evidence.SubjectID]string)
+	for i, title := range r.b.Titles() {
+		if id := evidence.SubjectID(i); r.judged(id) {
+			r.name[id] = title
+		}
+	}
+}
+
+// judge asks every cause about every process and ranks the answers: what saves
+// most first; without requests, what stops or burns most.
+func (r *run) judge(ctx context.Context) error {
+	out := r.d.Verdicts
+	for i, s := range r.b.Subjects {
+		id := evidence.SubjectID(i)
+		name, ok := r.name[id]
+		if !ok || s.Kind != evidence.Process {
+			continue
+		}
+		c := &cause.Case{Bundle: r.b, Subject: id, Ledger: r.incident.Ledger(id)}
+		r.unseen = r.unseen || c.WaitsUnseen() && (c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests)
+		for _, k := range all.Causes {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !k.Applies(c) {
+				continue
+			}
+			v := k.Judge(c)
+			if v.State == cause.Supported {
+				c.Found = append(c.Found, cause.Found{ID: k.ID, Step: k.Step, Verdict: v})
+			}
+			out = append(out, verdict(k, v, name))
+		}
+	}
+	out = r.join(out)
+	order := map[string]int{cause.Supported: 0, cause.Inconclusive: 1, cause.RuledOut: 2}
+	sorting.By(out, func(a, b Verdict) int {
+		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), cmp.Compare(weight(b), weight(a)))
+	})
+	r.d.Verdicts = out
+	return nil
+}
+
+// weight ranks supported verdicts: saved slow time first, then stopped time.
+func weight(v Verdict) float64 {
+	if v.Saves != nil {
+		return 1e3 + v.Saves.Value
+	}
+	return v.weight
+}
+
+func verdict(k cause.Cause, v cause.Verdict, subject string) Verdict {
+	out := Verdict{Cause: k.ID, Subject: subject, Step: k.Step, Verdict: v.State, Title: v.Title, Summary: v.Summary, Saves: v.Saves,
+		Evidence: v.Evidence, Needs: v.Needs, Fix: v.Fix, Prediction: v.Prediction, Frontier: v.Frontier, weight: v.Weight, spends: v.Spends}
+	if out.Title == "" {
+		out.Title = k.Title
+	}
+	if out.Evidence == nil {
+		out.Evidence = []Evidence{}
+	}
+	if out.Needs == nil {
+		out.Needs = []Need{}
+	}
+	if out.Fix == nil {
+		out.Fix = []Fix{}
+	}
+	out.Prediction = make([]Prediction, len(v.Prediction))
+	for i, p := range v.Prediction {
+		if p.Fix == nil && len(v.Fix) > 0 && !p.Anyway {
+			p.Fix = new(int)
+		}
+		out.Prediction[i] = p
+	}
+	return out
+}

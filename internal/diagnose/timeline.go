@@ -1,0 +1,87 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/timeline"
+)
+
+// kept is what a diagnosis was made of, for looking at it.
+type kept struct {
+	incident *incident.Incident
+	threads  []ThreadStacks
+
+	laid     sync.Once
+	timeline *timeline.Timeline
+}
+
+// Timeline lays out when things happened to the service whose requests head the
+// report; without requests, to the one most was recorded of. It is made when it
+// is asked for first, and is nil in a Diagnosis that was not made by [Run] or has
+// forgotten what it was made of.
+func (d *Diagnosis) Timeline() *timeline.Timeline {
+	k := d.kept
+	if k == nil {
+		return nil
+	}
+	k.laid.Do(func() {
+		b, ledgers := k.incident.Bundle, k.incident.Ledgers()
+		k.timeline = timeline.Of(b, ledgers, subject(b, ledgers))
+		k.incident = nil
+	})
+	return k.timeline
+}
+
+// Incident is what the diagnosis was made of, nil where it was not made by [Run], has forgotten
+// that, or has laid out its [Diagnosis.Timeline].
+func (d *Diagnosis) Incident() *incident.Incident {
+	if d.kept == nil {
+		return nil
+	}
+	return d.kept.incident
+}
+
+// Forget drops the evidence that is kept for [Diagnosis.Timeline], the time line, and
+// what threads did.
+func (d *Diagnosis) Forget() { d.kept = nil }
+
+// top is the ledger whose figures head the report: the one with most slow time,
+// else with most requests.
+func top(ledgers []*ledger.Ledger) *ledger.Ledger {
+	return slices.MaxFunc(ledgers, func(a, b *ledger.Ledger) int {
+		return cmp.Or(cmp.Compare(a.Total, b.Total), cmp.Compare(a.Requests.Count, b.Requests.Count))
+	})
+}
+
+// subject is whom a time line is about.
+func subject(b *evidence.Bundle, ledgers []*ledger.Ledger) evidence.SubjectID {
+	if len(ledgers) > 0 {
+		return top(ledgers).Subject
+	}
+	// Most is known of a process whose states or collector were watched longest;
+	// else of any process, else of the host.
+	longest := make([]int64, len(b.Subjects))
+	for _, c := range b.Coverage {
+		weight := int64(1)
+		if k := c.Kind; k == evidence.CoverStates || k == evidence.CoverGC {
+			weight = 1 << 10
+		}
+		if b.Subjects[c.Subject].Kind == evidence.Process {
+			weight <<= 10
+		}
+		watched := min(max(0, c.Until-c.From), 1<<40)
+		longest[c.Subject] = max(longest[c.Subject], (watched+1)*weight)
+	}
+	best := evidence.SubjectID(-1)
+	for i, v := range longest {
+		if v > 0 && (best < 0 || v > longest[best]) {
+			best = evidence.SubjectID(i)
+		}
+	}
+	return best
+}

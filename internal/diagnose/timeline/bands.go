@@ -1,0 +1,315 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// bands lays out what the runtime and the host did for a while.
+func (l *layout) bands() {
+	for _, k := range []struct {
+		kind             evidence.Kind
+		cover, id, title string
+		text             func(int) string
+	}{
+		{evidence.GCCycle, evidence.CoverGC, "gc-cycle", "GC cycles", l.cycle},
+		{evidence.GCMark, evidence.CoverGC, "gc-mark", "concurrent mark", l.cause},
+		{evidence.GCConcurrent, evidence.CoverGC, "gc-concurrent", "concurrent phases", l.stop},
+		{evidence.StopTheWorld, evidence.CoverGC, "stop-the-world", "stop-the-world pauses", l.stop},
+		{evidence.Safepoint, evidence.CoverSafepoints, "safepoint", "safepoints", l.stop},
+		{evidence.AllocStall, evidence.CoverStalls, "allocation-stall", "threads waiting for memory", l.cause},
+		{evidence.Command, evidence.CoverRedisSlow, "command", "slow commands", l.cause},
+		{evidence.ServerStall, evidence.CoverRedisLatency, "server-stall", "the server did something else than commands", l.cause},
+	} {
+		rows, artifacts, watched := l.intervals(k.kind, k.cover)
+		spells := make([]spell, 0, len(rows))
+		for _, i := range rows {
+			from, to := l.b.Intervals.Start[i], l.b.Intervals.End[i]
+			if to >= l.t.From && from <= l.t.To {
+				spells = append(spells, spell{from: from, to: to, row: i})
+			}
+		}
+		l.band(k.id, k.title, l.nameOf(artifacts), spells, watched, k.text)
+	}
+	l.adjustments()
+	l.waits()
+	l.throttled()
+}
+
+// spell is something that lasted.
+type spell struct {
+	from, to int64
+	row      int
+}
+
+// intervals returns the rows of a kind in order of time, whom they are from, and
+// when was looked for that kind.
+// Several artifacts may tell of the same: the one that was read with the
+// requests, else the one with the best clock, counts, and others add what lies
+// where it did not look.
+func (l *layout) intervals(kind evidence.Kind, cover string) (rows []int, from []evidence.ArtifactID, looked spans) {
+	v := &l.b.Intervals
+	byArtifact := make(map[evidence.ArtifactID][]int)
+	for i, k := range v.Kind {
+		if k != kind || v.Subject[i] != l.subject || v.End[i] < v.Start[i] {
+			continue
+		}
+		if a, ok := v.Origin[i].Artifact(); ok && l.placed[v.Clock[i]] {
+			byArtifact[a] = append(byArtifact[a], i)
+		}
+	}
+	var order []evidence.ArtifactID
+	for a := range byArtifact {
+		order = append(order, a)
+	}
+	rank := func(a evidence.ArtifactID) int {
+		if l.ledger != nil && l.ledger.Traced && l.of[a] >= 0 && l.of[a] == l.of[l.ledger.Source] {
+			return 0
+		}
+		return 1
+	}
+	slack := func(a evidence.ArtifactID) int64 { return l.b.Clocks[v.Clock[byArtifact[a][0]]].Slack() }
+	sorting.By(order, func(x, y evidence.ArtifactID) int {
+		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(slack(x), slack(y)), cmp.Compare(x, y))
+	})
+	for _, a := range order {
+		n := len(rows)
+		for _, i := range byArtifact[a] {
+			if !looked.has(v.Start[i]) {
+				rows = append(rows, i)
+			}
+		}
+		if len(rows) > n {
+			from = append(from, a)
+		}
+		looked.add(l.watched(a, cover)...)
+	}
+	sorting.By(rows, func(a, b int) int { return cmp.Or(cmp.Compare(v.Start[a], v.Start[b]), cmp.Compare(a, b)) })
+	slices.Sort(from)
+	var saw []span
+	for _, c := range l.b.Coverage { // those that saw none looked, too
+		if c.Subject == l.subject && c.Kind == cover && c.From != 0 && c.Until > c.From && l.placed[c.Clock] {
+			saw = append(saw, span{c.From, c.Until})
+		}
+	}
+	looked.add(saw...)
+	return rows, from, looked
+}
+
+// watched are the spans in which an artifact watched the subject.
+func (l *layout) watched(a evidence.ArtifactID, kind string) (out []span) {
+	for _, c := range l.b.Coverage {
+		if o, ok := c.Origin.Artifact(); ok && o == a && c.Kind == kind && c.Subject == l.subject && c.From != 0 && c.Until > c.From && l.placed[c.Clock] {
+			out = append(out, span{c.From, c.Until})
+		}
+	}
+	return out
+}
+
+type span struct{ from, to int64 }
+
+// spans are spans in order that do not meet.
+type spans []span
+
+func (s *spans) add(more ...span) {
+	if len(more) == 0 {
+		return
+	}
+	all := append(slices.Clone(*s), more...)
+	sorting.By(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	out := all[:1]
+	for _, x := range all[1:] {
+		if last := &out[len(out)-1]; x.from <= last.to {
+			last.to = max(last.to, x.to)
+		} else {
+			out = append(out, x)
+		}
+	}
+	*s = out
+}
+
+func (s spans) has(t int64) bool {
+	i, ok := slices.BinarySearchFunc(s, t, func(x span, t int64) int { return cmp.Compare(x.from, t) })
+	return ok || i > 0 && t < s[i-1].to
+}
+
+// band adds a band of spells in order of their beginning. Where there are more
+// than [MaxBand], those with the least between them are drawn together.
+func (l *layout) band(id, title, source string, spells []spell, watched spans, text func(row int) string) {
+	if len(spells) == 0 {
+		return
+	}
+	b := Band{ID: id, Title: title, Source: source, Watched: l.within(watched)}
+	least := apart(spells)
+	joined := least >= 0
+	for i := 0; i < len(spells); {
+		x := spells[i]
+		longest, number, busy := x, uint32(1), x.to-x.from
+		i++
+		for ; i < len(spells) && joined && spells[i].from-x.to <= least; i++ {
+			if y := spells[i]; y.to-y.from > longest.to-longest.from {
+				longest = y
+			}
+			busy += max(0, spells[i].to-max(x.to, spells[i].from))
+			x.to = max(x.to, spells[i].to)
+			number++
+		}
+		b.From, b.To = append(b.From, x.from), append(b.To, x.to)
+		b.Text = append(b.Text, text(longest.row))
+		if joined {
+			b.Number, b.Longest, b.Busy = append(b.Number, number), append(b.Longest, longest.to-longest.from), append(b.Busy, busy)
+		}
+	}
+	b.brief()
+	if !slices.ContainsFunc(b.Text, func(s string) bool { return s != "" }) {
+		b.Text = nil
+	}
+	l.t.Bands = append(l.t.Bands, b)
+}
+
+// brief keeps the words of the longest where there are too many to tell of all.
+func (b *Band) brief() {
+	if len(b.Text) <= maxText {
+		return
+	}
+	long := func(i int) int64 {
+		if b.Longest != nil {
+			return b.Longest[i]
+		}
+		return b.To[i] - b.From[i]
+	}
+	order := make([]int, len(b.Text))
+	for i := range order {
+		order[i] = i
+	}
+	sorting.By(order, func(x, y int) int { return cmp.Or(cmp.Compare(long(y), long(x)), cmp.Compare(x, y)) })
+	for _, i := range order[maxText:] {
+		b.Text[i] = ""
+	}
+}
+
+// within is what of spans is shown.
+func (l *layout) within(s spans) (out [][2]int64) {
+	for _, x := range s {
+		if from, to := max(x.from, l.t.From), min(x.to, l.t.To); to > from {
+			out = append(out, [2]int64{from, to})
+		}
+	}
+	return out
+}
+
+// apart is the gap (ns) up to which neighbours must be drawn together so that
+// there are no more than [MaxBand], −1 if there are not.
+func apart(spells []spell) int64 {
+	if len(spells) <= MaxBand {
+		return -1
+	}
+	gaps := make([]int64, 0, len(spells)-1)
+	end := spells[0].to
+	for _, x := range spells[1:] {
+		gaps = append(gaps, max(0, x.from-end))
+		end = max(end, x.to)
+	}
+	slices.Sort(gaps)
+	return gaps[len(spells)-MaxBand-1]
+}
+
+func (l *layout) cause(row int) string {
+	return l.b.Names.Text(l.b.Intervals.Cause[row])
+}
+
+// cycle says what is known of a collector's cycle.
+func (l *layout) cycle(row int) string {
+	v := &l.b.Intervals
+	var text []string
+	if n, ok := v.Get(row, evidence.CycleNumber); ok {
+		text = append(text, fmt.Sprintf("cycle %.0f", n))
+	}
+	if forced, _ := v.Get(row, evidence.Forced); forced != 0 {
+		text = append(text, "forced")
+	}
+	if c := l.cause(row); c != "" {
+		text = append(text, c)
+	}
+	for _, k := range []struct {
+		key  evidence.Key
+		text string
+	}{{evidence.HeapBefore, "heap"}, {evidence.HeapLive, "live"}, {evidence.HeapGoal, "goal"}} {
+		if x, ok := v.Get(row, k.key); ok {
+			text = append(text, k.text+" "+size(x))
+		}
+	}
+	for _, k := range []struct {
+		key  evidence.Key
+		text string
+	}{{evidence.STWTime, "stopped"}, {evidence.AssistTime, "assists"}, {evidence.BackgroundTime, "workers"}, {evidence.IdleTime, "idle workers"}} {
+		if x, ok := v.Get(row, k.key); ok && x > 0 {
+			text = append(text, k.text+" "+seconds(int64(x)))
+		}
+	}
+	return strings.Join(text, ", ")
+}
+
+func size(bytes float64) string {
+	switch {
+	case bytes >= 1<<30:
+		return fmt.Sprintf("%.3g GiB", bytes/(1<<30))
+	case bytes >= 1000<<10:
+		return fmt.Sprintf("%.4g MiB", bytes/(1<<20))
+	}
+	return fmt.Sprintf("%.4g KiB", bytes/(1<<10))
+}
+
+// series returns the series of a name of the subject, else of the host, that are
+// on the time line.
+func (l *layout) series(name string) (out []*evidence.Series) {
+	for _, host := range []bool{false, true} {
+		for i := range l.b.Series {
+			s := &l.b.Series[i]
+			if s.Name == name && len(s.T) > 0 && (!host && s.Subject == l.subject || host && s.Subject != l.subject && l.b.Subjects[s.Subject].Kind == evidence.Host) && l.placed[s.Clock] {
+				out = append(out, s)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// like returns the series of another name from the same source.
+func (l *layout) like(s *evidence.Series, name string) *evidence.Series {
+	a, ok := s.Origin.Artifact()
+	if !ok {
+		return nil
+	}
+	return l.b.SeriesFrom(a, s.Subject, name)
+}
+
+func (l *layout) originName(o evidence.Origin) string {
+	a, ok := o.Artifact()
+	if !ok {
+		return ""
+	}
+	return l.nameOf(l.pieces(a))
+}
+
+// pieces are the artifacts of the recording that one is a piece of.
+func (l *layout) pieces(a evidence.ArtifactID) []evidence.ArtifactID {
+	x := &l.b.Artifacts[a]
+	if x.Series == "" {
+		return []evidence.ArtifactID{a}
+	}
+	var out []evidence.ArtifactID
+	for i := range l.b.Artifacts {
+		if y := &l.b.Artifacts[i]; y.Series == x.Series && slices.Equal(x.Formats, y.Formats) {
+			out = append(out, evidence.ArtifactID(i))
+		}
+	}
+	return out
+}

@@ -1,0 +1,260 @@
+package timeline
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// Collected is what a garbage collector did, in all: what a viewer of GC logs shows. What is
+// not known is NaN.
+type Collected struct {
+	Name     string // of the collector, "" unknown
+	Source   string
+	From, To int64   // ns
+	Watched  float64 // s of it
+	Rate     float64 // collections per second
+
+	// Pauses are the lengths of all stops of the world, ns, shortest first. Unlogged: the
+	// log has cycles beside the program, and none of the pauses they have.
+	Pauses   []int64
+	Unlogged bool
+	Stopped  float64 // share of the time, 0…1
+	// Worst is when a stretch as long as WorstOf (ns) began in which the world was stopped
+	// longest, and for what share of it; 0 of a recording that is not much longer.
+	Worst, WorstOf int64
+	WorstShare     float64
+
+	Kinds  []Pauses // by what the collector calls them, longest in all first
+	Causes []Pauses // collections by why they came; nil: it is not told
+
+	Alloc, Promoted      float64 // bytes/s
+	Live, Goal, Capacity float64 // bytes
+}
+
+// Pauses are stops of the world that have something in common.
+type Pauses struct {
+	Name               string
+	Count              int
+	Total, Mean, Worst int64 // ns
+	P99                int64 // ns, 0: of too few
+}
+
+// enoughForP99 is how many there must be for one to be beyond the 99th percentile.
+const enoughForP99 = 100
+
+// Worst stretches are told of recordings that are this many times as long.
+const (
+	stretch      = 60e9 // ns
+	muchLonger   = 5
+	mostPauseRow = 15
+)
+
+// collected sums up what the subject's collector did, nil: nobody watched it.
+func (l *layout) collected() {
+	r := runtime.Of(l.b.Subjects[l.subject].Runtime)
+	if r.ReadCollector == nil {
+		return
+	}
+	g := r.ReadCollector(l.b, l.subject, reading.Scope{Whole: true})
+	if g == nil || g.Span <= 0 || len(g.Pauses)+len(g.Cycles) == 0 && !g.Unlogged() {
+		return
+	}
+	c := &Collected{Name: cmp.Or(g.Name, r.Collector), From: g.From, To: g.Until, Watched: g.Span, Unlogged: g.Unlogged(),
+		Rate: g.Rate.Number, Stopped: g.Stopped.Number, Alloc: g.Alloc.Number, Promoted: g.Promoted.Number, Live: g.Live.Number, Goal: g.Goal.Number, Capacity: g.Capacity.Number}
+	c.Source = l.originName(g.Origin)
+	if a, ok := g.Origin.Artifact(); ok {
+		c.Source = l.nameOf(l.pieces(a))
+	}
+	kinds, causes := make(pausesBy), make(pausesBy)
+	for _, p := range g.Pauses {
+		c.Pauses = append(c.Pauses, p.To-p.From)
+		kinds.add(g.NameOf(p), p.To-p.From)
+		causes.add(g.TriggerOf(p), p.To-p.From)
+	}
+	slices.Sort(c.Pauses)
+	if g.Span*1e9 > muchLonger*stretch && len(g.Pauses) > 0 {
+		at, stopped := g.Pauses.Worst(stretch)
+		c.Worst, c.WorstOf, c.WorstShare = at, stretch, float64(stopped)/stretch
+	}
+	c.Kinds, c.Causes = kinds.sorted(), causes.sorted()
+	switch {
+	case r.Generations != nil:
+		l.ofGenerations(c, r.Generations(l.b, l.subject, g.Window))
+	case len(c.Causes) == 0:
+		c.Causes = l.ofCycles(g)
+	}
+	l.t.Collected = c
+}
+
+// ofGenerations takes from a runtime that tells it why each collection came, and what was
+// allocated and kept.
+func (l *layout) ofGenerations(c *Collected, g *reading.DotnetGC) {
+	if g == nil {
+		return
+	}
+	by := make(pausesBy)
+	var promoted float64
+	told := false
+	for i := range g.Collections {
+		x := &g.Collections[i]
+		name := "generation " + string(rune('0'+x.Generation))
+		if x.Reason != "" {
+			name += ", " + x.Reason
+		}
+		by.add(name, int64(x.Pause*1e9))
+		if x.Generation < 2 && x.Promoted >= 0 {
+			promoted, told = promoted+x.Promoted, true
+		}
+	}
+	c.Causes = by.sorted()
+	if g.Alloc.Known() {
+		c.Alloc = g.Alloc.Number
+	}
+	if told && g.Span > 0 {
+		c.Promoted = promoted / g.Span
+	}
+}
+
+// ofCycles tells the cycles that the pacer began from those that were forced, by all their
+// pauses; nil where none is.
+func (l *layout) ofCycles(g *reading.Collector) []Pauses {
+	by := make(pausesBy)
+	n := 0
+	forced := false
+	for _, x := range g.Cycles {
+		name := "the heap had reached its goal"
+		if x.Forced {
+			name, forced = "forced: by the program, or after two minutes without one", true
+		}
+		var sum int64
+		for n < len(g.Pauses) && g.Pauses[n].From < x.From {
+			n++
+		}
+		for k := n; k < len(g.Pauses) && g.Pauses[k].From <= x.To; k++ {
+			sum += g.Pauses[k].To - g.Pauses[k].From
+		}
+		by.add(name, sum)
+	}
+	if !forced && l.t.Lanes != "goroutine" {
+		return nil
+	}
+	return by.sorted()
+}
+
+// pausesBy gathers the lengths (ns) of pauses by what they have in common.
+type pausesBy map[string][]int64
+
+func (p pausesBy) add(name string, ns int64) {
+	if name != "" {
+		p[name] = append(p[name], ns)
+	}
+}
+
+// sorted sums them up, longest in all first.
+func (p pausesBy) sorted() (out []Pauses) {
+	for name, ns := range p {
+		slices.Sort(ns)
+		x := Pauses{Name: name, Count: len(ns), Worst: ns[len(ns)-1]}
+		for _, v := range ns {
+			x.Total += v
+		}
+		x.Mean = x.Total / int64(len(ns))
+		if len(ns) >= enoughForP99 {
+			x.P99 = stats.Quantile(ns, .99)
+		}
+		out = append(out, x)
+	}
+	sorting.By(out, func(a, b Pauses) int { return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name)) })
+	return out[:min(len(out), mostPauseRow)]
+}
+
+// cycled adds what cycles tell over time, of a runtime whose pauses do not tell it: how fast
+// the heap filled and, of .NET, what each collection found, left and kept.
+func (l *layout) cycled() {
+	r := runtime.Of(l.b.Subjects[l.subject].Runtime)
+	rows, artifacts, looked := l.intervals(evidence.GCCycle, evidence.CoverGC)
+	if len(rows) < 2 || r.ReadCollector == nil || l.charted("allocation") {
+		return
+	}
+	source := l.nameOf(artifacts)
+	if r.Generations != nil {
+		l.byGeneration(r.Generations(l.b, l.subject, reading.Window{From: l.t.From, Until: l.t.To}), source)
+		return
+	}
+	v := &l.b.Intervals
+	get := func(row int, k evidence.Key) float64 {
+		if x, ok := v.Get(row, k); ok {
+			return x
+		}
+		return math.NaN()
+	}
+	c := Curve{ID: "allocated", Title: "allocated, from one GC cycle to the next", Source: source}
+	for n, i := range rows[1:] {
+		last := rows[n]
+		if v.End[i] < l.t.From || v.Start[last] > l.t.To {
+			continue
+		}
+		grown := get(i, evidence.HeapAfter) - get(last, evidence.HeapLive)
+		took := float64(v.End[i]-v.End[last]) / 1e9
+		if !(grown >= 0) || took <= 0 || !looked.has(v.End[last]) {
+			grown, took = math.NaN(), 1
+		}
+		c.put(v.End[last], grown/took)
+	}
+	if n := len(c.T); n > 0 {
+		c.put(v.End[rows[len(rows)-1]], math.NaN())
+	}
+	chart := Chart{ID: "allocation", Title: "allocation rate", Unit: "bytes/s"}
+	chart.add(l.decimate(c))
+	l.chart(chart)
+}
+
+// charted says whether there is a chart.
+func (l *layout) charted(id string) bool {
+	return slices.ContainsFunc(l.t.Charts, func(c Chart) bool { return c.ID == id })
+}
+
+// byGeneration draws what .NET tells of each collection.
+func (l *layout) byGeneration(g *reading.DotnetGC, source string) {
+	if g == nil {
+		return
+	}
+	used := Curve{ID: "used", Title: "heap, at each collection", Source: source}
+	after := Curve{ID: "after", Title: "after a collection", Source: source}
+	rates := []*Curve{{ID: "allocated", Title: "allocated", Source: source}, {ID: "promoted", Title: "promoted", Source: source}}
+	var last int64
+	for i := range g.Collections {
+		x := &g.Collections[i]
+		if x.Before > 0 && x.After > 0 {
+			used.put(x.From, x.Before)
+			used.put(x.To, x.After)
+			after.put(x.To, x.After)
+		}
+		if i > 0 && x.From > last {
+			took := float64(x.From-last) / 1e9
+			rates[0].put(last, x.Allocated/took)
+			if x.Generation < 2 {
+				rates[1].put(last, x.Promoted/took)
+			}
+		}
+		last = x.To
+	}
+	heap := Chart{ID: "collected", Title: "heap before and after collections", Unit: "bytes"}
+	heap.add(l.decimate(used))
+	heap.add(l.decimate(after))
+	l.chart(heap)
+	for i, c := range []Chart{{ID: "allocation", Title: "allocation rate", Unit: "bytes/s"}, {ID: "promotion", Title: "promotion rate", Unit: "bytes/s"}} {
+		if len(rates[i].T) > 0 {
+			rates[i].put(last, math.NaN())
+		}
+		c.add(l.decimate(*rates[i]))
+		l.chart(c)
+	}
+}

@@ -1,0 +1,193 @@
+package timeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// stop says what is known of a stop of the world: by what, why, what it collected.
+func (l *layout) stop(row int) string {
+	v := &l.b.Intervals
+	text := []string{l.cause(row)}
+	for _, k := range []evidence.Key{evidence.Trigger, evidence.Failure} {
+		if n := v.NameOf(row, k); n != 0 {
+			text = append(text, l.b.Names.Text(n))
+		}
+	}
+	for _, k := range []struct {
+		title         string
+		before, after evidence.Key
+	}{{"heap", evidence.HeapBefore, evidence.HeapAfter}, {"young", evidence.YoungBefore, evidence.YoungAfter}} {
+		before, was := v.Get(row, k.before)
+		after, is := v.Get(row, k.after)
+		if was && is {
+			text = append(text, k.title+" "+size(before)+" → "+size(after))
+		}
+	}
+	user, told := v.Get(row, evidence.UserCPU)
+	system, _ := v.Get(row, evidence.SystemCPU)
+	if told && user+system > 0 {
+		text = append(text, fmt.Sprintf("user %s, system %s", seconds(int64(user)), seconds(int64(system))))
+	}
+	if x, ok := v.Get(row, evidence.ToSafepoint); ok && x > 0 {
+		text = append(text, "waiting for threads to stop "+seconds(int64(x)))
+	}
+	return strings.Join(slices.DeleteFunc(text, func(s string) bool { return s == "" }), ", ")
+}
+
+// pauses are the stops of the world that tell of the heap or which part of a collection
+// they are: those of a JVM's log.
+func (l *layout) pauses() (rows []int, source string) {
+	all, artifacts, _ := l.intervals(evidence.StopTheWorld, evidence.CoverGC)
+	v := &l.b.Intervals
+	for _, i := range all {
+		if _, ok := v.PauseOf(i); ok && v.End[i] >= l.t.From && v.Start[i] <= l.t.To {
+			rows = append(rows, i)
+		}
+	}
+	return rows, l.nameOf(artifacts)
+}
+
+// collections adds the heap as it was before and after each pause, how fast it filled, and
+// how much of the time pauses of each kind took.
+func (l *layout) collections() {
+	rows, source := l.pauses()
+	if told, from := l.sized(rows, source); len(told) > 0 {
+		l.heapAtPauses(told, from)
+		l.allocation(told, from)
+	}
+	if len(rows) > 0 {
+		l.promotion(rows, source)
+		l.pausesByKind(rows, source)
+	}
+}
+
+// sized are those that tell what the heap was before and after: pauses, else the cycles of
+// a collector that does all of it beside the program.
+func (l *layout) sized(pauses []int, source string) (rows []int, from string) {
+	v := &l.b.Intervals
+	tells := func(i int) bool {
+		_, was := v.Get(i, evidence.HeapBefore)
+		_, is := v.Get(i, evidence.HeapAfter)
+		return was && is
+	}
+	if slices.ContainsFunc(pauses, tells) {
+		return pauses, source
+	}
+	all, artifacts, _ := l.intervals(evidence.GCConcurrent, evidence.CoverGC)
+	for _, i := range all {
+		if tells(i) && v.End[i] >= l.t.From && v.Start[i] <= l.t.To {
+			rows = append(rows, i)
+		}
+	}
+	return rows, l.nameOf(artifacts)
+}
+
+// put appends a point that is later than the last.
+func (c *Curve) put(at int64, v float64) {
+	if n := len(c.T); n > 0 && c.T[n-1] >= at {
+		at = c.T[n-1] + 1
+	}
+	c.T, c.V = append(c.T, at), append(c.V, v)
+}
+
+// heapAtPauses draws the heap of pauses, or of cycles, as the saw it is, what was left each time as a line of its
+// own, and how large it was.
+func (l *layout) heapAtPauses(rows []int, source string) {
+	v := &l.b.Intervals
+	used := Curve{ID: "used", Title: "heap, before and after each collection", Source: source}
+	after := Curve{ID: "after", Title: "after a collection", Source: source}
+	old := Curve{ID: "old", Title: "old generation, after", Source: source}
+	capacity := Curve{ID: "limit", Title: "capacity", Source: source}
+	for _, i := range rows {
+		before, was := v.Get(i, evidence.HeapBefore)
+		left, is := v.Get(i, evidence.HeapAfter)
+		if was && is {
+			used.put(v.Start[i], before)
+			used.put(v.End[i], left)
+			after.put(v.End[i], left)
+		}
+		if x, ok := v.Get(i, evidence.OldAfter); ok {
+			old.put(v.End[i], x)
+		} else if young, ok := v.Get(i, evidence.YoungAfter); ok && is {
+			old.put(v.End[i], left-young)
+		}
+		if x, ok := v.Get(i, evidence.HeapCapacity); ok && x > 0 {
+			capacity.put(v.Start[i], x)
+		}
+	}
+	c := Chart{ID: "heap", Title: "heap", Unit: "bytes"}
+	for _, x := range []Curve{used, after, old, capacity} {
+		c.add(l.decimate(x))
+	}
+	l.chart(c)
+}
+
+// allocation is what the heap grew by from one pause to the next.
+func (l *layout) allocation(rows []int, source string) {
+	v := &l.b.Intervals
+	c := Curve{ID: "allocated", Title: "allocated", Source: source}
+	for n, i := range rows[1:] {
+		last := rows[n]
+		c.put(v.End[last], reading.Grown(v, last, i)/(float64(v.Start[i]-v.Start[last])/1e9)) // pauses may follow at once
+	}
+	if n := len(rows); n > 1 {
+		c.put(v.Start[rows[n-1]], math.NaN())
+	}
+	chart := Chart{ID: "allocation", Title: "allocation rate", Unit: "bytes/s"}
+	chart.add(l.decimate(c))
+	l.chart(chart)
+}
+
+// promotion is what young collections made the old generation grow by, over the time since
+// the one before.
+func (l *layout) promotion(rows []int, source string) {
+	v := &l.b.Intervals
+	c := Curve{ID: "promoted", Title: "promoted", Source: source}
+	last := -1
+	for _, i := range rows {
+		if k, _ := v.PauseOf(i); k != evidence.PauseYoung {
+			continue
+		}
+		before, after := reading.OldOf(v, i)
+		if last >= 0 && v.Start[i] > v.End[last] {
+			c.put(v.End[last], max(0, after-before)/(float64(v.Start[i]-v.Start[last])/1e9))
+		}
+		last = i
+	}
+	if len(c.T) > 0 {
+		c.put(v.Start[last], math.NaN())
+	}
+	chart := Chart{ID: "promotion", Title: "promotion rate", Unit: "bytes/s"}
+	chart.add(l.decimate(c))
+	l.chart(chart)
+}
+
+// pausesByKind is how much of each second the world was stopped, by what part of a
+// collection it was.
+func (l *layout) pausesByKind(rows []int, source string) {
+	v := &l.b.Intervals
+	const most = 500
+	g := newGrid(l.t.From, l.t.To, 100e6, most)
+	cells := make(map[evidence.Pause][]float64)
+	var order []evidence.Pause
+	for _, i := range rows {
+		k, _ := v.PauseOf(i)
+		if cells[k] == nil {
+			cells[k] = make([]float64, g.n)
+			order = append(order, k)
+		}
+		g.spread(cells[k], v.Start[i], v.End[i], 1)
+	}
+	slices.Sort(order)
+	c := Chart{ID: "pauses", Title: "paused by GC", Unit: "share", Stacked: true}
+	for _, k := range order {
+		c.add(g.curve(strings.ReplaceAll(k.String(), " ", "-"), k.String(), source, cells[k], 1/float64(g.width), l.t.To))
+	}
+	l.chart(c)
+}

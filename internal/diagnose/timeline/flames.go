@@ -1,0 +1,334 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// A stack is shown at most this deep; a node is shown from this part of all.
+const (
+	maxDepth  = 128
+	leastNode = 1000 // 1/leastNode
+)
+
+// flames lays out where time and memory went by stack.
+func (l *layout) flames() {
+	l.profile("threads", "thread samples", threads.SampleType, false) // most of a request that waits for a thread has no stack
+	l.slowTime()
+	l.held()
+	l.profile("cpu", "CPU time", "cpu", false)
+	l.profile("heap", "heap in use", evidence.SampleLive, true)
+	if len(l.b.Covered(l.subject, evidence.CoverAllocation)) > 0 {
+		l.profile("large-objects", "large objects allocated", evidence.SampleLargeAllocated, false)
+		l.profile("allocations", "allocated", evidence.SampleAllocated, false)
+		l.profile("gen2-deaths", "died in generation 2", evidence.SampleGen2Deaths, false)
+	}
+}
+
+// objects are types of samples whose class is the type of what was allocated.
+var objects = []string{evidence.SampleLargeAllocated, evidence.SampleAllocated, evidence.SampleGen2Deaths}
+
+// tree gathers stacks.
+type tree struct {
+	nodes []Node
+	child map[branch]int32
+	deep  bool // a stack was cut
+}
+
+type branch struct {
+	parent int32
+	name   string
+	kind   string
+}
+
+func newTree(title string) *tree {
+	return &tree{nodes: []Node{{Parent: -1, Name: title, Kind: "own"}}, child: make(map[branch]int32)}
+}
+
+func (t *tree) add(v int64) { t.nodes[0].Value += v }
+
+func (t *tree) below(parent int32, name, kind string, v int64) int32 {
+	k := branch{parent, name, kind}
+	n, ok := t.child[k]
+	if !ok {
+		n = int32(len(t.nodes))
+		t.nodes = append(t.nodes, Node{Parent: parent, Name: name, Kind: kind})
+		t.child[k] = n
+	}
+	t.nodes[n].Value += v
+	return n
+}
+
+// flame prunes what is too small to be seen, the largest child first.
+func (t *tree) flame(id, title, unit string) Flame {
+	f := Flame{ID: id, Title: title, Unit: unit, Total: t.nodes[0].Value}
+	least := f.Total / leastNode
+	children := make([][]int32, len(t.nodes))
+	for i, n := range t.nodes[1:] {
+		children[n.Parent] = append(children[n.Parent], int32(i+1))
+	}
+	var walk func(i, parent int32)
+	walk = func(i, parent int32) {
+		n := t.nodes[i]
+		n.Parent = parent
+		at := int32(len(f.Nodes))
+		f.Nodes = append(f.Nodes, n)
+		sorting.By(children[i], func(a, b int32) int {
+			return cmp.Or(cmp.Compare(t.nodes[b].Value, t.nodes[a].Value), cmp.Compare(t.nodes[a].Name, t.nodes[b].Name), cmp.Compare(t.nodes[a].Kind, t.nodes[b].Kind))
+		})
+		for _, c := range children[i] {
+			if t.nodes[c].Value < max(least, 1) {
+				f.Cut += max(t.nodes[c].Value, 0)
+				continue
+			}
+			walk(c, at)
+		}
+	}
+	walk(0, -1)
+	return f
+}
+
+// profile adds samples of a type: of all artifacts of the subject, or, as each
+// snapshot holds all of a heap, of the last.
+func (l *layout) profile(id, title, typ string, snapshot bool) {
+	want := l.b.Names.Lookup(typ)
+	if want == 0 {
+		return
+	}
+	s := &l.b.Samples
+	last := evidence.ArtifactID(-1)
+	if snapshot {
+		var latest int64
+		for i := range s.Len() {
+			a, ok := s.Origin[i].Artifact()
+			if s.Type[i] != want || s.Subject[i] != l.subject || !ok || a == last {
+				continue
+			}
+			if at := l.takenAt(a); last < 0 || at > latest || at == latest && a > last {
+				last, latest = a, at
+			}
+		}
+	}
+	type key struct {
+		stack evidence.StackID
+		class evidence.NameID
+	}
+	sums := make(map[key]int64)
+	unit := ""
+	others := make(map[evidence.ArtifactID]bool)
+	for i := range s.Len() {
+		if s.Type[i] != want || s.Subject[i] != l.subject {
+			continue
+		}
+		a, _ := s.Origin[i].Artifact()
+		if snapshot && a != last {
+			others[a] = true
+			continue
+		}
+		sums[key{s.Stack[i], s.Class[i]}] += s.Value[i]
+		unit = l.b.Names.Text(s.Unit[i])
+	}
+	if len(sums) == 0 {
+		return
+	}
+	if n := len(others); n > 0 {
+		l.omit("%d of %d heap profiles: the last is shown", n, n+1)
+	}
+	switch unit {
+	case "nanoseconds":
+		unit = "ns"
+	case "count":
+		unit = "1"
+	}
+	t := newTree("all")
+	for k, v := range sums {
+		if v > 0 {
+			t.add(v)
+			class := l.b.Names.Text(k.class)
+			if slices.Contains(objects, typ) {
+				t.below(l.stack(t, 0, 1, k.stack, "", "", v), class, "runtime", v)
+				continue
+			}
+			l.stack(t, 0, 1, k.stack, class, "", v)
+		}
+	}
+	l.flame(t, id, title, unit)
+}
+
+// takenAt is when an artifact was taken, as far as that is known.
+func (l *layout) takenAt(a evidence.ArtifactID) (at int64) {
+	for _, c := range l.b.Coverage {
+		if o, ok := c.Origin.Artifact(); ok && o == a {
+			at = max(at, c.Until)
+		}
+	}
+	return max(at, l.b.Artifacts[a].Modified)
+}
+
+func (l *layout) flame(t *tree, id, title, unit string) {
+	if t.nodes[0].Value <= 0 {
+		return
+	}
+	if t.deep {
+		l.omit("frames deeper than %d of %s", maxDepth, title)
+	}
+	l.t.Flames = append(l.t.Flames, t.flame(id, title, unit))
+}
+
+// stack adds a stack below a node, outermost frame first, and returns its last
+// node. Class is what a profile's sample was for, "" the program's own; frames are of one
+// kind, or "" each of its own.
+func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class, as string, v int64) int32 {
+	frames := l.b.Stacks.Frames(id)
+	inner := innerKind(class)
+	under := "" // once below the runtime, all is its own
+	for i := len(frames) - 1; i >= 0; i-- {
+		if depth++; depth > maxDepth {
+			t.deep = true
+			break
+		}
+		f := l.b.Names.Text(frames[i].Func)
+		if f == "" {
+			f = "?"
+		}
+		kind := "own"
+		switch {
+		case l.frames.stacks != nil:
+			if l.frames.stacks.Framework(f) {
+				kind = inner
+			}
+			f = threads.Short(f)
+		case isRuntime(f):
+			under = inner
+		}
+		switch {
+		case as != "":
+			kind = as
+		case under != "":
+			kind = under
+		}
+		at = t.below(at, f, kind, v)
+	}
+	return at
+}
+
+// isRuntime says whether a function is the runtime's or makes system calls.
+// Goroutines begin there: the main one in runtime.main.
+func isRuntime(f string) bool {
+	switch f {
+	case "runtime.main", "runtime.goexit":
+		return false
+	}
+	return strings.HasPrefix(f, "runtime.") || strings.HasPrefix(f, "syscall.") || strings.HasPrefix(f, "internal/runtime/") || strings.HasPrefix(f, "runtime/internal/") || strings.HasPrefix(f, "gcWriteBarrier")
+}
+
+// innerKind is what the runtime's frames of a sample are to be coloured as.
+func innerKind(class string) string {
+	switch {
+	case strings.HasPrefix(class, "gc "):
+		return "gc"
+	case class == "syscall", class == "page fault / zeroing":
+		return "kernel"
+	}
+	return "runtime"
+}
+
+// slowTime adds the slow requests' time: by what it is charged to, then by the
+// dependency or lock, then by the stack that waited, all in the mechanism's colour.
+func (l *layout) slowTime() {
+	if l.ledger == nil || l.ledger.Total <= 0 || !l.ledger.Traced {
+		return
+	}
+	type key struct {
+		m     ledger.Mechanism
+		what  evidence.NameID
+		stack evidence.StackID
+	}
+	sums := make(map[key]int64)
+	for _, row := range l.ledger.Slow {
+		l.ledger.Walk(row, func(_ int64, s evidence.Segment, charges *ledger.Charges) {
+			for m, v := range charges {
+				if v == 0 {
+					continue
+				}
+				k := key{m: ledger.Mechanism(m), stack: s.Stack}
+				if k.m.Named() {
+					k.what = s.Cause
+				}
+				sums[k] += v
+			}
+		})
+	}
+	t := newTree("slow requests")
+	for k, v := range sums {
+		t.add(v)
+		kind := Mechanism + k.m.String()
+		at, depth := t.below(0, k.m.TitleOf(l.lanes()), kind, v), 1
+		if k.what != 0 {
+			at, depth = t.below(at, l.b.Names.Text(k.what), kind, v), 2
+		}
+		l.stack(t, at, depth, k.stack, "", kind, v)
+	}
+	l.flame(t, "slow", "time of slow requests", "ns")
+}
+
+// forCPU are what requests are charged to while they wait for a CPU that somebody held.
+var forCPU = []ledger.Mechanism{ledger.RequestsCPU, ledger.CollectorCPU, ledger.BackgroundCPU, ledger.HostCPU}
+
+// fewSamples say nothing of who held the CPUs.
+const fewSamples = 10
+
+// held adds who held the CPUs while slow requests waited for one: samples with a time, of a
+// CPU profile beside a trace or by a clock of the kernel, by process where it is another.
+func (l *layout) held() {
+	if l.ledger == nil || !l.ledger.Traced {
+		return
+	}
+	s := &l.b.Samples
+	work, on := l.b.Names.Lookup(evidence.SampleWork), l.b.Names.Lookup(evidence.SampleOnCPU)
+	var sampled []int
+	for i := range s.Len() {
+		if typ := s.Type[i]; typ != 0 && (typ == work || typ == on) && s.Time[i] != 0 && s.Stack[i] != 0 {
+			sampled = append(sampled, i)
+		}
+	}
+	if len(sampled) < fewSamples {
+		return
+	}
+	var all []span
+	for _, row := range l.ledger.Slow {
+		l.ledger.Walk(row, func(at int64, x evidence.Segment, charges *ledger.Charges) {
+			for _, m := range forCPU {
+				if charges[m] > 0 && x.Kind == evidence.Runnable {
+					all = append(all, span{at, at + x.Dur})
+					return
+				}
+			}
+		})
+	}
+	var waits spans
+	waits.add(all...)
+	t, n := newTree("CPUs"), 0
+	for _, i := range sampled {
+		if !waits.has(s.Time[i]) {
+			continue
+		}
+		n++
+		v := max(s.Value[i], 1)
+		t.add(v)
+		at, depth := int32(0), 1
+		if s.Subject[i] != l.subject {
+			at, depth = t.below(0, l.titles[s.Subject[i]], Mechanism+ledger.HostCPU.String(), v), 2
+		}
+		l.stack(t, at, depth, s.Stack[i], l.b.Names.Text(s.Class[i]), "", v)
+	}
+	if n >= fewSamples {
+		l.flame(t, "held", "who held the CPUs while slow requests waited for one", "ns")
+	}
+}

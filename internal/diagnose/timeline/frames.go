@@ -1,0 +1,132 @@
+package timeline
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// frames words stacks, each once.
+type frames struct {
+	known  map[evidence.StackID]string
+	stacks *threads.Reader // nil: they are no threads' whose stacks tell what they do
+}
+
+// mechanics are the packages that carry a wait out and say nothing of what it is
+// for: they are left out where anything else called them.
+var mechanics = map[string]bool{"runtime": true, "internal": true, "syscall": true}
+
+// standard are the first parts of the standard library's import paths. What is
+// called through it says more than what it does itself.
+var standard = func() map[string]bool {
+	m := make(map[string]bool)
+	for _, p := range strings.Fields(`archive bufio builtin bytes cmp compress container context crypto database debug embed encoding errors expvar
+		flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime slices sort strconv
+		strings structs sync syscall testing text time unicode unique unsafe vendor weak`) {
+		m[p] = true
+	}
+	return m
+}()
+
+// root is the first part of the import path of a function's package.
+func root(function string) string {
+	if i := strings.IndexAny(function, "(["); i >= 0 {
+		function = function[:i] // a receiver's or a type argument's package is not its own
+	}
+	if i := strings.IndexByte(function, '/'); i >= 0 {
+		return function[:i]
+	}
+	if i := strings.IndexByte(function, '.'); i >= 0 {
+		return function[:i]
+	}
+	return function
+}
+
+// where names a stack by two or three frames, innermost first: the innermost that
+// is not the runtime's, and the first of the program's own or of a library. Without
+// one, what the goroutine's function called says which stage it was in.
+func (f *frames) where(b *evidence.Bundle, id evidence.StackID) string {
+	if id == 0 {
+		return ""
+	}
+	if text, ok := f.known[id]; ok {
+		return text
+	}
+	if f.known == nil {
+		f.known = make(map[evidence.StackID]string)
+	}
+	text := ""
+	if f.stacks != nil {
+		text = whereThread(b, f.stacks, b.Stacks.Frames(id))
+	} else {
+		text = where(b, b.Stacks.Frames(id))
+	}
+	f.known[id] = text
+	return text
+}
+
+func where(b *evidence.Bundle, stack []evidence.Frame) string {
+	innermost, own := -1, -1
+	for i, x := range stack {
+		p := root(b.Names.Text(x.Func))
+		if innermost < 0 && !mechanics[p] {
+			innermost = i
+		}
+		if !standard[p] {
+			own = i
+			break
+		}
+	}
+	var text []string
+	add := func(i int) {
+		x := stack[i]
+		s := b.Names.Text(x.Func)
+		if file := b.Names.Text(x.File); file != "" && x.Line > 0 {
+			s += fmt.Sprintf(" %s:%d", path.Base(file), x.Line)
+		}
+		text = append(text, s)
+	}
+	switch {
+	case len(stack) == 0:
+		return ""
+	case innermost < 0:
+		add(0)
+	case own < 0:
+		add(innermost)
+		if stage := len(stack) - 2; stage > innermost {
+			add(stage)
+		}
+	default:
+		if innermost < own {
+			add(innermost)
+		}
+		add(own)
+		if own+1 < len(stack) && !standard[root(b.Names.Text(stack[own+1].Func))] {
+			add(own + 1)
+		}
+	}
+	return strings.Join(text, " ← ")
+}
+
+// whereThread names a thread's stack by the call that waits and the first frame of
+// the user's own code below it.
+func whereThread(b *evidence.Bundle, stacks *threads.Reader, stack []evidence.Frame) string {
+	names := make([]string, len(stack))
+	for i, x := range stack {
+		names[i] = b.Names.Text(x.Func)
+	}
+	v := stacks.Read(names, "")
+	var text []string
+	for _, i := range []int{v.Wait, v.User} {
+		if i >= 0 && i < len(names) && (len(text) == 0 || i != v.Wait) {
+			text = append(text, threads.Readable(names[i]))
+		}
+	}
+	if len(text) == 0 && len(names) > 0 {
+		return threads.Readable(names[0])
+	}
+	return strings.Join(text, " ← ")
+}

@@ -1,0 +1,303 @@
+package timeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Of lays out what happened to a subject. Ledgers are those of the bundle, of
+// any subjects; the subject's own says which requests were slow. The bundle must
+// have been unified and aligned; it is only read.
+func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID) *Timeline {
+	t := &Timeline{}
+	if int(subject) < 0 || int(subject) >= len(b.Subjects) {
+		return t
+	}
+	l := &layout{b: b, t: t, subject: subject}
+	for _, x := range ledgers {
+		if x.Subject == subject {
+			l.ledger = x
+		}
+	}
+	l.titles = b.Titles()
+	t.Subject = l.titles[subject]
+	t.Lanes = l.lanes()
+	l.frames.stacks = runtime.Of(b.Subjects[subject].Runtime).Stacks
+	l.findSources()
+	l.place()
+	l.chosen()
+	l.routes()
+	l.requests()
+	l.span()
+	l.bands()
+	l.charts()
+	l.details()
+	l.processors()
+	l.flames()
+	l.collected()
+	l.others()
+	return t
+}
+
+// layout builds a Timeline.
+type layout struct {
+	b       *evidence.Bundle
+	t       *Timeline
+	subject evidence.SubjectID
+	ledger  *ledger.Ledger // nil: the subject has no requests
+	titles  []string       // by subject
+
+	sources []source
+	of      []int // by artifact: its source, −1 if it has no requests of the subject
+
+	placed []bool // by clock: its times are on the time line
+	head   evidence.ClockID
+
+	slow    evidence.Rows // by request
+	shown   shown
+	frames  frames
+	lengths []int64                      // of a request's states
+	cycles  map[evidence.ArtifactID]bool // artifacts with intervals
+}
+
+// source is an artifact, or the pieces of one recording, with requests of the
+// subject.
+type source struct {
+	name      string
+	artifacts []evidence.ArtifactID
+	count     int
+	from, to  int64 // ns: the first beginning, the last end
+	low, high int64 // ns: the least and the highest latency
+	clock     evidence.ClockID
+	placed    bool
+}
+
+// findSources groups the subject's requests by what they were read from and
+// puts the source that heads the report first.
+func (l *layout) findSources() {
+	r, b := &l.b.Requests, l.b
+	l.of = make([]int, len(b.Artifacts))
+	for i := range l.of {
+		l.of[i] = -1
+	}
+	bySeries := make(map[string]int)
+	for i := range r.Len() {
+		if r.Subject.At(i) != l.subject || !r.Timed(i) {
+			continue
+		}
+		a, ok := r.Origin.At(i).Artifact()
+		if !ok || int(a) >= len(b.Artifacts) {
+			continue
+		}
+		at := l.of[a]
+		if at < 0 {
+			at = l.sourceOf(a, bySeries)
+			l.of[a] = at
+		}
+		s := &l.sources[at]
+		lat := r.Latency(i)
+		began := r.End.At(i) - lat
+		if s.count == 0 {
+			s.from, s.to, s.low, s.high, s.clock = began, r.End.At(i), lat, lat, r.Clock.At(i)
+		}
+		s.count++
+		s.from, s.to = min(s.from, began), max(s.to, r.End.At(i))
+		s.low, s.high = min(s.low, lat), max(s.high, lat)
+	}
+	if l.ledger == nil || len(l.sources) == 0 {
+		return
+	}
+	if first := l.of[l.ledger.Requests.Source]; first > 0 {
+		moved := append([]source{l.sources[first]}, slices.Delete(slices.Clone(l.sources), first, first+1)...)
+		for i, at := range l.of {
+			switch {
+			case at == first:
+				l.of[i] = 0
+			case at >= 0 && at < first:
+				l.of[i]++
+			}
+		}
+		l.sources = moved
+	}
+}
+
+// sourceOf returns the source of an artifact, a new one unless it is a piece of
+// a recording that has one.
+func (l *layout) sourceOf(a evidence.ArtifactID, bySeries map[string]int) int {
+	x := &l.b.Artifacts[a]
+	if x.Series != "" {
+		if at, ok := bySeries[x.Series]; ok {
+			l.sources[at].artifacts = append(l.sources[at].artifacts, a)
+			return at
+		}
+		bySeries[x.Series] = len(l.sources)
+	}
+	l.sources = append(l.sources, source{artifacts: []evidence.ArtifactID{a}})
+	return len(l.sources) - 1
+}
+
+// nameOf names artifacts: pieces of a recording by its name and how many.
+func (l *layout) nameOf(artifacts []evidence.ArtifactID) string {
+	var names []string
+	pieces := make(map[string]int)
+	for _, a := range artifacts {
+		x := &l.b.Artifacts[a]
+		if x.Series == "" {
+			names = append(names, x.Name)
+			continue
+		}
+		if pieces[x.Series] == 0 {
+			names = append(names, x.Name)
+		}
+		pieces[x.Series]++
+	}
+	for i, n := range names {
+		for _, a := range artifacts {
+			if x := &l.b.Artifacts[a]; x.Name == n && pieces[x.Series] > 1 && x.Series != "" {
+				names[i] = fmt.Sprintf("%s (%d pieces)", x.Series, pieces[x.Series])
+			}
+		}
+	}
+	const most = 3
+	if len(names) > most {
+		names = append(names[:most-1], fmt.Sprintf("%d more", len(names)-most+1))
+	}
+	return strings.Join(names, ", ")
+}
+
+// span is what is shown: as long as requests were watched and somewhat around;
+// without requests, all there is of the subject.
+func (l *layout) span() {
+	var from, to int64
+	add := func(x, y int64) {
+		if from == 0 && to == 0 {
+			from, to = x, y
+		}
+		from, to = min(from, x), max(to, y)
+	}
+	for i := range l.sources {
+		if s := &l.sources[i]; s.placed {
+			add(s.from, s.to)
+		}
+	}
+	for _, c := range l.b.Coverage {
+		if c.From == 0 || c.Until <= c.From || !l.placed[c.Clock] {
+			continue
+		}
+		a, ok := c.Origin.Artifact()
+		if len(l.sources) > 0 && (!ok || l.of[a] < 0 || c.Subject != l.subject) {
+			continue
+		}
+		if len(l.sources) == 0 && c.Subject != l.subject {
+			continue
+		}
+		add(c.From, c.Until)
+	}
+	l.t.From, l.t.To = from, to
+	if len(l.sources) == 0 {
+		return
+	}
+	// Around it, what else was recorded shows how it was before and after.
+	margin := (to - from) / 4
+	if to-from < 1e9 {
+		margin = 30e9 // a request or two, which are not what was watched
+	}
+	for _, c := range l.b.Coverage {
+		if l.drawn(&c) && (c.Subject == l.subject || l.b.Subjects[c.Subject].Kind == evidence.Host) {
+			add(max(c.From, l.t.From-margin), min(max(c.Until, l.t.From-margin), l.t.To+margin))
+		}
+	}
+	l.t.From, l.t.To = min(from, l.t.From), max(to, l.t.To)
+}
+
+// drawn says whether what was watched is on the time line. Memory statistics know
+// of cycles long ago, but not when they began.
+func (l *layout) drawn(c *evidence.Coverage) bool {
+	if c.From == 0 || c.Until <= c.From || !l.placed[c.Clock] {
+		return false
+	}
+	if c.Kind != evidence.CoverGC {
+		return true
+	}
+	if l.cycles == nil {
+		l.cycles = make(map[evidence.ArtifactID]bool)
+		for _, o := range l.b.Intervals.Origin {
+			if a, ok := o.Artifact(); ok {
+				l.cycles[a] = true
+			}
+		}
+	}
+	a, _ := c.Origin.Artifact()
+	return l.cycles[a]
+}
+
+// omit says that something was recorded and is not shown.
+func (l *layout) omit(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(l.t.Omitted, text) {
+		l.t.Omitted = append(l.t.Omitted, text)
+	}
+}
+
+// others says what of the bundle is about somebody else.
+func (l *layout) others() {
+	b := l.b
+	requests := make([]int, len(b.Subjects))
+	for _, s := range b.Requests.Subject.All() {
+		requests[s]++
+	}
+	for s, n := range requests {
+		if n > 0 && evidence.SubjectID(s) != l.subject {
+			l.omit("%d requests of %s: this timeline is of %s", n, l.titles[s], l.t.Subject)
+		}
+	}
+	for i := range l.sources {
+		if s := &l.sources[i]; !s.placed {
+			l.omit("the %d requests of %s: their time of day is not known", s.count, s.name)
+		}
+	}
+	apart := make(map[string]bool)
+	for _, c := range b.Coverage {
+		if a, ok := c.Origin.Artifact(); ok && c.Subject == l.subject && c.From != 0 && !l.placed[c.Clock] && l.of[a] < 0 {
+			apart[b.Artifacts[a].Name] = true
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(apart)) {
+		l.omit("%s: its time of day is not known", n)
+	}
+	if from, to := l.hull(); len(l.sources) > 0 && (from < l.t.From || to > l.t.To) {
+		l.omit("%s without requests, before the first and after the last", seconds(max(0, l.t.From-from)+max(0, to-l.t.To)))
+	}
+}
+
+// hull is the span of all that is known of the subject and of no other.
+func (l *layout) hull() (from, to int64) {
+	from, to = l.t.From, l.t.To
+	for _, c := range l.b.Coverage {
+		if c.Subject == l.subject && l.drawn(&c) {
+			from, to = min(from, c.From), max(to, c.Until)
+		}
+	}
+	return from, to
+}
+
+// seconds is a duration (ns) in words.
+func seconds(ns int64) string {
+	switch s := float64(ns) / 1e9; {
+	case s >= 7200:
+		return fmt.Sprintf("%.1f h", s/3600)
+	case s >= 120:
+		return fmt.Sprintf("%.0f min", s/60)
+	case s >= 1:
+		return fmt.Sprintf("%.3g s", s)
+	case s >= 1e-3:
+		return fmt.Sprintf("%.3g ms", s*1e3)
+	}
+	return fmt.Sprintf("%.3g µs", float64(ns)/1e3)
+}

@@ -1,0 +1,201 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// collector turns what a ledger walks along into states. Of a request with too
+// many, neighbours shorter than short are drawn together until they are that long.
+type collector struct {
+	l      *layout
+	states []State
+	short  int64 // ns, 0: nothing is drawn together
+
+	open    bool
+	at, dur int64
+	number  int
+	charges ledger.Charges
+	kinds   [256]int64
+	last    evidence.Segment
+	same    bool // all of what is open is the like of last
+}
+
+func (c *collector) add(at int64, s evidence.Segment, charges *ledger.Charges) {
+	if s.Dur >= c.short {
+		c.close()
+		c.states = append(c.states, c.l.state(at, &s, charges))
+		return
+	}
+	if !c.open {
+		c.open, c.at, c.dur, c.number, c.charges, c.kinds, c.same = true, at, 0, 0, ledger.Charges{}, [256]int64{}, true
+	} else if s.Kind != c.last.Kind || s.Stack != c.last.Stack || s.Cause != c.last.Cause || s.Holder != c.last.Holder || s.HolderKind != c.last.HolderKind || s.Lane != c.last.Lane {
+		c.same = false
+	}
+	c.last = s
+	c.dur += s.Dur
+	c.number++
+	c.charges.Add(charges)
+	c.kinds[s.Kind] += s.Dur
+	if c.dur >= c.short {
+		c.close()
+	}
+}
+
+// shortest is the least length below which states must be drawn together so that
+// no more than most are left of a request that took all; 0: none.
+func shortest(lengths []int64, all int64, most int) int64 {
+	if len(lengths) <= most {
+		return 0
+	}
+	// Here one in three at most is long, one in three full, and one ends where a long
+	// one begins.
+	high := 3*all/int64(most-1) + 1
+	for low := int64(1); low+low/64 < high-1; {
+		middle := (low + high) / 2
+		if low < high/4 {
+			middle = int64(math.Sqrt(float64(low) * float64(high)))
+		}
+		if drawn(lengths, middle) <= most {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
+
+// drawn is how many states are left when those below a length are drawn together.
+func drawn(lengths []int64, short int64) (n int) {
+	var open int64
+	for _, v := range lengths {
+		switch {
+		case v >= short:
+			if open > 0 {
+				n++
+			}
+			n++
+			open = 0
+			continue
+		default:
+			open += v
+		}
+		if open >= short {
+			n++
+			open = 0
+		}
+	}
+	if open > 0 {
+		n++
+	}
+	return n
+}
+
+// close ends a state of several.
+func (c *collector) close() {
+	if !c.open {
+		return
+	}
+	c.open = false
+	if c.same {
+		s := c.last
+		s.Dur, s.Held = c.dur, evidence.Shares{}
+		x := c.l.state(c.at, &s, &c.charges)
+		if c.number > 1 {
+			x.Number = c.number
+		}
+		c.states = append(c.states, x)
+		return
+	}
+	most := 0
+	for k, v := range c.kinds {
+		if v > c.kinds[most] {
+			most = k
+		}
+	}
+	x := State{At: c.at, Dur: c.dur, Number: c.number, Kind: evidence.Kind(most).String()}
+	x.Mechanism, x.Parts = parts(&c.charges)
+	c.states = append(c.states, x)
+}
+
+// state is one state in words.
+func (l *layout) state(at int64, s *evidence.Segment, charges *ledger.Charges) State {
+	x := State{At: at, Dur: s.Dur, Kind: s.Kind.String(), What: l.b.Names.Text(s.Cause), Where: l.frames.where(l.b, s.Stack), Holder: l.holder(s)}
+	x.Mechanism, x.Parts = parts(charges)
+	return x
+}
+
+// parts names what most of a state is charged to, and all where that is several,
+// the largest first.
+func parts(c *ledger.Charges) (most string, all []Part) {
+	for m, v := range c {
+		if v > 0 {
+			all = append(all, Part{ledger.Mechanism(m).String(), v})
+		}
+	}
+	if len(all) == 0 {
+		return ledger.Unexplained.String(), nil
+	}
+	sorting.By(all, func(a, b Part) int { return cmp.Compare(b.Dur, a.Dur) })
+	if len(all) == 1 {
+		return all[0].Mechanism, nil
+	}
+	return all[0].Mechanism, all
+}
+
+// holder says who held what a state waited for: a lock, the processors, or the
+// lane whose state this is.
+func (l *layout) holder(s *evidence.Segment) string {
+	switch {
+	case s.Holder != 0 && s.HolderKind != evidence.KindUnknown:
+		return fmt.Sprintf("%s %d: %s", l.lanes(), s.Holder, s.HolderKind)
+	case s.Holder != 0:
+		return fmt.Sprintf("%s %d", l.lanes(), s.Holder)
+	case s.HolderKind != evidence.KindUnknown:
+		return s.HolderKind.String()
+	case s.Kind == evidence.Runnable:
+		return held(&s.Held)
+	case s.Lane != 0:
+		return fmt.Sprintf("%s %d, whom it waited for: %s", l.lanes(), s.Lane, s.Kind)
+	}
+	return ""
+}
+
+// lanes is what the subject's runtime calls its lanes.
+func (l *layout) lanes() string { return runtime.Of(l.b.Subjects[l.subject].Runtime).Lane }
+
+// held says who held the processors, the largest share first.
+func held(s *evidence.Shares) string {
+	sum := s.Sum()
+	if sum <= 0 {
+		return ""
+	}
+	type share struct {
+		h evidence.Holder
+		v int64
+	}
+	var all []share
+	for h, v := range s {
+		if v > 0 {
+			all = append(all, share{evidence.Holder(h), v})
+		}
+	}
+	sorting.By(all, func(a, b share) int { return cmp.Compare(b.v, a.v) })
+	if len(all) == 1 {
+		return "processors: " + all[0].h.String()
+	}
+	var text []string
+	for _, x := range all {
+		if percent := (200*x.v + sum) / (2 * sum); percent > 0 {
+			text = append(text, fmt.Sprintf("%s %d %%", x.h, percent))
+		}
+	}
+	return "processors: " + strings.Join(text, ", ")
+}

@@ -1,0 +1,82 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// ThrottledPeriods is the series that counts in how many of its periods a CPU quota
+// stopped a control group
+// (https://docs.kernel.org/scheduler/sched-bwc.html#statistics), each second.
+const ThrottledPeriods = evidence.SeriesCgroupCPUThrottledPeriods
+
+// ThrottledTitle is what a row of [Throttle]s is called. They are as long as the time
+// between two readings: within it a stop may have been a moment.
+const ThrottledTitle = "readings in which the CPU quota throttled it"
+
+// Throttle is the time between two readings of a quota's counters, if it stopped the
+// group in between.
+type Throttle struct {
+	From, To int64  // ns
+	Text     string // "1 of 3 periods, 442 µs in all"
+}
+
+// Throttles lists what a series of [ThrottledPeriods] tells, in order of time.
+func Throttles(b *evidence.Bundle, s *evidence.Series) (out []Throttle) {
+	like := func(name string) *evidence.Series {
+		if a, ok := s.Origin.Artifact(); ok {
+			return b.SeriesFrom(a, s.Subject, name)
+		}
+		return nil
+	}
+	stopped, periods := like(evidence.SeriesCgroupCPUThrottled), like(evidence.SeriesCgroupCPUPeriods)
+	for i := 0; i+1 < len(s.T); i++ {
+		if !(s.V[i] > 0) {
+			continue
+		}
+		d := float64(s.T[i+1]-s.T[i]) / 1e9
+		text := fmt.Sprintf("%.0f periods", s.V[i]*d)
+		if v, ok := at(periods, s.T[i]); ok && v > 0 {
+			text = fmt.Sprintf("%.0f of %.0f periods", s.V[i]*d, v*d)
+		}
+		if v, ok := at(stopped, s.T[i]); ok {
+			text += ", " + seconds(int64(v*d*1e9)) + " in all"
+		}
+		out = append(out, Throttle{s.T[i], s.T[i+1], text})
+	}
+	return out
+}
+
+// at is a series' value at a time at which another from the same source has one.
+func at(s *evidence.Series, t int64) (float64, bool) {
+	if s == nil {
+		return 0, false
+	}
+	i, ok := slices.BinarySearch(s.T, t)
+	if !ok {
+		return 0, false
+	}
+	return s.V[i], true
+}
+
+// throttled lays out when a quota stopped the process, as closely as its counters
+// were read.
+func (l *layout) throttled() {
+	for _, s := range l.series(ThrottledPeriods) {
+		all := Throttles(l.b, s)
+		var spells []spell
+		for i, x := range all {
+			if x.To >= l.t.From && x.From <= l.t.To {
+				spells = append(spells, spell{x.From, x.To, i})
+			}
+		}
+		// A counter's readings tell of the time between them, whatever pieces they are in.
+		watched := l.watchedBy(s)
+		if len(watched) == 0 {
+			watched = spans{{s.T[0], s.T[len(s.T)-1]}}
+		}
+		l.band("cpu-throttled", ThrottledTitle, l.originName(s.Origin), spells, watched, func(i int) string { return all[i].Text })
+	}
+}

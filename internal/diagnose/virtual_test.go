@@ -1,0 +1,98 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/cause"
+)
+
+// TestVirtualThreads has a JVM that serves requests by virtual threads, of which looks show only
+// the one on a CPU, as JDK 25 does, or all. What was not seen is not ruled out.
+func TestVirtualThreads(t *testing.T) {
+	const epoch = int64(1_700_000_000e9)
+	build := func(requests int, took time.Duration, all bool) *evidence.Bundle {
+		b := evidence.NewBundle()
+		jvm := evidence.Subject{Kind: evidence.Process, Name: "shop", PID: 7, Runtime: "jvm", Version: "25.0.3"}
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "access.log"}), "accesslog")
+		p.Clock().Name = "unix"
+		s := p.Subject(jvm)
+		for i := range int64(requests) {
+			from := epoch + i*10e6
+			d := int64(time.Millisecond)
+			if i%5 == 0 {
+				d = int64(took)
+			}
+			p.Request(evidence.Request{Subject: s, Start: from, End: from + d, Origin: p.Origin(i)})
+		}
+		p.Close()
+		p = b.Builder(b.AddArtifact(evidence.Artifact{Name: "threads.txt"}), "threaddump")
+		p.Clock().Name = "unix"
+		s = p.Subject(jvm)
+		stack := func(functions string) evidence.StackID {
+			var frames []evidence.Frame
+			for f := range strings.FieldsSeq(functions) {
+				frames = append(frames, evidence.Frame{Func: p.Name(f)})
+			}
+			return p.Stack(frames)
+		}
+		const (
+			task    = " shop.Main.serve java.util.concurrent.ThreadPerTaskExecutor$TaskRunner.run java.lang.VirtualThread.run"
+			mounted = " java.lang.VirtualThread$VThreadContinuation$1.run jdk.internal.vm.Continuation.enter0 jdk.internal.vm.Continuation.enter [virtual]"
+		)
+		accepts := stack("sun.nio.ch.Net.accept java.net.ServerSocket.accept shop.Main.main [main]")
+		carries := stack("jdk.internal.vm.Continuation.run java.lang.VirtualThread.runContinuation java.util.concurrent.ForkJoinWorkerThread.run [ForkJoinPool-1-worker]")
+		runs, waits := stack("shop.Seal.of"+task+mounted), stack("java.lang.VirtualThread.park java.util.concurrent.Semaphore.acquire"+task+" [virtual]")
+		for at := epoch; at <= epoch+20e9; at += 200e6 {
+			look := func(lane evidence.LaneID, of evidence.StackID) {
+				p.Sample(evidence.Sample{Subject: s, Time: at, Lane: lane, Stack: of, Type: p.Name(threads.SampleType), Unit: p.Name("count"), Value: 1, Origin: p.Origin(1)})
+			}
+			look(7, accepts)
+			look(8, carries)
+			look(threads.ByProgram+20, runs)
+			if all {
+				look(threads.ByProgram+1, accepts)
+				look(threads.ByProgram+21, waits)
+			}
+		}
+		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverThreads, From: epoch, Until: epoch + 20e9, Origin: p.Origin(1)})
+		p.Close()
+		return b
+	}
+	for _, x := range []struct {
+		what    string
+		b       *evidence.Bundle
+		outcome string
+		lock    string
+	}{
+		{"slow, on a CPU only", build(2000, 400*time.Millisecond, false), NotExplained, cause.Inconclusive},
+		{"slow, all", build(2000, 400*time.Millisecond, true), Found, cause.RuledOut},
+		{"quick, on a CPU only", build(2000, time.Millisecond, false), "", cause.RuledOut},
+		{"no requests, on a CPU only", build(0, 0, false), NotJudged, cause.Inconclusive},
+		{"no requests, all", build(0, 0, true), "", cause.RuledOut},
+	} {
+		d, err := Run(t.Context(), x.b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.outcome != "" && d.Outcome != x.outcome {
+			t.Errorf("%s: %s, want %s", x.what, d.Outcome, x.outcome)
+		}
+		for _, v := range d.Verdicts {
+			seen := strings.Contains(v.Summary, "virtual threads")
+			switch v.Cause {
+			case "jvm.lock-contention":
+				if v.Verdict != x.lock || seen == (x.lock == cause.RuledOut) {
+					t.Errorf("%s: %s is %s: %s", x.what, v.Cause, v.Verdict, v.Summary)
+				}
+			case "service.pool-exhausted", "service.dependency-slow", "service.waiting":
+				if x.lock == cause.Inconclusive && (v.Verdict == cause.RuledOut || !seen) {
+					t.Errorf("%s: %s is %s: %s", x.what, v.Cause, v.Verdict, v.Summary)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package accesslog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format reads access logs.
+var Format = format.Format{
+	Name:  "accesslog",
+	About: "HTTP access logs: nginx, Apache, Tomcat, Envoy, Traefik, Caddy, HAProxy, uWSGI, AWS load balancers, CloudFront, IIS, and JSON or logfmt lines with a time and a duration",
+	Match: match,
+	Parse: parse,
+}
+
+const (
+	sampleLines = 5000
+	sampleBytes = 1 << 20
+	sampleLine  = 64 << 10 // longer lines tell nothing about a layout
+)
+
+// match is Sure of three access lines, or of half the lines: kubectl logs mixes
+// them with others. JSON and logfmt lines that have a time and a duration but
+// nothing of a request are a Maybe.
+func match(head []byte) format.Confidence {
+	var sample []sampled
+	whole := bytes.LastIndexByte(head, '\n') + 1
+	if whole == 0 {
+		whole = len(head)
+	}
+	lines := 0
+	for l := range bytes.Lines(head[:whole]) {
+		l = bytes.TrimRight(l, "\r\n")
+		if len(l) == 0 {
+			continue
+		}
+		lines++
+		if len(l) <= sampleLine && len(sample) < sampleLines {
+			sample = append(sample, sampled{text: l})
+		}
+	}
+	l := compile(sample)
+	switch {
+	case l == nil:
+	case l.stampless && (!l.timed || lines < 3): // a document about requests, rather than a log
+		return format.Maybe
+	case l.http && (l.hits >= 3 || l.hits*2 >= lines):
+		return format.Sure
+	case l.timed && l.hits >= 3 && l.hits*10 >= lines:
+		return format.Maybe
+	}
+	return format.No
+}
+
+// sample copies the beginning of an artifact.
+func sample(a *format.Artifact) ([]sampled, error) {
+	var out []sampled
+	size := 0
+	err := a.Lines(func(l format.Line) bool {
+		if len(l.Text) > 0 && len(l.Text) <= sampleLine {
+			out = append(out, sampled{bytes.Clone(l.Text), l.Number, l.Stamp})
+			size += len(l.Text)
+		}
+		return size < sampleBytes && len(out) < sampleLines && l.Number < 20*sampleLines
+	})
+	return out, err
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	head, err := sample(a)
+	if err != nil && len(head) == 0 {
+		return err
+	}
+	l := compile(head)
+	if l == nil {
+		return errors.New("access log: no line has a time together with a request or a duration: nothing was read")
+	}
+	collected := l.collectorStamps(head)
+	if collected {
+		l.resolution = 1e6
+		l.fields = append(l.fields, "time: the log collector's stamps, within 1 s of the line's own")
+	}
+	if l.stampless && !slices.ContainsFunc(head, func(s sampled) bool { return s.stamp != 0 }) {
+		b.Warnf(0, "its access lines have no time: get them with docker logs -t or kubectl logs --timestamps, or add the time to the log format")
+		return nil
+	}
+	t := newTally(b, l)
+	take := func(line format.Line, x *seen) bool {
+		if line.Number%8192 == 0 && ctx.Err() != nil {
+			return false
+		}
+		t.lines++
+		t.last = x.verdict
+		switch x.verdict {
+		case understood:
+			if collected && line.Stamp >= x.time && line.Stamp < x.time+2e9 {
+				x.time = line.Stamp
+			}
+			t.add(x, line.Number)
+		case garbled:
+			t.garbled(line)
+		default:
+			t.others++
+		}
+		return true
+	}
+	if l.another() != nil {
+		err = format.Spread(a, func() func(format.Line, *seen) { return t.looking(l.another()) }, take)
+	} else {
+		look, x := t.looking(l.reader), new(seen)
+		err = a.Lines(func(line format.Line) bool {
+			look(line, x)
+			return take(line, x)
+		})
+	}
+	switch {
+	case ctx.Err() != nil:
+		b.Warnf(t.lines, "reading stopped after line %d", t.lines)
+		b.Cut()
+	case errors.Is(err, format.ErrCut):
+		b.Warnf(t.lines, "the file is incomplete after line %d: %v", t.lines, err)
+		b.Cut()
+	case err != nil:
+		return err
+	}
+	t.finish()
+	return nil
+}
+
+// collectorStamps says whether the stamps a log collector put before each line
+// can stand for the line's own: both mark the request's completion, the line's
+// own are truncated to 1 s, and the collector's follow within it. A server that
+// buffers its log fails this.
+func (l *layout) collectorStamps(head []sampled) bool {
+	if l.stamp != evidence.StampCompletion || l.resolution < 1e9 {
+		return false
+	}
+	var e entry
+	near, all, fine := 0, 0, false
+	for _, s := range head {
+		if s.stamp == 0 || l.read(s.text, &e) != understood {
+			continue
+		}
+		all++
+		fine = fine || s.stamp%1e9 != 0
+		if d := s.stamp - e.time; d >= 0 && d < 1.1e9 {
+			near++
+		}
+	}
+	return fine && near*100 >= all*99
+}

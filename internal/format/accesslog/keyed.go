@@ -1,0 +1,269 @@
+package accesslog
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// role is what a key of a structured line is used for.
+type role uint8
+
+const (
+	roleTime role = iota
+	roleDuration
+	roleUpstream
+	roleMethod
+	rolePath
+	roleRequest
+	roleStatus
+	rolePeer
+	roleService
+	roleRPC
+	roleCode
+	numRoles
+)
+
+// keyed reads JSON objects, logfmt and LTSV by key.
+type keyed struct {
+	json               *jsonScanner // one of the two
+	pairs              *pairScanner
+	want               []wantedKey
+	prefixes           [][]byte
+	timed              bool // lines carry a duration; those without are not about requests
+	stampless          bool
+	duration, upstream measure
+	moments            moments
+}
+
+type wantedKey struct {
+	key  []byte
+	role role
+}
+
+func (k *keyed) another() reader {
+	c := *k
+	c.moments = moments{}
+	if k.json != nil {
+		c.json = &jsonScanner{wanted: k.json.wanted}
+	} else {
+		c.pairs = &pairScanner{ltsv: k.pairs.ltsv}
+	}
+	return &c
+}
+
+func (k *keyed) read(line []byte, e *entry) verdict {
+	if len(line) < 2 {
+		return other
+	}
+	if k.json != nil {
+		if !k.json.start(line) {
+			return other
+		}
+	} else if !k.pairs.start(line) {
+		return other
+	}
+	*e = entry{duration: -1, upstream: -1, queue: -1, status: -1}
+	var p pair
+	var service, rpc []byte
+	timed, spanned, seen := k.stampless, false, 0
+	for seen < len(k.want) && k.next(&p) {
+		r := numRoles
+		for i := range k.want {
+			if w := k.want[i].key; len(w) == len(p.key) && string(w) == string(p.key) {
+				r = k.want[i].role
+				break
+			}
+		}
+		if r == numRoles {
+			continue
+		}
+		seen++
+		switch r {
+		case roleTime:
+			m, ok := k.moments.read(trimBrackets(p.raw))
+			e.time, timed = m.ns, ok
+		case roleDuration:
+			e.duration, spanned = readSpan(k.duration, &p)
+		case roleUpstream:
+			e.upstream, _ = readSpan(k.upstream, &p)
+		case roleMethod:
+			e.method = p.raw
+		case rolePath:
+			e.target = pathOf(&p)
+		case roleRequest:
+			if method, target, ok := parseRequest(pathOf(&p)); ok {
+				e.method, e.target = method, target
+			}
+		case roleStatus:
+			e.status = statusOf(p.raw)
+		case rolePeer:
+			e.peer = p.value()
+		case roleService:
+			service = p.raw
+		case roleRPC:
+			rpc = p.raw
+		case roleCode:
+			e.rpcCode = p.raw
+		}
+	}
+	broken := k.json != nil && k.json.broken || k.pairs != nil && k.pairs.broken
+	switch {
+	case timed && (spanned || !k.timed && (len(e.target) > 0 || rpc != nil || e.status >= 0)):
+		if rpc != nil {
+			e.method, e.target = nil, rpc
+			if service != nil {
+				e.target = slices.Concat(service, []byte{'/'}, rpc)
+			}
+		}
+		return understood
+	case broken:
+		return garbled
+	}
+	return other
+}
+
+func (k *keyed) next(p *pair) bool {
+	if k.json != nil {
+		return k.json.next(p)
+	}
+	return k.pairs.next(p)
+}
+
+func readSpan(m measure, p *pair) (int64, bool) {
+	ns, ok := m.read(p.value())
+	if !ok {
+		return -1, false
+	}
+	return ns, true
+}
+
+// pathOf is the value without its query, which is where escapes mostly are.
+func pathOf(p *pair) []byte {
+	if !p.escaped {
+		return p.raw
+	}
+	q := *p
+	if i := bytes.IndexByte(q.raw, '?'); i >= 0 && bytes.IndexByte(q.raw[:i], '\\') < 0 {
+		return q.raw[:i]
+	}
+	return q.value()
+}
+
+func trimBrackets(b []byte) []byte {
+	if len(b) > 2 && b[0] == '[' && b[len(b)-1] == ']' {
+		return b[1 : len(b)-1]
+	}
+	return b
+}
+
+// statusOf reads an HTTP status; 0 for the placeholders of requests whose client
+// went away before there was one, -1 for what is none.
+func statusOf(b []byte) int32 {
+	if len(b) == 3 {
+		if n := number(b); n == 0 || n >= 100 && n < 1000 {
+			return int32(n)
+		}
+	}
+	if s := string(b); s == "0" || s == "-1" {
+		return 0
+	}
+	return -1
+}
+
+func compileJSON(sample []sampled) *layout {
+	return compileKeyed(sample, &keyed{json: &jsonScanner{}}, "JSON lines")
+}
+
+func compilePairs(sample []sampled) *layout {
+	labels, tabs := 0, 0
+	for _, s := range sample {
+		if bytes.IndexByte(s.text, '=') > 0 {
+			labels++
+		}
+		if bytes.IndexByte(s.text, '\t') > 0 && bytes.IndexByte(s.text, ':') > 0 {
+			tabs++
+		}
+	}
+	if tabs > labels {
+		return compileKeyed(sample, &keyed{pairs: &pairScanner{ltsv: true}}, "LTSV")
+	}
+	return compileKeyed(sample, &keyed{pairs: &pairScanner{}}, "logfmt")
+}
+
+func compileKeyed(sample []sampled, k *keyed, name string) *layout {
+	stats := make(map[string]*keyStats)
+	var p pair
+	for _, s := range sample {
+		if k.json != nil && !k.json.start(s.text) || k.pairs != nil && !k.pairs.start(s.text) {
+			continue
+		}
+		for pairs := 0; pairs < 200 && k.next(&p); pairs++ {
+			st := stats[string(p.key)]
+			if st == nil {
+				if len(stats) == maxKeys || len(p.key) > 100 {
+					continue
+				}
+				st = &keyStats{key: string(p.key), first: len(stats)}
+				stats[st.key] = st
+			}
+			st.add(&p)
+		}
+	}
+	keys := make([]*keyStats, 0, len(stats))
+	for _, s := range stats {
+		keys = append(keys, s)
+	}
+	sorting.By(keys, func(a, b *keyStats) int { return a.first - b.first })
+	if stats["attack"] != nil && stats["seq"] != nil || isSpan(stats) {
+		return nil // a load generator's results, and traces, have formats of their own
+	}
+
+	l := &layout{name: name, reader: k}
+	k.stampless = !k.chooseTime(l, keys)
+	k.chooseDuration(l, keys)
+	k.chooseRequest(l, keys)
+	if k.stampless {
+		if !l.timed || !l.http {
+			return nil
+		}
+		l.collector(sample)
+	}
+	product(l, stats)
+	if !l.timed && !l.http {
+		return nil
+	}
+	if k.json != nil {
+		for _, w := range k.want {
+			for i, c := range w.key {
+				if c == '.' {
+					k.prefixes = append(k.prefixes, w.key[:i+1])
+				}
+			}
+		}
+		k.json.wanted = func(prefix []byte) bool {
+			for _, p := range k.prefixes {
+				if bytes.Equal(p, prefix) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	return l
+}
+
+// isSpan recognises distributed tracing spans, which carry times and durations too.
+func isSpan(stats map[string]*keyStats) bool {
+	for _, k := range []string{"parentId", "parentSpanId", "parent_id", "ParentSpanID", "Parent.SpanID", "SpanContext.SpanID"} {
+		if stats[k] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *keyed) add(r role, key string) {
+	k.want = append(k.want, wantedKey{[]byte(key), r})
+}

@@ -1,0 +1,109 @@
+package accesslog
+
+import "github.com/unstall/unstall/internal/base/evidence"
+
+// entry is what one line says about one request.
+type entry struct {
+	time                      int64 // as stamped, ns since the epoch
+	duration, upstream, queue int64 // ns, -1 unknown
+	status                    int32 // 0: the client went away before there was one; -1 unknown
+	rpcCode                   []byte
+	method, target            []byte // both empty: no HTTP request
+	peer                      []byte // the upstream's address or name
+}
+
+type verdict uint8
+
+const (
+	understood verdict = iota
+	other              // a line of another kind: blank, comment, the program's own log
+	garbled            // meant to be of this layout, and is not
+)
+
+// layout is how the lines of one file are read: found once, applied to all.
+type layout struct {
+	name       string   // "nginx", "Apache or Tomcat": what the lines look like
+	fields     []string // where the figures come from, for the table
+	notes      []string // what was assumed, as warnings
+	resolution int64    // of the time, ns
+	stamp      evidence.Stamp
+	zoned      bool
+	timed      bool // lines carry a duration
+	http       bool // the lines are about requests; else it is a guess
+	whole      bool // durations are whole seconds
+	stampless  bool // lines have no time of their own: the log collector's is taken
+	hits       int  // sample lines understood
+	reader
+}
+
+type reader interface {
+	read(line []byte, e *entry) verdict
+	// another reads lines of the same layout at the same time; nil where they depend on lines before.
+	another() reader
+}
+
+// sampled is a line of the file's beginning.
+type sampled struct {
+	text   []byte
+	number int64
+	stamp  int64 // of the envelope, 0 none
+}
+
+// compile finds the layout that reads most of the sample; nil if none does.
+func compile(sample []sampled) *layout {
+	var best *layout
+	for _, family := range []func([]sampled) *layout{compileHAProxy, compileELB, compileW3C, compileUWSGI, compileText, compileJSON, compilePairs} {
+		l := family(sample)
+		if l == nil {
+			continue
+		}
+		var e entry
+		for _, s := range sample {
+			if l.read(s.text, &e) == understood {
+				l.hits++
+			}
+		}
+		if l.hits > 0 && (best == nil || l.hits > best.hits || l.http && !best.http) {
+			best = l
+		}
+	}
+	return best
+}
+
+func stampName(s evidence.Stamp) string {
+	switch s {
+	case evidence.StampStart:
+		return "when the request began"
+	case evidence.StampCompletion:
+		return "when the request ended"
+	}
+	return "unknown moment"
+}
+
+func unitName(unit int64) string {
+	switch unit {
+	case 0:
+		return "as written"
+	case 1:
+		return "nanoseconds"
+	case 1e3:
+		return "microseconds"
+	case 1e6:
+		return "milliseconds"
+	case 1e9:
+		return "seconds"
+	}
+	return "?"
+}
+
+// collector makes the log collector's stamps the lines' times.
+func (l *layout) collector(sample []sampled) {
+	l.stampless, l.zoned, l.stamp = true, true, evidence.StampCompletion
+	l.resolution = 1e9
+	for _, s := range sample {
+		if s.stamp%1e9 != 0 {
+			l.resolution = 1e6
+		}
+	}
+	l.fields = append([]string{"time: the stamp before each line"}, l.fields...)
+}

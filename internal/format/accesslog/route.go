@@ -1,0 +1,114 @@
+package accesslog
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// routes folds request targets into routes: the query is dropped, segments that
+// look like identifiers become {id}. After maxRoutes distinct ones the rest is
+// folded to its first segment, then to its method, so that a scanner that tries
+// a million paths costs no memory.
+type routes struct {
+	b       *evidence.Builder
+	slots   map[string]uint16
+	names   []evidence.NameID
+	texts   []string
+	buf     []byte
+	unknown string // route of what has none
+}
+
+const (
+	maxRoutes = 1000 // in full
+	maxFolded = 1500 // including METHOD /first/…
+)
+
+func newRoutes(b *evidence.Builder, unknown string) *routes {
+	return &routes{b: b, unknown: unknown, slots: make(map[string]uint16)}
+}
+
+// folding folds targets, and remembers the last ones: most are asked for again and again.
+type folding struct {
+	seed  maphash.Seed
+	known [foldings]struct{ path, route []byte }
+}
+
+const (
+	foldings     = 1 << 11
+	longestKnown = 256 // bytes
+)
+
+// append appends a request's method and route; nothing where it has neither.
+func (f *folding) append(buf, method, target []byte) []byte {
+	buf = append(buf, method...)
+	if len(target) == 0 {
+		return buf
+	}
+	if len(method) > 0 {
+		buf = append(buf, ' ')
+	}
+	if i := bytes.IndexByte(target, '?'); i >= 0 {
+		target = target[:i]
+	}
+	if len(target) > longestKnown {
+		return format.AppendRoute(buf, target)
+	}
+	k := &f.known[maphash.Bytes(f.seed, target)%foldings]
+	if !bytes.Equal(k.path, target) {
+		k.path = append(k.path[:0], target...)
+		k.route = format.AppendRoute(k.route[:0], target)
+	}
+	return append(buf, k.route...)
+}
+
+// of returns the number of a request's route, as [folding] tells it, with a method of so many bytes; its name is names[number].
+func (r *routes) of(route []byte, method int) uint16 {
+	if len(route) == 0 {
+		return r.slot(r.unknown)
+	}
+	if s, ok := r.slots[string(route)]; ok {
+		return s
+	}
+	if len(r.names) < maxRoutes {
+		return r.slot(string(route))
+	}
+	r.buf = append(r.buf[:0], route...)
+	path := r.buf
+	if method > 0 {
+		path = path[min(len(path), method+1):]
+	}
+	head := len(r.buf) - len(path)
+	if len(path) > 1 {
+		if i := bytes.IndexByte(path[1:], '/'); i >= 0 {
+			r.buf = append(r.buf[:head+i+2], "…"...)
+			if s, ok := r.slots[string(r.buf)]; ok {
+				return s
+			}
+			if len(r.names) < maxFolded {
+				return r.slot(string(r.buf))
+			}
+		}
+	}
+	r.buf = append(r.buf[:head], "/…"...)
+	if s, ok := r.slots[string(r.buf)]; ok || len(r.names) < maxFolded+100 {
+		if !ok {
+			s = r.slot(string(r.buf))
+		}
+		return s
+	}
+	return r.slot("…")
+}
+
+func (r *routes) slot(text string) uint16 {
+	if s, ok := r.slots[text]; ok {
+		return s
+	}
+	s := uint16(len(r.names))
+	r.slots[text] = s
+	r.names = append(r.names, r.b.Name(text))
+	r.texts = append(r.texts, text)
+	return s
+}

@@ -1,0 +1,300 @@
+package accesslog
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// tally turns entries into evidence and counts what the tables show.
+type tally struct {
+	b        *evidence.Builder
+	l        *layout
+	subject  evidence.SubjectID
+	routes   *routes
+	peers    map[string]evidence.NameID
+	upstream evidence.NameID // see unnamed; 0: not asked for yet
+	path     evidence.Path
+	repeats  *repeats
+
+	lines, requests, profiles, others, damaged, untimed int64
+	last                                                verdict
+	firstDamaged                                        int64
+	example                                             string
+
+	classes [7]int64 // 0 client gone, 1xx…5xx, 6 unknown
+	counts  []int64  // by route
+	timed   latencies
+	longest int64
+
+	from, until int64
+	perSecond   map[int64]int32
+	second      int64
+	inSecond    int32
+
+	newest                    int64
+	steps, stepLine, stepSize int64
+}
+
+// profiles is below where net/http/pprof answers: those who ask observe the service, and a
+// profile of 30 s is no slow request of it.
+var profiles = []byte("/debug/pprof/")
+
+const (
+	maxPeers   = 1000
+	maxSeconds = 1 << 22
+)
+
+func newTally(b *evidence.Builder, l *layout) *tally {
+	unknown := "(no HTTP request)"
+	if _, ok := l.reader.(*keyed); ok {
+		unknown = "" // the key may be missing
+	}
+	c := b.Clock()
+	c.Resolution, c.Stamp = l.resolution, l.stamp
+	return &tally{b: b, l: l, subject: b.Subject(evidence.Subject{Kind: evidence.Process}), routes: newRoutes(b, unknown), repeats: newRepeats(),
+		peers: make(map[string]evidence.NameID), perSecond: make(map[int64]int32)}
+}
+
+// seen is what one line says by itself.
+type seen struct {
+	entry
+	verdict verdict
+	profile bool   // who asks observes the service
+	asking  uint64 // what is asked for, and by whom; see asking
+	route   []byte // with its method; reused
+}
+
+// looking reads lines, each for itself.
+func (t *tally) looking(r reader) func(format.Line, *seen) {
+	fold := &folding{seed: t.repeats.seed}
+	return func(l format.Line, x *seen) {
+		x.verdict = other
+		if len(l.Text) == 0 {
+			return
+		}
+		x.verdict = r.read(l.Text, &x.entry)
+		if l.Long && x.verdict != understood {
+			x.verdict = garbled
+		}
+		if t.l.stampless && x.verdict == understood {
+			if x.time = l.Stamp; x.time == 0 {
+				x.verdict = other
+			}
+		}
+		if x.verdict != understood {
+			return
+		}
+		x.profile = bytes.Contains(x.target, profiles)
+		x.route = fold.append(x.route[:0], x.method, x.target)
+		x.asking = asking(t.repeats.seed, &x.entry, l.Text)
+	}
+}
+
+func (t *tally) add(x *seen, line int64) {
+	e := &x.entry
+	t.repeats.add(x.asking, e.time)
+	if x.profile {
+		t.profiles++
+		return
+	}
+	t.requests++
+	start, end := e.time, e.time
+	if d := max(0, e.duration); t.l.stamp == evidence.StampStart {
+		end += d
+	} else {
+		start -= d
+	}
+	if t.from == 0 || e.time < t.from {
+		t.from = e.time
+	}
+	t.until = max(t.until, end)
+	if behind := t.newest - e.time; behind > t.longest+1e9 && behind > e.duration+1e9 {
+		if t.steps++; t.steps == 1 {
+			t.stepLine = line
+		}
+		t.stepSize = max(t.stepSize, behind)
+		t.newest = e.time
+	}
+	t.newest = max(t.newest, e.time)
+	t.rate(end)
+
+	class := 6
+	switch {
+	case e.status == 0:
+		class = 0
+	case e.status >= 100 && e.status < 600:
+		class = int(e.status / 100)
+	}
+	t.classes[class]++
+	slot := t.routes.of(x.route, len(e.method))
+	for int(slot) >= len(t.counts) {
+		t.counts = append(t.counts, 0)
+	}
+	t.counts[slot]++
+	if !t.l.timed {
+		return
+	}
+	if e.duration < 0 {
+		t.untimed++
+		return
+	}
+	t.timed.add(e.duration, slot)
+	t.longest = max(t.longest, e.duration)
+	t.b.Request(evidence.Request{Subject: t.subject, Route: t.routes.names[slot], Start: start, End: end,
+		Outcome: e.outcome(), Path: t.states(e), Origin: t.b.Origin(line)})
+}
+
+// states splits a request's time into its wait for a slot of the upstream, its
+// wait for the upstream's answer, and what the log does not tell apart.
+func (t *tally) states(e *entry) evidence.Path {
+	queue := min(max(0, e.queue), e.duration)
+	upstream := min(max(0, e.upstream), e.duration-queue)
+	if queue+upstream == 0 {
+		return nil
+	}
+	peer := t.peer(e.peer)
+	t.path = t.path[:0]
+	t.path = t.path.Append(evidence.Segment{Kind: evidence.PoolWait, Dur: queue, Cause: peer})
+	t.path = t.path.Append(evidence.Segment{Kind: evidence.NetWait, Dur: upstream, Cause: peer})
+	t.path = t.path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: e.duration - queue - upstream})
+	return t.path
+}
+
+// peer names an upstream. Of several that were tried it is the last: the one
+// that answered.
+func (t *tally) peer(b []byte) evidence.NameID {
+	if i := bytes.LastIndexByte(b, ' '); i >= 0 {
+		b = b[i+1:]
+	}
+	if len(b) == 0 || string(b) == "-" || len(b) > 200 {
+		return t.unnamed()
+	}
+	if id, ok := t.peers[string(b)]; ok {
+		return id
+	}
+	if len(t.peers) >= maxPeers {
+		return t.unnamed()
+	}
+	id := t.b.NameBytes(b)
+	t.peers[string(b)] = id
+	return id
+}
+
+// unnamed is the name of an upstream that a line does not tell.
+func (t *tally) unnamed() evidence.NameID {
+	if t.upstream == 0 {
+		t.upstream = t.b.Name("upstream")
+	}
+	return t.upstream
+}
+
+func (t *tally) rate(at int64) {
+	s := at / 1e9
+	if s == t.second {
+		t.inSecond++
+		return
+	}
+	t.flush()
+	t.second, t.inSecond = s, 1
+}
+
+func (t *tally) flush() {
+	if t.inSecond == 0 {
+		return
+	}
+	if n, ok := t.perSecond[t.second]; ok || len(t.perSecond) < maxSeconds {
+		t.perSecond[t.second] = n + t.inSecond
+	}
+	t.inSecond = 0
+}
+
+func (t *tally) garbled(l format.Line) {
+	if t.damaged++; t.damaged == 1 {
+		t.firstDamaged = l.Number
+		t.example = string(bytes.ToValidUTF8(l.Text[:min(len(l.Text), 80)], []byte("?")))
+	}
+}
+
+// outcome is how a request ended. 499 (nginx, Traefik) and no status at all mean
+// that the client gave up waiting.
+func (e *entry) outcome() evidence.Outcome {
+	switch {
+	case e.status == 499, e.status == 408, e.status == 504, e.status == 0:
+		return evidence.TimedOut
+	case e.status >= 500:
+		return evidence.Failed
+	case len(e.rpcCode) > 0:
+		switch string(e.rpcCode) {
+		case "DeadlineExceeded", "DEADLINE_EXCEEDED", "4", "Canceled", "CANCELLED", "1":
+			return evidence.TimedOut
+		case "Unknown", "UNKNOWN", "2", "Unimplemented", "UNIMPLEMENTED", "12", "Internal", "INTERNAL", "13", "Unavailable", "UNAVAILABLE", "14", "DataLoss", "DATA_LOSS", "15":
+			return evidence.Failed
+		}
+	}
+	return evidence.OK
+}
+
+// howToTime says how durations get into a log.
+const howToTime = "its lines hold no duration: add it to the log format, in nginx rt=$request_time urt=$upstream_response_time, in Apache us=%D, in Tomcat ms=%D (us=%D from version 10), as JSON duration_ms"
+
+func (t *tally) finish() {
+	t.flush()
+	if t.last == garbled && t.damaged > 0 {
+		// The file was copied, or is read, while its last line is being written.
+		t.damaged--
+		t.b.Cut()
+	}
+	for _, n := range t.l.notes {
+		t.b.Warnf(0, "%s", n)
+	}
+	if t.requests == 0 {
+		if t.profiles == 0 {
+			t.b.Warnf(0, "no access line in it could be read")
+		}
+		return
+	}
+	if !t.l.zoned {
+		t.b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
+	}
+	if !t.l.timed {
+		t.b.Warnf(0, "%s", howToTime)
+	}
+	if t.l.whole {
+		t.b.Warnf(0, "its durations are whole seconds: requests under 1 s show as 0; log us=%%D in Apache, ms=%%D in Tomcat up to 9, us=%%D from 10")
+	}
+	if t.untimed*2 > t.requests {
+		t.b.Warnf(0, "requests without a duration, left out: %d of %d", t.untimed, t.requests)
+	}
+	switch {
+	case t.damaged > 0 && t.damaged*2 > t.lines:
+		t.b.Warnf(t.firstDamaged, "lines not understood: %d of %d; the first is line %d: %q", t.damaged, t.lines, t.firstDamaged, t.example)
+	case t.damaged > 0:
+		t.b.Warnf(t.firstDamaged, "lines not understood: %d of %d; the first is line %d", t.damaged, t.lines, t.firstDamaged)
+	}
+	if t.steps > 0 {
+		t.b.Warnf(t.stepLine, "the clock goes backwards %s, first at line %d, by up to %.1f s: requests there may be matched with the wrong moments of other files", format.Times(t.steps), t.stepLine, float64(t.stepSize)/1e9)
+	}
+	t.b.Cover(evidence.Coverage{Subject: t.subject, Kind: evidence.CoverRequests, From: t.from, Until: t.until, Origin: t.b.Origin(0)})
+	t.repeats.emit(t.b, t.subject, t.from, t.until)
+	t.series()
+	t.tables()
+}
+
+func (t *tally) series() {
+	seconds := make([]int64, 0, len(t.perSecond))
+	for s := range t.perSecond {
+		seconds = append(seconds, s)
+	}
+	slices.Sort(seconds)
+	s := evidence.Series{Subject: t.subject, Name: evidence.SeriesRequests, Unit: "1/s", Origin: t.b.Origin(0)}
+	for i, at := range seconds {
+		if i > 0 && at > seconds[i-1]+1 {
+			s.T, s.V = append(s.T, (seconds[i-1]+1)*1e9), append(s.V, 0)
+		}
+		s.T, s.V = append(s.T, at*1e9), append(s.V, float64(t.perSecond[at]))
+	}
+	t.b.Series(s)
+}

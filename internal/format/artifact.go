@@ -1,0 +1,175 @@
+package format
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Artifact is something to be parsed: a file, or bytes a probe recorded. It can
+// be read several times, once for each format that claims it.
+type Artifact struct {
+	Name     string
+	Size     int64 // bytes as stored, -1 unknown
+	Modified int64 // ns since the epoch, 0 unknown
+	Open     func() (io.ReadCloser, error)
+
+	Walked bool // found in a directory that was given, and may be anything
+
+	// What whoever recorded it knows; a file knows neither.
+	About  evidence.Subject // the process it is of
+	Series string           // shared by the pieces of one recording
+
+	compression []string // outermost first; known after head
+	unended     bool     // its last line has no end; known after Lines
+	envelope    *envelope
+	start       []byte
+}
+
+// File returns the artifact for a path. The file is opened when it is read.
+func File(path string) *Artifact {
+	a := &Artifact{Name: path, Size: -1, Open: func() (io.ReadCloser, error) { return os.Open(path) }}
+	if fi, err := os.Stat(path); err == nil {
+		a.Size, a.Modified = fi.Size(), fi.ModTime().UnixNano()
+	}
+	return a
+}
+
+// Envelopes names what was unwrapped, outermost first.
+func (a *Artifact) Envelopes() []string {
+	e := append([]string(nil), a.compression...)
+	if a.envelope != nil {
+		e = append(e, a.envelope.name)
+	}
+	return e
+}
+
+// Reader opens the artifact with its compression taken off. Line envelopes
+// are left on: they are [Artifact.Lines]' business.
+func (a *Artifact) Reader() (io.ReadCloser, error) {
+	r, _, err := a.open(a.buffered())
+	return r, err
+}
+
+// stream closes everything that was opened on the way.
+type stream struct {
+	*bufio.Reader
+	closers []io.Closer
+}
+
+func (s *stream) Close() (err error) {
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		err = errors.Join(err, s.closers[i].Close())
+	}
+	return err
+}
+
+const maxNesting = 4
+
+// open opens the artifact, of which so many bytes are read at once.
+func (a *Artifact) open(buffer int) (*stream, []string, error) {
+	f, err := a.Open()
+	if err != nil {
+		return nil, nil, plain(err)
+	}
+	s := &stream{bufio.NewReaderSize(f, buffer), []io.Closer{f}}
+	var layers []string
+	for {
+		magic, err := s.Peek(4)
+		if err != nil && err != io.EOF {
+			_ = s.Close()
+			if len(layers) > 0 {
+				return nil, nil, cut(err)
+			}
+			return nil, nil, plain(err)
+		}
+		switch {
+		case len(magic) >= 2 && magic[0] == 0x1f && magic[1] == 0x8b:
+			z, err := gzip.NewReader(s.Reader)
+			if err != nil {
+				_ = s.Close()
+				return nil, nil, fmt.Errorf("its gzip header is damaged: %w", err)
+			}
+			s = &stream{bufio.NewReaderSize(z, 256<<10), append(s.closers, z)}
+			layers = append(layers, "gzip")
+		case string(magic) == "\x28\xb5\x2f\xfd":
+			z, err := zstd.NewReader(s.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
+			if err != nil {
+				_ = s.Close()
+				return nil, nil, fmt.Errorf("its zstd header is damaged: %w", err)
+			}
+			s = &stream{bufio.NewReaderSize(z, 256<<10), append(s.closers, z.IOReadCloser())}
+			layers = append(layers, "zstd")
+		default:
+			if len(magic) >= 3 && string(magic[:3]) == "\ufeff" { // a byte order mark of UTF-8, which has no order
+				_, _ = s.Discard(3)
+				return s, layers, nil
+			}
+			if little, ok := byteOrder(magic); ok {
+				s = &stream{bufio.NewReaderSize(newUTF16(s.Reader, little), 256<<10), s.closers}
+				layers = append(layers, "utf-16")
+			}
+			return s, layers, nil
+		}
+		if len(layers) > maxNesting {
+			_ = s.Close()
+			return nil, nil, fmt.Errorf("it is compressed more than %d times over", maxNesting)
+		}
+	}
+}
+
+// buffered is how large a buffer reading it takes: what is small is read often, by who keeps watching.
+func (a *Artifact) buffered() int {
+	if a.Size < 0 {
+		return 256 << 10
+	}
+	return int(min(256<<10, max(16<<10, a.Size)))
+}
+
+// headBuffer is little, since the beginning of an artifact is read into memory of its own, which
+// goes past the buffer.
+const headBuffer = 16 << 10
+
+// plain takes the path out of the error: the artifact's name is printed before it.
+func plain(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// head returns the unwrapped beginning and finds out how the artifact is
+// wrapped. A damaged stream gives what could be read of it.
+func (a *Artifact) head() ([]byte, error) {
+	if a.start != nil {
+		return a.start, nil
+	}
+	s, layers, err := a.open(headBuffer)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	a.compression = layers
+	var start bytes.Buffer
+	start.Grow(a.buffered() + bytes.MinRead)
+	n, err := start.ReadFrom(io.LimitReader(s, HeadSize))
+	if n == 0 && err != nil {
+		return nil, plain(err)
+	}
+	head := start.Bytes()
+	a.envelope = findEnvelope(head, a.Modified)
+	if a.envelope != nil {
+		head = newUnwrapper(a.envelope, a.Modified).strip(head)
+	}
+	a.start = head
+	return head, nil
+}

@@ -1,0 +1,224 @@
+// Package classhisto reads class histograms of HotSpot: how many objects of each class
+// are on the heap, and how many bytes they take. jmap -histo, jcmd GC.class_histogram and
+// the histograms of GC logs (-XX:+PrintClassHistogram…, -Xlog:gc+classhisto*=trace) print
+// the same, JDK 5 to 25, the newer ones with each class's module
+// (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/memory/heapInspection.cpp):
+//
+//	 num     #instances         #bytes  class name (module)
+//	-------------------------------------------------------
+//	   1:         20111        1391024  [B (java.base@25.0.3)
+//	   2:          3124         409136  java.lang.Class (java.base@25.0.3)
+//	Total        112233        4455667
+//
+// A histogram is largest first; each class becomes a sample of type inuse_space and one of
+// type inuse_objects, called as in Java's source ("byte[]"). It counts what lies on the heap:
+// garbage that was not collected yet, too, unless the histogram was asked for with a
+// collection before it (jmap -histo:live; GC.class_histogram without -all).
+package classhisto
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is class histograms.
+var Format = format.Format{
+	Name:    "classhisto",
+	About:   "class histograms of a JVM: jmap -histo, jcmd GC.class_histogram, and those in GC logs",
+	Moments: true,
+	Match:   match,
+	Parse:   parse,
+}
+
+// Bounds of what is kept: what is smaller than the largest 2,000 classes leaks too slowly to
+// matter.
+const (
+	maxClasses = 2000
+	maxKept    = 100 // histograms, of which each class is kept; beyond them the newest takes the place of the one before it
+)
+
+var heading = []byte("#instances")
+
+// match wants the heading and a row of a class.
+func match(head []byte) format.Confidence {
+	titled := false
+	for l := range bytes.Lines(head) {
+		l = bytes.TrimRight(l, "\r\n")
+		if isHeading(l) {
+			titled = true
+			continue
+		}
+		if _, ok := readRow(l); ok && titled {
+			return format.Sure
+		}
+	}
+	return format.No
+}
+
+func isHeading(l []byte) bool {
+	i := bytes.Index(l, heading)
+	return i > 0 && bytes.Contains(l[i:], []byte("#bytes")) && bytes.Contains(l[i:], []byte("class name"))
+}
+
+// row is a line of a histogram.
+type row struct {
+	class            string
+	instances, bytes int64
+	rank             int64 // 0: of all classes
+}
+
+// readRow reads "   1:         20111        1391024  [B (java.base@25.0.3)", with the
+// decorations of a log before it, and the sum of all.
+func readRow(l []byte) (r row, ok bool) {
+	if i := bytes.LastIndex(l[:min(len(l), 200)], []byte("] ")); i >= 0 && len(l) > 0 && l[0] == '[' {
+		l = l[i+2:]
+		if i := bytes.IndexByte(l, ')'); i >= 0 && bytes.HasPrefix(l, []byte("GC(")) {
+			l = l[i+1:]
+		}
+	}
+	l = bytes.TrimLeft(l, " \t")
+	first, rest, ok := bytes.Cut(l, []byte(" "))
+	if !ok {
+		return r, false
+	}
+	rank, numbered := bytes.CutSuffix(first, []byte(":"))
+	switch {
+	case numbered:
+		if r.rank, ok = count(rank); !ok || r.rank == 0 {
+			return r, false
+		}
+	case string(first) != "Total":
+		return r, false
+	}
+	fields := bytes.Fields(rest[:min(len(rest), 4096)])
+	if len(fields) < 2 || numbered && len(fields) < 3 {
+		return r, false
+	}
+	var had [2]bool
+	r.instances, had[0] = count(fields[0])
+	r.bytes, had[1] = count(fields[1])
+	if numbered {
+		r.class = Readable(string(fields[2]))
+	}
+	return r, had[0] && had[1]
+}
+
+func count(b []byte) (int64, bool) {
+	n, err := strconv.ParseUint(string(b), 10, 62)
+	return int64(n), err == nil
+}
+
+// primitives are what HotSpot calls arrays of numbers.
+var primitives = map[string]string{"B": "byte", "C": "char", "D": "double", "F": "float", "I": "int", "J": "long", "S": "short", "Z": "boolean"}
+
+// Readable writes a class as Java's source does: "[B" is byte[], "[[Ljava.lang.String;"
+// java.lang.String[][]. What differs from run to run in the names of hidden classes is left
+// out.
+func Readable(class string) string {
+	element := strings.TrimLeft(class, "[")
+	arrays := len(class) - len(element)
+	if arrays > 0 {
+		if p, ok := primitives[element]; ok {
+			element = p
+		} else {
+			element = strings.TrimSuffix(strings.TrimPrefix(element, "L"), ";")
+		}
+	}
+	if i := strings.Index(element, "$$Lambda"); i >= 0 {
+		element = element[:i+len("$$Lambda")]
+	} else if i := strings.IndexAny(element, "/+"); i > 0 && strings.HasPrefix(element[i+1:], "0x") {
+		element = element[:i]
+	}
+	return strings.ToValidUTF8(element, "?") + strings.Repeat("[]", min(arrays, 255))
+}
+
+type histogram struct {
+	at    int64
+	line  int64
+	rows  []row
+	lines []int64
+	total row
+	names map[string]int // row of each class
+}
+
+type parser struct {
+	b     *evidence.Builder
+	now   *histogram
+	done  []*histogram
+	small int64 // classes that were not kept
+	more  int   // histograms that were not
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{b: b}
+	err := a.Lines(func(l format.Line) bool {
+		p.line(l)
+		return l.Number%4096 != 0 || ctx.Err() == nil
+	})
+	p.end()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && len(p.done) == 0:
+		return err
+	case len(p.done) == 0:
+		return errors.New("class histogram: it holds no class: take it again with jcmd PID GC.class_histogram")
+	case err != nil:
+		b.Warnf(0, "the histogram is incomplete: %v", err)
+		b.Cut()
+	}
+	p.emit()
+	return nil
+}
+
+func (p *parser) line(l format.Line) {
+	if isHeading(l.Text) {
+		p.end()
+		p.now = &histogram{at: l.Stamp, line: l.Number, names: make(map[string]int)}
+		return
+	}
+	if p.now == nil {
+		return
+	}
+	r, ok := readRow(l.Text)
+	h := p.now
+	switch {
+	case !ok:
+		return // the line below the heading, or somebody else's
+	case r.rank == 0:
+		h.total = r
+		p.end()
+		return
+	}
+	if i, known := h.names[r.class]; known { // hidden classes that have lost what told them apart
+		h.rows[i].instances += r.instances
+		h.rows[i].bytes += r.bytes
+		return
+	}
+	if len(h.rows) == maxClasses {
+		p.small++
+		return
+	}
+	h.names[r.class] = len(h.rows)
+	h.rows = append(h.rows, r)
+	h.lines = append(h.lines, l.Number)
+}
+
+func (p *parser) end() {
+	h := p.now
+	p.now = nil
+	if h == nil || len(h.rows) == 0 {
+		return
+	}
+	if len(p.done) == maxKept {
+		p.done = p.done[:maxKept-1]
+		p.more++
+	}
+	p.done = append(p.done, h)
+}

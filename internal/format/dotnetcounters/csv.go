@@ -1,0 +1,50 @@
+package dotnetcounters
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/format"
+)
+
+// csv reads rows. Nothing in them is quoted: names may hold commas, so the type is
+// looked for from the right.
+func (p *parser) csv(ctx context.Context, a *format.Artifact) error {
+	return a.Lines(func(l format.Line) bool {
+		p.rows = l.Number
+		if l.Number%8192 == 0 && ctx.Err() != nil {
+			return false
+		}
+		text := strings.TrimSpace(strings.TrimPrefix(string(l.Text), "\ufeff"))
+		if text == "" || strings.EqualFold(text, csvHeader) {
+			return true
+		}
+		fields := strings.Split(text, ",")
+		n := len(fields) - 1
+		for n > 3 && fields[n] != "Metric" && fields[n] != "Rate" {
+			n--
+		}
+		if n < 3 || n == len(fields)-1 || len(fields)-n > 3 || l.Long {
+			p.odd()
+			return true
+		}
+		v, ok := number(strings.Join(fields[n+1:], "."))
+		if !ok {
+			p.odd()
+			return true
+		}
+		display, tags := strings.Join(fields[2:n], ","), ""
+		if i := strings.LastIndexByte(display, '['); i > 0 && strings.HasSuffix(display, "]") {
+			display, tags = display[:i], strings.ReplaceAll(display[i+1:len(display)-1], ";", ",")
+		}
+		p.row(fields[0], fields[1], display, tags, fields[n] == "Rate", v)
+		return true
+	})
+}
+
+// number reads a figure; what is none, such as NaN, counts as not understood.
+func number(s string) (float64, bool) {
+	v, err := strconv.ParseFloat(s, 64)
+	return v, err == nil && v-v == 0
+}

@@ -1,0 +1,153 @@
+package dotnetcounters
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/unstall/unstall/internal/format"
+)
+
+// event is a reading; the first version had names with spaces.
+type event struct {
+	Timestamp  string  `json:"timestamp"`
+	Provider   string  `json:"provider"`
+	Name       string  `json:"name"`
+	Tags       string  `json:"tags"`
+	MeterTags  string  `json:"meterTags"`
+	Instrument string  `json:"instrumentTags"`
+	Type       string  `json:"counterType"`
+	OldType    string  `json:"counter type"`
+	Value      float64 `json:"value"`
+}
+
+// maxObject is how long one reading may be.
+const maxObject = 64 << 10
+
+// json reads a document that is one line, however long: reading by reading, as each is
+// flat. A file whose tool was killed has no end.
+func (p *parser) json(ctx context.Context, a *format.Artifact) error {
+	r, err := a.Reader()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	s := &objects{r: bufio.NewReaderSize(r, 64<<10)}
+	header, err := s.until('[')
+	if err != nil {
+		return fmt.Errorf("%w: it has no events", format.ErrCut)
+	}
+	if i := strings.LastIndex(header, `"Events"`); i > 0 {
+		var about struct {
+			Process    string `json:"TargetProcess"`
+			OldProcess string `json:"Target Process"`
+		}
+		if json.Unmarshal([]byte(strings.TrimRight(header[:i], ", \r\n\t")+"}"), &about) == nil {
+			p.process = cmp.Or(about.Process, about.OldProcess)
+		}
+	}
+	for {
+		text, err := s.next()
+		switch {
+		case err == io.EOF && s.ended:
+			return nil
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
+			return fmt.Errorf("%w: it has no closing bracket", format.ErrCut)
+		case err != nil:
+			return fmt.Errorf("%w: %w", format.ErrCut, err)
+		}
+		if p.rows++; p.rows%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		p.event(text)
+	}
+}
+
+func (p *parser) event(text string) {
+	var e event
+	if json.Unmarshal([]byte(text), &e) != nil {
+		// A decimal comma, or NaN, makes the value, which comes last, no JSON.
+		i := strings.LastIndex(text, `"value":`)
+		if i < 0 || json.Unmarshal([]byte(strings.TrimRight(text[:i], ", ")+"}"), &e) != nil {
+			p.odd()
+			return
+		}
+		v, ok := number(strings.Replace(strings.Trim(text[i+len(`"value":`):], " }"), ",", ".", 1))
+		if !ok {
+			p.odd()
+			return
+		}
+		e.Value = v
+	}
+	if e.Type == "" {
+		e.Type = e.OldType
+	}
+	if e.Provider == "" || e.Name == "" || e.Type != "Metric" && e.Type != "Rate" {
+		p.odd()
+		return
+	}
+	tags := e.Tags
+	for _, more := range []string{e.MeterTags, e.Instrument} {
+		if more != "" && tags != "" {
+			tags += ","
+		}
+		tags += more
+	}
+	p.row(e.Timestamp, e.Provider, e.Name, tags, e.Type == "Rate", e.Value)
+}
+
+// objects cuts a stream into flat objects.
+type objects struct {
+	r     *bufio.Reader
+	ended bool // the list's closing bracket was there
+}
+
+// until reads up to a byte that is in no string.
+func (s *objects) until(end byte) (string, error) {
+	var text []byte
+	inside, escaped := false, false
+	for {
+		c, err := s.r.ReadByte()
+		if err != nil {
+			return "", err
+		}
+		if len(text) == maxObject {
+			return "", fmt.Errorf("a reading is longer than %d bytes", maxObject)
+		}
+		text = append(text, c)
+		switch {
+		case escaped:
+			escaped = false
+		case inside && c == '\\':
+			escaped = true
+		case c == '"':
+			inside = !inside
+		case !inside && c == end:
+			return string(text), nil
+		}
+	}
+}
+
+// next returns the next object.
+func (s *objects) next() (string, error) {
+	for {
+		c, err := s.r.ReadByte()
+		switch {
+		case err != nil:
+			return "", err
+		case c == ']':
+			s.ended = true
+			return "", io.EOF
+		case c == '{':
+			text, err := s.until('}')
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return "{" + text, err
+		}
+	}
+}

@@ -1,0 +1,216 @@
+// Package format is the frame around the parsers: it recognises artifacts by
+// content, unwraps what they are wrapped in, and hands them to every format
+// that claims them. A format is a package below this one that exposes one
+// [Format] value; internal/format/all lists them.
+//
+// The package's opinion: names and extensions say nothing; one file may hold
+// several formats (kubectl logs mixes gctrace with access lines); a parser never
+// opens anything; and an artifact cut short still gives what was read.
+package format
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/redact"
+)
+
+// Confidence is how sure a format is that an artifact is its own.
+type Confidence int
+
+// Confidences. All formats that are Sure read the artifact (one that is Whole
+// alone); if none is, the first that says Maybe does.
+const (
+	No Confidence = iota
+	Maybe
+	Sure
+)
+
+// Format is a kind of artifact and how it is read.
+type Format struct {
+	Name  string // as printed: "gctrace"
+	About string // one line: what it is and which versions are read
+
+	// Whole says that artifacts of this format hold nothing else: if it is Sure,
+	// no other format reads them, whatever their lines look like.
+	Whole bool
+
+	// Moments says that such an artifact tells what is so at a moment: of one process
+	// there may be many.
+	Moments bool
+
+	// Match judges the unwrapped beginning of an artifact, up to HeadSize bytes,
+	// cut anywhere.
+	Match func(head []byte) Confidence
+
+	// Parse reads the whole artifact and writes what it holds. It returns an
+	// error only if nothing useful came of it; an artifact that breaks off in the
+	// middle gives what was read, a warning and Builder.Cut.
+	Parse func(ctx context.Context, a *Artifact, b *evidence.Builder) error
+}
+
+// HeadSize is how much of an artifact Match gets to see.
+const HeadSize = 256 << 10
+
+// ErrUnknown is returned for an artifact no format claims.
+var ErrUnknown = errors.New("not a format unstall reads")
+
+// ErrEmpty is returned for an artifact without content.
+var ErrEmpty = errors.New("is empty")
+
+// Read recognises an artifact and parses it into the bundle with every format
+// that claims it. The error says where, what and why in one line; the bundle
+// keeps what was read before it.
+func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.Bundle) error {
+	head, err := a.head()
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.Name, err)
+	}
+	if len(head) == 0 {
+		return fmt.Errorf("%s: %w: nothing was recorded into it", a.Name, ErrEmpty)
+	}
+	chosen := choose(formats, head)
+	if len(chosen) == 0 && len(bytes.TrimSpace(head)) == 0 && len(head) < HeadSize { // redis-cli's answer where there is nothing
+		return fmt.Errorf("%s: %w: there are blank lines alone", a.Name, ErrEmpty)
+	}
+	if len(chosen) == 0 {
+		what, named := looksLike(head)
+		if named {
+			return fmt.Errorf("%s: %w: %s", a.Name, ErrUnknown, what)
+		}
+		return fmt.Errorf("%s: %w: %s; supported formats: %s", a.Name, ErrUnknown, what, names(formats))
+	}
+	id := bundle.AddArtifact(evidence.Artifact{Name: a.Name, Envelopes: a.Envelopes(), Bytes: a.Size, Modified: a.Modified,
+		About: a.About, Series: a.Series})
+	var errs []error
+	for _, f := range chosen {
+		bundle.Artifacts[id].Formats = append(bundle.Artifacts[id].Formats, f.Name)
+		b := bundle.Builder(id, f.Name)
+		b.Moments = f.Moments
+		err := f.Parse(ctx, a, b)
+		if a.unended && !f.Whole { // a document need not end in a new line
+			b.Cut()
+		}
+		b.Close()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", a.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Claimed says whether a format claims an artifact; one that cannot be opened is no matter of
+// formats.
+func Claimed(formats []Format, a *Artifact) bool {
+	head, err := a.head()
+	return err != nil || len(head) > 0 && len(choose(formats, head)) > 0
+}
+
+// Known says whether a format claims an artifact that begins like this.
+func Known(formats []Format, head []byte) bool { return len(choose(formats, head)) > 0 }
+
+func choose(formats []Format, head []byte) (chosen []Format) {
+	var maybe *Format
+	for i := range formats {
+		switch formats[i].Match(head) {
+		case Sure:
+			if formats[i].Whole {
+				return formats[i : i+1]
+			}
+			chosen = append(chosen, formats[i])
+		case Maybe:
+			if maybe == nil {
+				maybe = &formats[i]
+			}
+		}
+	}
+	if len(chosen) == 0 && maybe != nil {
+		chosen = append(chosen, *maybe)
+	}
+	return chosen
+}
+
+func names(formats []Format) string {
+	var s []string
+	for _, f := range formats {
+		s = append(s, f.Name)
+	}
+	return strings.Join(s, ", ")
+}
+
+// isETL recognises the first buffer of an event trace log: the header of a buffer, 72 bytes, whose
+// size is its first field, and behind it that of the first event
+// (https://learn.microsoft.com/windows/win32/api/evntrace/ns-evntrace-event_trace_header).
+func isETL(head []byte) bool {
+	if len(head) < 80 {
+		return false
+	}
+	size := binary.LittleEndian.Uint32(head)
+	return size >= 1<<10 && size <= 16<<20 && size%(1<<10) == 0 && (head[74] == 1 || head[74] == 2) && head[75] == 0xc0
+}
+
+// looksLike tells the user what the file seems to be, for files that people
+// really hand in by mistake; named says that it is of another JVM, which is said by its name.
+func looksLike(head []byte) (what string, named bool) {
+	for _, k := range []struct{ magic, what string }{
+		{"\x7fELF", "it is an ELF program"},
+		{"PK\x03\x04", "it is a zip archive: unpack it first"},
+		{"JAVA PROFILE", "it is a Java heap dump"},
+		{"PERFILE2", "it is perf.data: what perf script prints of it is read"},
+		{"\x96\xd5", "it is what sar keeps: what sar -A -f prints of it is read"}, // SA_MAGIC of sysstat's sa.h
+		{"BZh", "it is bzip2: unpack it first"},
+		{"\xfd7zXZ", "it is xz: unpack it first"},
+		{"%PDF", "it is a PDF"},
+	} {
+		if strings.HasPrefix(string(head), k.magic) {
+			return k.what, false
+		}
+	}
+	if isETL(head) {
+		return "it is an ETW trace of Windows (.etl), as PerfView and wpr record them: unstall cannot read these. Readable of .NET: a .nettrace (dotnet-trace collect --profile gc-verbose -p PID; .NET Core 3.0 on), and of .NET Framework its counters (dotnet-counters, or perfmon's CSV)", true
+	}
+	if what := otherJVM(head); what != "" {
+		return what, true
+	}
+	if head[0] == '<' {
+		return "it looks like HTML or XML", false
+	}
+	begin, _, _ := bytes.Cut(head[:min(len(head), 400)], []byte("\n"))
+	line := string(redact.Line(begin))
+	shown := []rune(line)
+	if len(shown) > 60 { // and a rune that was cut at the end is not looked at
+		shown = append(shown[:60], '…')
+	}
+	for _, r := range shown {
+		if r < ' ' && r != '\t' && r != '\r' || r == '\uFFFD' {
+			return "it is binary data of an unknown kind", false
+		}
+	}
+	return fmt.Sprintf("no supported format has lines like %q", strings.TrimSpace(string(shown))), false
+}
+
+// otherJVM names a log or dump of a JVM that is not HotSpot, "" if it is none.
+func otherJVM(head []byte) string {
+	if bytes.HasPrefix(head, []byte("0SECTION")) {
+		return "it is a javacore of an IBM or OpenJ9 JVM; of JVMs only HotSpot is supported"
+	}
+	for _, k := range []struct{ words, what string }{
+		{"<verbosegc", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
+		{"<gc-op ", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
+		{"<af type=\"", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
+		{"<exclusive-start ", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
+		{"[memory ][", "it is a GC log of JRockit; of JVMs only HotSpot is supported"},
+		{"[INFO ][memory ]", "it is a GC log of JRockit; of JVMs only HotSpot is supported"},
+		{"[memory ] ", "it is a GC log of JRockit; of JVMs only HotSpot is supported"},
+	} {
+		if bytes.Contains(head, []byte(k.words)) {
+			return k.what
+		}
+	}
+	return ""
+}

@@ -1,0 +1,135 @@
+package formattest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Render writes everything that reading gave, one thing a line, with where it is from.
+// Times are those of the artifact's clock: dates where it has any, else what has passed.
+func Render(b *evidence.Bundle, err error) string {
+	w := &text{Bundle: b}
+	if err != nil {
+		w.line("error %v", err)
+	}
+	for _, a := range b.Artifacts {
+		w.line("artifact %v envelopes %v cut %v", a.Formats, a.Envelopes, a.Tail)
+	}
+	for _, c := range b.Clocks {
+		w.line("clock %q offset %s ± %v resolution %v", c.Name, w.at(c.Offset), time.Duration(c.Error), time.Duration(c.Resolution))
+	}
+	for i, s := range b.Subjects {
+		w.line("subject %d %s %q %q pid %d %s %s cpus %d", i, s.Kind, s.Name, s.Service, s.PID, s.Runtime, s.Version, s.CPUs)
+	}
+	w.requests()
+	w.intervals()
+	w.samples()
+	for _, s := range b.Series {
+		fmt.Fprintf(w, "series s%d %s %s", s.Subject, s.Name, s.Unit)
+		for i := range s.T {
+			fmt.Fprintf(w, " %.6g@%s", s.V[i], w.at(s.T[i]))
+		}
+		w.from(s.Origin)
+	}
+	for _, l := range b.Loads {
+		fmt.Fprintf(w, "load %+v", l)
+		w.from(l.Origin)
+	}
+	for _, f := range b.Facts {
+		fmt.Fprintf(w, "fact s%d %s %q", f.Subject, f.Key, f.Value)
+		if !math.IsNaN(f.Number) {
+			fmt.Fprintf(w, " %g", f.Number)
+		}
+		w.from(f.Origin)
+	}
+	for _, c := range b.Coverage {
+		fmt.Fprintf(w, "covered s%d %s %s..%s every %v lost %d", c.Subject, c.Kind, w.at(c.From), w.at(c.Until), time.Duration(c.Sampled), c.Lost)
+		w.from(c.Origin)
+	}
+	for _, t := range b.Tables {
+		w.line("table %s: %s", t.Title, strings.Join(t.Columns, " | "))
+		for _, r := range t.Rows {
+			w.line("  %s", strings.Join(r, " | "))
+		}
+	}
+	for _, x := range b.Warnings {
+		fmt.Fprintf(w, "warning ×%d %s", x.Count, x.Text)
+		w.from(x.Origin)
+	}
+	return w.String()
+}
+
+type text struct {
+	strings.Builder
+	*evidence.Bundle
+}
+
+func (w *text) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+
+// from ends a line with the place it is from.
+func (w *text) from(o evidence.Origin) { fmt.Fprintf(w, " @%d\n", o.Position()) }
+
+// at is a date from 1973 on, before it a duration.
+func (w *text) at(ns int64) string {
+	if ns < 1e17 {
+		return time.Duration(ns).String()
+	}
+	return time.Unix(0, ns).UTC().Format(time.RFC3339Nano)
+}
+
+func (w *text) requests() {
+	for i := range w.Requests.Len() {
+		r := w.Requests.Row(i)
+		fmt.Fprintf(w, "request %d s%d lane %d %q %s + %v %s", i+1, r.Subject, r.Lane, w.Names.Text(r.Route), w.at(r.Start), time.Duration(r.Latency()), r.Outcome)
+		for s := range r.Path.All {
+			fmt.Fprintf(w, " · %s %v %q", s.Kind, time.Duration(s.Dur), w.Names.Text(s.Cause))
+		}
+		w.from(r.Origin)
+	}
+}
+
+func (w *text) intervals() {
+	v := &w.Intervals
+	for i := range v.Len() {
+		fmt.Fprintf(w, "%s s%d lane %d %s + %v", v.Kind[i], v.Subject[i], v.Lane[i], w.at(v.Start[i]), time.Duration(v.End[i]-v.Start[i]))
+		if v.Cause[i] != 0 {
+			fmt.Fprintf(w, " %q", w.Names.Text(v.Cause[i]))
+		}
+		if v.Holder[i] != 0 || v.Request[i] != 0 {
+			fmt.Fprintf(w, " holder %d request %d", v.Holder[i], v.Request[i])
+		}
+		for k := range evidence.NumKeys {
+			x, ok := v.Get(i, k)
+			switch {
+			case !ok:
+			case k == evidence.Trigger || k == evidence.Failure || k == evidence.Operation || k == evidence.ClientAddress:
+				fmt.Fprintf(w, ", %s %q", k, w.Names.Text(v.NameOf(i, k)))
+			case k == evidence.PauseOf:
+				fmt.Fprintf(w, ", %s", evidence.Pause(x))
+			default:
+				fmt.Fprintf(w, ", %s %v", k, x)
+			}
+		}
+		w.stack(v.Stack[i])
+		w.from(v.Origin[i])
+	}
+}
+
+func (w *text) samples() {
+	s := &w.Samples
+	for i := range s.Len() {
+		fmt.Fprintf(w, "sample s%d lane %d %s: %d %s %s %q", s.Subject[i], s.Lane[i], w.at(s.Time[i]), s.Value[i], w.Names.Text(s.Unit[i]), w.Names.Text(s.Type[i]), w.Names.Text(s.Class[i]))
+		w.stack(s.Stack[i])
+		w.from(s.Origin[i])
+	}
+}
+
+func (w *text) stack(id evidence.StackID) {
+	for _, f := range w.Stacks.Frames(id) {
+		fmt.Fprintf(w, " < %s", w.Names.Text(f.Func))
+	}
+}

@@ -1,0 +1,316 @@
+// Package gauges reads what monitors write down about connection pools and about what a
+// service depends on: rows with a header, in any order and by any of the usual names.
+//
+//	time,pool,active,idle,pending,total,max      HikariCP, Tomcat JDBC, DBCP, Druid, c3p0, any other: CSV or JSON
+//	time,dependency,count,mean_ms,p99_ms         a database's own monitor: CSV or JSON
+//	userid,…,query,calls,…,mean_exec_time,…      pg_stat_statements as CSV (total_time up to 12): ms, since its last reset
+//	                                             https://www.postgresql.org/docs/current/pgstatstatements.html
+//	SCHEMA_NAME,DIGEST,DIGEST_TEXT,COUNT_STAR,…  events_statements_summary_by_digest of MySQL as CSV or TSV: ps
+//	                                             https://dev.mysql.com/doc/refman/8.4/en/performance-schema-statement-summary-tables.html
+//	hikaricp_connections_active{pool="db"} 7     the text of Prometheus, one scrape after the other (prometheus.go)
+//	… Pool stats (total=10, active=7, idle=3, waiting=0)   lines of HikariCP in a log (log.go)
+//
+// The package's opinion: the first line says what columns are; a figure's unit is in its
+// column's name, and without one milliseconds, as all such monitors show; a pool's use is
+// a reading, not a history, so that what happened between two readings is not known.
+package gauges
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is a file of gauges.
+var Format = format.Format{
+	Name:  "gauges",
+	About: "pool gauges and response times of dependencies: CSV, JSON, Prometheus text; pg_stat_statements, MySQL digests",
+	Whole: true,
+	Match: func(head []byte) format.Confidence {
+		if reading(head) != nil {
+			return format.Sure
+		}
+		return format.No
+	},
+	Parse: parse,
+}
+
+type reader func(p *parser, a *format.Artifact) error
+
+// reading finds how to read a file that begins like this, nil if it is none of ours.
+func reading(head []byte) reader {
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	switch {
+	case len(text) == 0:
+	case text[0] == '{' || text[0] == '[':
+		if row := firstObject(text); row != nil && tableOf(row.keys()) != nil {
+			return (*parser).objects
+		}
+	case isExposition(text):
+		return (*parser).exposition
+	default:
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		if sep := separator(line); sep != 0 && len(line) < 8<<10 && tableOf(split(nil, string(bytes.TrimRight(line, "\r")), sep)) != nil {
+			return (*parser).rows
+		}
+	}
+	return nil
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	r, err := a.Reader()
+	if err != nil {
+		return err
+	}
+	head := make([]byte, format.HeadSize)
+	n, _ := readFull(r, head) // what fails here fails below
+	_ = r.Close()
+	read := reading(head[:n])
+	if read == nil {
+		return errors.New("it has no columns of a pool or a dependency")
+	}
+	p := newParser(ctx, b)
+	err = read(p, a)
+	return p.finish(err)
+}
+
+// Bounds of what is kept.
+const (
+	maxSubjects = 1000 // pools, dependencies
+	maxReadings = 4 << 20
+	maxName     = 200
+)
+
+// parser reads one file.
+type parser struct {
+	ctx          context.Context
+	b            *evidence.Builder
+	pools        map[string]*pool
+	dependencies map[string]*dependency
+	process      process
+	readings     int
+	unzoned      bool
+	untimed      bool
+	strange      int64
+	first        int64
+	dropped      int64
+}
+
+func newParser(ctx context.Context, b *evidence.Builder) *parser {
+	return &parser{ctx: ctx, b: b, pools: make(map[string]*pool), dependencies: make(map[string]*dependency)}
+}
+
+func (p *parser) odd(line int64) {
+	if p.strange++; p.strange == 1 {
+		p.first = line
+	}
+}
+
+// pool is the readings of one.
+type pool struct {
+	name, unit string
+	line       int64
+	at         []gauge
+}
+
+// gauge is one reading; NaN is not told.
+type gauge struct {
+	t                          int64
+	active, idle, pending, max float64
+}
+
+func (p *parser) pool(name, unit string, line int64) *pool {
+	if p.readings == maxReadings {
+		return nil // one without a reading says nothing
+	}
+	x := p.pools[name]
+	if x == nil {
+		name = clip(name)
+		x = p.pools[name]
+	}
+	if x == nil {
+		if len(p.pools) == maxSubjects {
+			return nil
+		}
+		x = &pool{name: name, unit: unit, line: line}
+		p.pools[name] = x
+	}
+	return x
+}
+
+func (p *parser) read(x *pool, r gauge) {
+	switch {
+	case x == nil || p.readings == maxReadings:
+		p.dropped++
+	case r.t == 0 && len(x.at) > 0 && x.at[len(x.at)-1].t == 0: // the newest holds
+		x.at[len(x.at)-1] = r
+	default:
+		p.readings++
+		if n := len(x.at); n == cap(x.at) { // there may be millions
+			x.at = slices.Grow(x.at, max(n, 8))
+		}
+		x.at = append(x.at, r)
+	}
+}
+
+// finish writes what was read.
+func (p *parser) finish(err error) error {
+	b := p.b
+	some := len(p.pools)+len(p.dependencies) > 0 || p.process.any()
+	switch {
+	case p.ctx.Err() != nil:
+		return p.ctx.Err()
+	case !some && err != nil && !errors.Is(err, format.ErrCut):
+		return err
+	case !some:
+		return errors.New("it holds no reading of a pool or a dependency")
+	case err != nil:
+		b.Warnf(0, "the file is incomplete: %v", err)
+		b.Cut()
+	}
+	if p.untimed {
+		b.Clock().Error, b.Clock().Name = evidence.Unanchored, "scrapes, one after the other"
+		b.Warnf(0, "its scrapes have no time: print one before each scrape, for example with: date -u +'# %%FT%%TZ'")
+	}
+	if p.unzoned {
+		b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
+	}
+	p.emitPools()
+	p.emitDependencies()
+	if p.strange > 0 {
+		b.Warnf(p.first, "lines not understood: %d; the first is line %d", p.strange, p.first)
+	}
+	if p.dropped > 0 {
+		b.Warnf(0, "it holds too many readings: %d left out", p.dropped)
+	}
+	return nil
+}
+
+func (p *parser) emitPools() {
+	if len(p.pools) == 0 && !p.process.any() {
+		return
+	}
+	b := p.b
+	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: p.process.runtime, CPUs: p.process.cpus})
+	p.process.emit(b, subject)
+	if len(p.pools) == 0 {
+		return
+	}
+	table := evidence.Table{Title: "pools", Columns: []string{"", "readings", "max in use", "mean", "of", "readings with a full pool", "max waiting", "mean"}}
+	var from, until, line int64
+	for _, name := range sorted(p.pools) {
+		x := p.pools[name]
+		for i := range x.at {
+			if x.at[i].t == 0 {
+				x.at[i].t = b.Modified()
+			}
+		}
+		if byTime := func(r, s gauge) int { return cmp.Compare(r.t, s.t) }; !slices.IsSortedFunc(x.at, byTime) {
+			sorting.By(x.at, byTime)
+		}
+		active, most, waits := x.series(evidence.SeriesClientPoolUsed, func(r *gauge) float64 { return r.active }),
+			x.series(evidence.SeriesClientPoolMax, func(r *gauge) float64 { return r.max }),
+			x.series(evidence.SeriesClientPoolWaits, func(r *gauge) float64 { return r.pending })
+		full := 0
+		for _, r := range x.at {
+			if r.active >= r.max {
+				full++
+			}
+		}
+		for _, s := range []*evidence.Series{active, most, waits} {
+			if len(s.T) > 0 {
+				s.Subject, s.Unit, s.Origin = subject, x.unit, b.Origin(x.line)
+				b.Series(*s)
+			}
+		}
+		first, last := x.at[0].t, x.at[len(x.at)-1].t
+		if from == 0 || first < from {
+			from, line = first, x.line
+		}
+		until = max(until, last)
+		highest, mean := extent(active)
+		size, _ := extent(most)
+		pending, queue := extent(waits)
+		table.Rows = append(table.Rows, []string{x.name, fmt.Sprint(len(x.at)), short(highest), short(mean), short(size), fmt.Sprint(full), short(pending), short(queue)})
+	}
+	b.Table(table)
+	b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverPool, From: from, Until: max(until, from+1), Sampled: p.interval(), Origin: b.Origin(line)})
+}
+
+// interval is the usual time between two readings of a pool, ns.
+func (p *parser) interval() int64 {
+	gaps := make([]int64, 0, p.readings)
+	for _, x := range p.pools {
+		for i := 1; i < len(x.at); i++ {
+			gaps = append(gaps, x.at[i].t-x.at[i-1].t)
+		}
+	}
+	if len(gaps) == 0 {
+		return 1
+	}
+	return max(1, stats.QuantileOf(gaps, (float64(len(gaps)/2)+.5)/float64(len(gaps))))
+}
+
+// series is one figure of a pool over time; readings of one moment are one.
+func (x *pool) series(name string, of func(*gauge) float64) *evidence.Series {
+	s := &evidence.Series{Name: name + ":" + x.name}
+	for i := range x.at {
+		v := of(&x.at[i])
+		if math.IsNaN(v) || math.IsInf(v, 0) || x.at[i].t == 0 {
+			continue
+		}
+		if s.T == nil {
+			s.T, s.V = make([]int64, 0, len(x.at)-i), make([]float64, 0, len(x.at)-i)
+		}
+		if n := len(s.T); n > 0 && s.T[n-1] == x.at[i].t {
+			s.V[n-1] = v
+			continue
+		}
+		s.T, s.V = append(s.T, x.at[i].t), append(s.V, v)
+	}
+	return s
+}
+
+// extent is a series' highest reading and its mean, NaN without one.
+func extent(s *evidence.Series) (most, mean float64) {
+	if len(s.V) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	for _, v := range s.V {
+		mean += v / float64(len(s.V))
+	}
+	return slices.Max(s.V), mean
+}
+
+func short(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+func sorted[T any](m map[string]T) []string {
+	names := make([]string, 0, len(m))
+	for n := range m {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func clip(s string) string {
+	return strings.ToValidUTF8(strings.Clone(s[:min(len(s), maxName)]), "?")
+}

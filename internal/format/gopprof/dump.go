@@ -1,0 +1,356 @@
+package gopprof
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// goroutine is one of a dump.
+type goroutine struct {
+	id      int64
+	state   string // "select", "IO wait", "chan receive (leaked)"
+	minutes int64  // waiting for so long, 0: less than one
+	line    int64
+	stamp   int64 // of the log it is in
+	stack   []*profile.Location
+}
+
+// goroutineHeader reads
+//
+//	goroutine 12 [select, 5 minutes, locked to thread]:
+//	goroutine 12 gp=0xc000… m=3 mp=0xc000… [running]:          1.23–, GOTRACEBACK=system
+//	goroutine 12 [chan receive (leaked) labels:{"a": "b"}]:    1.26–
+func goroutineHeader(line []byte) (goroutine, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte("goroutine "))
+	if !ok || !bytes.HasSuffix(rest, []byte("]:")) {
+		return goroutine{}, false
+	}
+	number, rest, _ := bytes.Cut(rest, []byte(" "))
+	id, err := strconv.ParseInt(string(number), 10, 64)
+	if err != nil || id < 0 {
+		return goroutine{}, false
+	}
+	if bytes.HasPrefix(rest, []byte("gp=")) {
+		i := bytes.IndexByte(rest, '[')
+		if i < 0 {
+			return goroutine{}, false
+		}
+		rest = rest[i:]
+	}
+	if len(rest) == 0 || rest[0] != '[' {
+		return goroutine{}, false
+	}
+	state, _, _ := strings.Cut(clip(string(rest[1:len(rest)-2])), " labels:{")
+	state, more, _ := strings.Cut(state, ", ")
+	g := goroutine{id: id, state: strings.TrimSuffix(state, " (scan)")}
+	for part := range strings.SplitSeq(more, ", ") {
+		if m, ok := strings.CutSuffix(part, " minutes"); ok {
+			g.minutes, _ = strconv.ParseInt(m, 10, 32)
+			g.minutes = max(0, g.minutes)
+		}
+	}
+	return g, true
+}
+
+// dump is a run of goroutines with nothing between them.
+type dump struct {
+	goroutines []goroutine
+	seen       map[int64]bool
+	more       int64 // beyond maxRows, counted only
+	empty      bool  // the last goroutine has no frames yet
+}
+
+// dumps collects the dumps of a text. Logs are full of single stacks, printed
+// by whoever recovers from a panic; those are not dumps of a process. The dump
+// with the most goroutines is kept, of equal ones the last.
+type dumps struct {
+	best    *dump
+	seen    []sighting
+	singles int64
+	strange int64 // lines within goroutines that are none of their frames
+	first   int64 // of them
+	doubt   int64 // lines that are strange if a frame follows, else the text goes on after the dump
+
+	open      *dump
+	inside    bool   // of a goroutine's block
+	zero      bool   // of goroutine 0, a thread's own stack
+	told      bool   // its stack is not to be had
+	call      string // the function whose position is on the next line
+	frames    []*profile.Location
+	key       []byte
+	locations map[string]*profile.Location
+	functions map[[2]string]*profile.Function
+	stacks    map[string][]*profile.Location
+}
+
+// sighting is a line of the table of dumps.
+type sighting struct{ line, goroutines int64 }
+
+const (
+	maxGoroutines = 1_000_000
+	maxStacks     = 1 << 18
+	maxSightings  = 20
+)
+
+func (d *dumps) begin(g goroutine, line, stamp int64) {
+	d.endGoroutine()
+	if d.open != nil && g.id != 0 && d.open.seen[g.id] {
+		d.endDump()
+	}
+	if d.open == nil {
+		d.open = &dump{seen: make(map[int64]bool)}
+	}
+	d.inside, d.zero = true, g.id == 0
+	if d.zero {
+		return
+	}
+	g.line, g.stamp = line, stamp
+	if len(d.open.goroutines) == maxGoroutines {
+		d.open.more++
+		d.zero = true // its frames are skipped too
+		return
+	}
+	d.open.seen[g.id] = true
+	d.open.goroutines = append(d.open.goroutines, g)
+}
+
+// other says that something else follows.
+func (d *dumps) other() {
+	d.endGoroutine()
+	d.endDump()
+}
+
+func (d *dumps) line(text []byte, number int64) {
+	blank := len(bytes.TrimSpace(text)) == 0
+	switch {
+	case !d.inside && !blank:
+		d.endDump()
+	case !d.inside:
+	case blank:
+		d.endGoroutine()
+	case d.zero:
+	default:
+		d.frameLine(text, number)
+	}
+}
+
+// frameLine reads the two lines of a frame.
+//
+//	net/http.(*conn).serve(0xc0001, {0x7f…, 0xc0002})
+//		/usr/local/go/src/net/http/server.go:2092 +0x5f0
+//	created by net/http.(*Server).Serve in goroutine 1
+func (d *dumps) frameLine(text []byte, number int64) {
+	switch {
+	case text[0] == '\t':
+		if d.call != "" {
+			d.frame(d.call, string(text[1:]))
+			d.call = ""
+		} else { // "goroutine running on other thread; stack unavailable"
+			d.told = true
+		}
+	case bytes.HasPrefix(text, []byte("created by ")), bytes.HasPrefix(text, []byte("[originating from")):
+		d.call = "" // who started it is not a frame of its stack
+	case bytes.HasPrefix(text, []byte("...")):
+	case text[len(text)-1] == ')':
+		if i := arguments(text); i > 0 {
+			d.call = clip(string(text[:i]))
+			break
+		}
+		fallthrough
+	default:
+		if d.doubt++; d.doubt > 3 {
+			d.other()
+		} else if d.first == 0 {
+			d.first = number
+		}
+		return
+	}
+	d.strange += d.doubt // another thread wrote in between
+	d.doubt = 0
+}
+
+// arguments finds the parenthesis that opens a call's arguments: the last one
+// at depth 0. A log line that ends in one too has a space before it.
+func arguments(text []byte) int {
+	depth := 0
+	for i := len(text) - 1; i > 0; i-- {
+		switch text[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth == 0 {
+				if bytes.IndexByte(text[:i], ' ') >= 0 && bytes.IndexByte(text[:i], '[') < 0 {
+					return -1
+				}
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+func (d *dumps) frame(call, position string) {
+	if len(d.frames) == maxFrames {
+		return
+	}
+	position, _, _ = strings.Cut(position, " +0x")
+	position, _, _ = strings.Cut(position, " fp=0x")
+	key := call + "\t" + position
+	l, ok := d.locations[key]
+	if !ok {
+		if len(d.locations) == maxTextLocations || len(key) > 4*maxString {
+			return
+		}
+		file, line := fileLine(position)
+		if d.locations == nil {
+			d.locations = make(map[string]*profile.Location)
+			d.functions = make(map[[2]string]*profile.Function)
+			d.stacks = make(map[string][]*profile.Location)
+		}
+		name := [2]string{call, clip(file)}
+		f, ok := d.functions[name]
+		if !ok {
+			f = &profile.Function{Name: name[0], Filename: name[1]}
+			d.functions[name] = f
+		}
+		l = &profile.Location{ID: uint64(len(d.locations)), Line: []profile.Line{{Function: f, Line: line}}}
+		d.locations[key] = l
+	}
+	d.frames = append(d.frames, l)
+}
+
+func (d *dumps) endGoroutine() {
+	if d.inside && !d.zero {
+		g := &d.open.goroutines[len(d.open.goroutines)-1]
+		g.stack = d.stack()
+		d.open.empty = len(g.stack) == 0 && !d.told
+	}
+	if d.doubt > 0 {
+		d.doubt = 0
+		defer d.endDump()
+	}
+	d.inside, d.zero, d.told, d.call, d.frames = false, false, false, "", d.frames[:0]
+}
+
+// stack returns the frames just read; goroutines in the same place share one.
+func (d *dumps) stack() []*profile.Location {
+	if len(d.frames) == 0 {
+		return nil
+	}
+	d.key = d.key[:0]
+	for _, l := range d.frames {
+		d.key = append(d.key, byte(l.ID), byte(l.ID>>8), byte(l.ID>>16))
+	}
+	s, ok := d.stacks[string(d.key)]
+	if !ok && len(d.stacks) < maxStacks {
+		s = append([]*profile.Location(nil), d.frames...)
+		d.stacks[string(d.key)] = s
+	}
+	return s
+}
+
+func (d *dumps) endDump() {
+	o := d.open
+	d.open = nil
+	switch {
+	case o == nil || len(o.goroutines) == 0:
+		return
+	case !o.whole():
+		d.singles++
+	case len(d.seen) < maxSightings:
+		d.seen = append(d.seen, sighting{o.goroutines[0].line, o.count()})
+	}
+	if d.best == nil || o.count() >= d.best.count() {
+		d.best = o
+	}
+}
+
+// whole says that this is all goroutines of a process, not the one that
+// panicked or logged its stack. Programs with one goroutine are rare, but are.
+func (o *dump) whole() bool {
+	if len(o.goroutines) > 1 {
+		return true
+	}
+	for _, l := range o.goroutines[0].stack {
+		if functionName(l.Line[0]) == "runtime/pprof.writeGoroutineStacks" {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *dump) count() int64 { return int64(len(o.goroutines)) + o.more }
+
+// finish ends the last dump and says what was left out.
+func (d *dumps) finish(b *evidence.Builder) {
+	d.other()
+	if d.best == nil {
+		return
+	}
+	at := d.best.goroutines[0].line
+	if d.singles > 0 {
+		b.Warnf(at, "single goroutine stacks: %d; a panic prints its own goroutine only; GOTRACEBACK=all or /debug/pprof/goroutine?debug=2 prints all", d.singles)
+	}
+	if len(d.seen) > 1 {
+		b.Warnf(at, "there are %d goroutine dumps in one file: only the largest is used", len(d.seen))
+	}
+	if d.best.more > 0 {
+		b.Warnf(at, "the dump has more than %d goroutines: the rest is counted, not read", maxGoroutines)
+	}
+	if d.best.empty && d.best.count() > 1 {
+		b.Warnf(at, "the goroutine dump is incomplete: net/http/pprof gives only the first 64 MiB")
+		b.Cut()
+	}
+	if d.strange > 0 {
+		b.Warnf(d.first, "lines within goroutine stacks that do not belong to them: %d", d.strange)
+	}
+}
+
+// emit writes the dump that was kept.
+func (d *dumps) emit(ctx context.Context, b *evidence.Builder, subject evidence.SubjectID) error {
+	if d.best == nil {
+		return nil
+	}
+	// A log may carry stamps; a dump by itself does not say when it was taken.
+	at, clock := d.best.goroutines[0].stamp, b.Clock()
+	if *clock = (evidence.Clock{Name: "unix"}); at == 0 {
+		*clock = evidence.Clock{Name: "undated", Error: evidence.Unanchored}
+	}
+	if d.best.whole() {
+		b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverGoroutines, From: at, Until: at, Origin: b.Origin(d.best.goroutines[0].line)})
+		f := facts{b: b, subject: subject, from: at, until: at}
+		f.add(evidence.FactProfileKind, "goroutine dump", math.NaN())
+		f.number("goroutines", float64(d.best.count()))
+	}
+	var (
+		frames       []evidence.Frame
+		names        = make(map[*profile.Function]evidence.Frame)
+		typ, count   = b.Name("goroutine"), b.Name("count")
+		waiting, ns  = b.Name("waiting"), b.Name("nanoseconds")
+		nsPerMinutes = int64(60e9)
+	)
+	for i, g := range d.best.goroutines {
+		if i&0xffff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		frames = stackOf(frames[:0], g.stack, b, names)
+		s := evidence.Sample{Subject: subject, Time: g.stamp, Lane: evidence.LaneID(g.id), Stack: b.Stack(frames), Type: typ, Unit: count,
+			Class: b.Name(g.state), Value: 1, Origin: b.Origin(g.line)}
+		b.Sample(s)
+		if g.minutes > 0 {
+			s.Type, s.Unit, s.Value = waiting, ns, g.minutes*nsPerMinutes
+			b.Sample(s)
+		}
+	}
+	for _, t := range d.tables() {
+		b.Table(t)
+	}
+	return nil
+}

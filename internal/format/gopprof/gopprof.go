@@ -1,0 +1,91 @@
+// Package gopprof reads what Go's profilers write: CPU, heap, allocs,
+// goroutine, goroutineleak (1.26), mutex, block, threadcreate and custom
+// profiles as protobuf
+// (https://github.com/google/pprof/blob/main/proto/profile.proto), the text of
+// net/http/pprof?debug=1 (https://go.dev/src/runtime/pprof/pprof.go), and
+// goroutine dumps: ?debug=2, SIGQUIT and panics, also in the middle of a log
+// (https://go.dev/src/runtime/traceback.go). Go 1.5 to 1.27.
+//
+// What it yields. Samples: one row per sample and type with a value other than
+// 0, without a time of their own; a CPU sample's Class says what the work was
+// for ([Classify]); a dumped goroutine's Class is the state it was in, its Lane
+// its number, and a second row of type "waiting" says for how long. Facts:
+//
+//	profile.kind                          cpu, heap, allocs, goroutine, goroutineleak, mutex, block, threadcreate, or a custom name
+//	profile.cpuTotal  profile.duration    ns
+//	profile.cores  profile.hz             processors used; samples per second of CPU time
+//	profile.gc  profile.class.<class>     ns of CPU; the program's own is profile.class.own; a class not seen has no fact
+//	profile.period                        heap: bytes per sample
+//	profile.mutexFraction                 mutex text: 1 of so many contentions is sampled
+//	goroutines  goroutines.leaked  threads.created
+//	heap.inuse  heap.alloc                bytes, as sampled
+//	HeapAlloc  NextGC  NumGC  …           from the runtime.MemStats behind a heap text, by their Go names
+//	build.id
+//
+// Series, from runtime.MemStats: /gc/cycles/total:gc-cycles and gc.pauses (ns, by
+// cycle) of the last 256 cycles at their own times; of a text that was recorded
+// live also /gc/heap/allocs:bytes, /gc/heap/goal:bytes, memstats.HeapAlloc and
+// others, one point at the time of the snapshot.
+//
+// The package's opinion: a profile says shares, not moments, so its samples get
+// no invented times; a text has the times of the cycles it tells of, and without them
+// keeps an unanchored clock, because a file's own date is when it was copied; and a profile of another runtime is
+// refused by name instead of being shown as Go without a collector.
+package gopprof
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format reads Go profiles and goroutine dumps.
+var Format = format.Format{
+	Name:  "gopprof",
+	About: "Go profiles (CPU, heap, goroutine, mutex, block …), as protobuf or text, and goroutine dumps; Go 1.5 to 1.27",
+	Match: match,
+	Parse: parse,
+}
+
+// match has no magic to go by: it walks the protobuf, or looks for the lines
+// text profiles and dumps begin with.
+func match(head []byte) format.Confidence {
+	if c := matchProto(head); c != format.No {
+		return c
+	}
+	rest := head
+	for first := true; len(rest) > 0; first = false {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if _, ok := goroutineHeader(line); ok {
+			return format.Sure
+		}
+		if h, ok := sectionHeader(line); ok && (first || h.kind != kindCustom) {
+			return format.Sure
+		}
+	}
+	return format.No
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	r, err := a.Reader()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	br := bufio.NewReaderSize(r, format.HeadSize)
+	head, err := br.Peek(format.HeadSize)
+	if len(head) == 0 && err != nil && err != io.EOF {
+		return fmt.Errorf("go profile: its compression is damaged at the beginning: %w: record it again", err)
+	}
+	if matchProto(head) != format.No {
+		return parseProto(ctx, br, b)
+	}
+	return parseText(ctx, a, b)
+}

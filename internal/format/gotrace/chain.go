@@ -1,0 +1,240 @@
+package gotrace
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// maxLinks is how many holders of a chain are named. Beyond, the root is still
+// told: every goroutine's memory holds the root of its own waits, so a chain is
+// followed by copying it from one to the next.
+const maxLinks = 6
+
+// links joins the names of what the holders of a chain waited for. They repeat with
+// every request.
+type links map[[2]evidence.NameID]evidence.NameID
+
+// link is a chain that begins with first and goes on with rest. A name that is in it
+// already is not named again: of those who queue for a lock, each waited for it.
+func (w *world) link(first, rest evidence.NameID) evidence.NameID {
+	if first == 0 || rest == 0 || first == rest {
+		return max(first, rest)
+	}
+	key := [2]evidence.NameID{first, rest}
+	if id, ok := w.links[key]; ok {
+		return id
+	}
+	a, b := w.b.Text(first), w.b.Text(rest)
+	id := rest
+	if parts := strings.Split(b, evidence.Link); len(parts) < maxLinks && !contains(parts, a) {
+		id = w.b.Name(a + evidence.Link + b)
+	}
+	if w.links == nil {
+		w.links = make(links)
+	}
+	w.links[key] = id
+	return id
+}
+
+func contains(parts []string, part string) bool {
+	for _, p := range parts {
+		if p == part {
+			return true
+		}
+	}
+	return false
+}
+
+// root fills in what the holder of s did in its state h, which begins where s does. Where
+// the holder waited for somebody's lock or pool itself, that one's root is taken over.
+// At is where the holder was when it let go.
+func (w *world) root(s, h *evidence.Segment, at evidence.StackID) {
+	s.HolderKind, s.HolderCause, s.HolderStack, s.Via, s.Held = h.Kind, h.Cause, h.HolderStack, h.Via, h.Held
+	if h.Lane == 0 && s.HolderStack == 0 {
+		s.HolderStack = h.Stack
+	}
+	if (h.Kind == evidence.LockWait || h.Kind == evidence.PoolWait || h.Kind == evidence.Unobserved) && h.HolderKind != evidence.KindUnknown {
+		s.HolderKind, s.HolderCause, s.HolderStack = h.HolderKind, h.HolderCause, h.HolderStack
+		if h.Cause != s.Cause && h.Cause != 0 {
+			s.Via = w.link(h.Cause, h.Via)
+		}
+	}
+	if s.HolderStack == 0 {
+		s.HolderStack = at
+	}
+}
+
+// maxPieces is into how many states of its holder a wait is split in their order. Of more,
+// those alike are drawn together: in a queue, each wait holds those of all before it, and
+// what a holder did must fit into its memory.
+const maxPieces = 96
+
+// chargeHolder charges a wait for a lock or pool to what its holder did until t: the
+// goroutine that let go. If that one had been waiting itself for what somebody holds, its
+// own holder counts.
+func (w *world) chargeHolder(g, by *goroutine, s evidence.Segment, at *stack, t int64) {
+	s.Holder = by.id
+	pieces := w.pieces[:0]
+	add := func(x evidence.Segment) {
+		if len(pieces) >= maxPieces {
+			pieces = together(pieces)
+		}
+		pieces = append(pieces, x)
+	}
+	upto := g.since
+	unknown := func(until int64) {
+		if until > upto {
+			x := s
+			x.Dur = until - upto
+			add(x)
+			upto = until
+		}
+	}
+	spells := w.did(by, max(g.since, by.born), t)
+	for i := range spells {
+		h := &spells[i].Segment
+		unknown(spells[i].at)
+		x := s
+		x.Dur = h.Dur
+		w.root(&x, h, at.id())
+		add(x)
+		upto += h.Dur
+	}
+	unknown(t)
+	for i := range pieces {
+		w.append(g, &pieces[i], g.since)
+		g.since += pieces[i].Dur
+	}
+	g.since = t
+	w.pieces = pieces
+}
+
+// together draws those together that differ in nothing but how long they took.
+func together(pieces []evidence.Segment) []evidence.Segment {
+	n := 0
+next:
+	for _, x := range pieces {
+		for i := range pieces[:n] {
+			p := &pieces[i]
+			if p.HolderKind != x.HolderKind || p.HolderCause != x.HolderCause || p.Via != x.Via || (p.Held == evidence.Shares{}) != (x.Held == evidence.Shares{}) {
+				continue
+			}
+			p.Dur += x.Dur
+			for h, v := range x.Held {
+				p.Held[h] += v
+			}
+			continue next
+		}
+		pieces[n] = x
+		n++
+	}
+	return pieces[:n]
+}
+
+// chargeHop charges a wait for another goroutine to what that one did: its time
+// is the request's.
+func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, at *stack, t int64) {
+	p := hop{g, by, &s, at.id()}
+	from := g.since
+	if m := by.memory; m != nil && m.upto > from {
+		if begins := m.later.begins(m.upto); begins > from {
+			w.passAll(&p, &m.earlier, from, t, begins)
+		}
+		w.passAll(&p, &m.later, from, t, m.upto)
+	}
+	if begin := max(by.since, from); begin < t {
+		x := w.present(by)
+		w.pass(&p, nil, &x, begin, t, t)
+	}
+	if g.since < t {
+		s.Dur = t - g.since
+		w.append(g, &s, g.since)
+	}
+	g.since = t
+}
+
+// hop is a wait of g for by.
+type hop struct {
+	g, by *goroutine
+	wait  *evidence.Segment
+	at    evidence.StackID // where by was when it ended the wait
+}
+
+// passAll is pass for the states of a half within [from, to), of which the last ends at upto.
+func (w *world) passAll(p *hop, h *half, from, to, upto int64) {
+	for i := h.first(from); i < len(h.states); i++ {
+		x := &h.states[i]
+		ends := upto
+		if i+1 < len(h.states) {
+			ends = h.states[i+1].at
+		}
+		if begin, end := max(x.at, from), min(ends, to); end > begin {
+			w.pass(p, h, x, begin, end, ends)
+		}
+		if ends >= to {
+			break
+		}
+	}
+}
+
+// pass makes what by did from begin to end, a state that goes on until ends, one of g. It is
+// most of what is done for a wait, and waits for those who wait hold ever more of them: so what
+// is remembered is not unpacked for it, where its lane and holder need no room of their own.
+func (w *world) pass(p *hop, from *half, x *state, begin, end, ends int64) {
+	g, dur := p.g, end-begin
+	if begin > g.since {
+		s := *p.wait
+		s.Dur = begin - g.since
+		w.append(g, &s, g.since)
+		g.since = begin
+	}
+	holder := x.holderStack
+	if holder == 0 {
+		if holder = x.stack; holder == 0 {
+			holder = p.at
+		}
+	}
+	stack := x.stack
+	if p.wait.Stack != 0 {
+		stack = p.wait.Stack
+	}
+	var h *half
+	if x.has&^hasHeld == 0 && p.by.id == evidence.LaneID(uint32(p.by.id)) && g.remembered() {
+		h = w.remembers(g, g.since, g.since+dur)
+	}
+	if h == nil {
+		var s evidence.Segment
+		from.fill(&s, x, ends-x.at)
+		clip(&s, dur)
+		s.HolderStack, s.Stack = holder, stack
+		if s.Lane == 0 {
+			s.Lane = p.by.id
+		}
+		w.append(g, &s, g.since)
+		g.since += dur
+		return
+	}
+	y := h.next()
+	y.at, y.stack, y.cause, y.lane, y.holderStack, y.rest, y.kind = g.since, stack, x.cause, x.lane, holder, uint16(len(h.rest)), x.kind
+	if y.lane == 0 {
+		y.lane = uint32(p.by.id)
+	}
+	if holder != 0 {
+		h.numbers += holderNumbers
+	}
+	switch {
+	case x.has == 0:
+	case dur == ends-x.at:
+		h.copyHeld(y, from, x)
+	default:
+		held := from.part(x, dur, ends-x.at)
+		h.held(y, (*integrals)(&held), &integrals{})
+	}
+	if r := g.request; r != nil {
+		var s evidence.Segment
+		h.fill(&s, y, dur)
+		r.add(&s, g.since)
+	}
+	g.since += dur
+}

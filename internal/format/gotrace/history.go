@@ -1,0 +1,311 @@
+package gotrace
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format/gotrace/wire"
+)
+
+// memory is what a goroutine did lately, so that those it wakes can be told what
+// they waited for: gapless, in two halves. When the later is full, the earlier is
+// forgotten. At most maxMemories goroutines have one, and all but the first of them a short
+// one: memory stays bounded with any number of them.
+type memory struct {
+	earlier, later       half
+	upto                 int64
+	mostStates, mostRest int // in a half
+}
+
+// half is states in order.
+type half struct {
+	states  []state
+	rest    []int64
+	numbers int // that bound it: of a holder three, whether it takes them or not
+}
+
+// state is a [evidence.Segment] as it is remembered: it ends where the next begins. What not
+// every one has is in rest.
+type state struct {
+	at          int64
+	stack       evidence.StackID
+	cause       evidence.NameID
+	lane        uint32
+	holderStack evidence.StackID
+	rest        uint16 // where that begins
+	kind        evidence.Kind
+	has         uint8 // of the rest: what follows each other there, lowest bit first
+}
+
+const (
+	hasLane   = 1 << iota // the lane, which is too large for the state
+	hasHolder             // the holder, its cause, via and its kind: three numbers
+	hasHeld               // a mask of shares, and those of them that are not 0
+)
+
+const (
+	longStates, longRest   = 256, 512
+	shortStates, shortRest = 64, 128
+	longMemories           = 1 << 10
+	maxMemories            = 8 << 10
+)
+
+const holderNumbers = 3
+
+func (h *half) empty() { h.states, h.rest, h.numbers = h.states[:0], h.rest[:0], 0 }
+
+// begins is when the first state begins, else if there is none.
+func (h *half) begins(otherwise int64) int64 {
+	if len(h.states) == 0 {
+		return otherwise
+	}
+	return h.states[0].at
+}
+
+// next is the state to be written next, empty, to be filled in where it is: the CPU waits for
+// a literal to be copied in larger pieces than it was written in.
+func (h *half) next() *state {
+	h.states = append(h.states, state{})
+	return &h.states[len(h.states)-1]
+}
+
+func (h *half) add(s *evidence.Segment, at int64) {
+	x := h.next()
+	x.at, x.stack, x.cause, x.lane, x.holderStack, x.rest, x.kind = at, s.Stack, s.Cause, uint32(s.Lane), s.HolderStack, uint16(len(h.rest)), s.Kind
+	if s.Lane != evidence.LaneID(x.lane) {
+		x.has |= hasLane
+		h.rest = append(h.rest, int64(s.Lane))
+		h.numbers++
+	}
+	if s.Holder != 0 || s.HolderKind != 0 || s.HolderStack != 0 {
+		h.numbers += holderNumbers
+		if s.Holder != 0 || s.HolderKind != 0 || s.HolderCause != 0 || s.Via != 0 {
+			x.has |= hasHolder
+			h.rest = append(h.rest, int64(s.Holder), int64(s.HolderCause), int64(s.Via)<<8|int64(s.HolderKind))
+		}
+	}
+	if s.Kind == evidence.Runnable || s.HolderKind == evidence.Runnable {
+		h.held(x, (*integrals)(&s.Held), &integrals{})
+	}
+}
+
+// room is where the next numbers of the rest are written: as many as shares take at most.
+func (h *half) room() *[1 + evidence.NumHolders]int64 {
+	h.rest = slices.Grow(h.rest, 1+int(evidence.NumHolders))
+	n := len(h.rest)
+	return (*[1 + evidence.NumHolders]int64)(h.rest[n : n+1+int(evidence.NumHolders)])
+}
+
+// held adds to the last state the shares that are the difference of two.
+func (h *half) held(x *state, now, before *integrals) {
+	room := h.room()
+	mask, n := int64(0), 1
+	for i := range now { // which are 0 follows no pattern: without a branch
+		v := now[i] - before[i]
+		room[n] = v
+		some := 0
+		if v != 0 {
+			some = 1
+		}
+		mask |= int64(some) << i
+		n += some
+	}
+	if mask != 0 {
+		room[0] = mask
+		x.has |= hasHeld
+		h.rest = h.rest[:len(h.rest)+n]
+		h.numbers += n
+	}
+}
+
+// copyHeld adds the shares of a state to the last state of h.
+func (h *half) copyHeld(to *state, from *half, x *state) {
+	all := (*[1 + evidence.NumHolders]int64)(from.rest[x.rest : int(x.rest)+1+int(evidence.NumHolders)]) // beyond its own there is room
+	n := 1 + bits.OnesCount64(uint64(all[0]))
+	*h.room() = *all
+	to.has |= hasHeld
+	h.rest = h.rest[:len(h.rest)+n]
+	h.numbers += n
+}
+
+// part is the shares of a state of which only dur of its duration counts.
+func (h *half) part(x *state, dur, of int64) (s evidence.Shares) {
+	at := int(x.rest)
+	for mask := uint64(h.rest[at]); mask != 0; mask &= mask - 1 {
+		at++
+		s[bits.TrailingZeros64(mask)] = int64(float64(h.rest[at]) * float64(dur) / float64(of))
+	}
+	fit(&s, dur)
+	return s
+}
+
+// fill reads a state into a segment that is empty.
+func (h *half) fill(s *evidence.Segment, x *state, dur int64) {
+	s.Kind, s.Dur, s.Lane, s.Stack, s.Cause, s.HolderStack = x.kind, dur, evidence.LaneID(x.lane), x.stack, x.cause, x.holderStack
+	if x.has == 0 {
+		return
+	}
+	rest := h.rest[x.rest:]
+	if x.has&hasLane != 0 {
+		s.Lane, rest = evidence.LaneID(rest[0]), rest[1:]
+	}
+	if x.has&hasHolder != 0 {
+		s.Holder = evidence.LaneID(rest[0])
+		s.HolderCause = evidence.NameID(rest[1])
+		s.Via, s.HolderKind = evidence.NameID(rest[2]>>8), evidence.Kind(rest[2])
+		rest = rest[holderNumbers:]
+	}
+	if x.has&hasHeld != 0 {
+		for mask := uint64(rest[0]); mask != 0; mask &= mask - 1 {
+			rest = rest[1:]
+			s.Held[bits.TrailingZeros64(mask)] = rest[0]
+		}
+	}
+}
+
+// spell is a state and when it began.
+type spell struct {
+	at int64
+	evidence.Segment
+}
+
+// first is the state that from lies in, or the first of all.
+func (h *half) first(from int64) int {
+	i := len(h.states) - 1
+	for i > 0 && h.states[i].at > from {
+		i--
+	}
+	return max(i, 0)
+}
+
+// within appends the states of [from, to), clipped to it. The last ends at upto.
+func (h *half) within(from, to, upto int64, spells []spell) []spell {
+	for i := h.first(from); i < len(h.states); i++ {
+		x := &h.states[i]
+		ends := upto
+		if i+1 < len(h.states) {
+			ends = h.states[i+1].at
+		}
+		begin, end := max(x.at, from), min(ends, to)
+		if end > begin {
+			spells = append(spells, spell{})
+			k := &spells[len(spells)-1]
+			k.at = begin
+			s := &k.Segment
+			h.fill(s, x, ends-x.at)
+			clip(s, end-begin)
+		}
+		if ends >= to {
+			break
+		}
+	}
+	return spells
+}
+
+type memories struct {
+	free []*memory
+	used int
+}
+
+func (p *memories) take() *memory {
+	if n := len(p.free); n > 0 {
+		m := p.free[n-1]
+		p.free = p.free[:n-1]
+		m.earlier.empty()
+		m.later.empty()
+		return m
+	}
+	if p.used >= maxMemories {
+		return nil
+	}
+	p.used++
+	if p.used > longMemories {
+		return &memory{mostStates: shortStates, mostRest: shortRest}
+	}
+	return &memory{mostStates: longStates, mostRest: longRest}
+}
+
+func (p *memories) give(m *memory) {
+	if m != nil {
+		p.free = append(p.free, m)
+	}
+}
+
+// remembers is where a state of g from at to upto is to be added, nil if too many goroutines
+// have a memory already.
+func (w *world) remembers(g *goroutine, at, upto int64) *half {
+	m := g.memory
+	if m == nil {
+		if m = w.memories.take(); m == nil {
+			return nil
+		}
+		g.memory = m
+		m.upto = at
+	}
+	h := &m.later
+	if len(h.states)+1 >= m.mostStates || h.numbers >= m.mostRest {
+		m.earlier, m.later = m.later, m.earlier
+		h.empty()
+	}
+	if at > m.upto {
+		h.states = append(h.states, state{at: m.upto, kind: evidence.Unobserved})
+	}
+	m.upto = upto
+	return h
+}
+
+// did says what g did within [from, to), oldest first and gapless as far back
+// as is remembered, clipped to the window, the present state included. The
+// answer is good until the next question.
+func (w *world) did(g *goroutine, from, to int64) []spell {
+	spells := w.spells[:0]
+	if m := g.memory; m != nil && m.upto > from {
+		if begins := m.later.begins(m.upto); begins > from {
+			spells = m.earlier.within(from, to, begins, spells)
+		}
+		spells = m.later.within(from, to, m.upto, spells)
+	}
+	if begin := max(g.since, from); begin < to {
+		spells = append(spells, spell{})
+		s := &spells[len(spells)-1]
+		s.at, s.Dur = begin, to-begin
+		x := w.present(g)
+		s.Kind, s.Cause, s.Stack = x.kind, x.cause, x.stack
+	}
+	w.spells = spells
+	return spells
+}
+
+// present is the state that g is in.
+func (w *world) present(g *goroutine) (x state) {
+	x.at, x.kind = g.since, evidence.Running
+	switch g.state {
+	case wire.GoRunning:
+		x.kind = g.runningKind()
+	case wire.GoSyscall:
+		x.kind = evidence.Syscall
+	case wire.GoRunnable:
+		x.kind = evidence.Runnable
+	case wire.GoWaiting:
+		x.kind, x.cause = w.awaits(g)
+		x.stack = g.where.id()
+	}
+	return x
+}
+
+// clip shortens a segment and its shares in proportion.
+func clip(s *evidence.Segment, dur int64) {
+	if dur == s.Dur {
+		return
+	}
+	if s.Held != (evidence.Shares{}) {
+		for i, v := range &s.Held {
+			if v != 0 { // most are, and a division takes long
+				s.Held[i] = int64(float64(v) * float64(dur) / float64(s.Dur))
+			}
+		}
+		fit(&s.Held, dur)
+	}
+	s.Dur = dur
+}

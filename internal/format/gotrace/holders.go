@@ -1,0 +1,76 @@
+package gotrace
+
+import "github.com/unstall/unstall/internal/base/evidence"
+
+// integrals are, per holder, the time (ns) charged to it so far.
+type integrals [evidence.NumHolders]int64
+
+// holders keeps, at every instant, whom a waiting goroutine waits for, and
+// integrates it over time, so that any interval can be split by a subtraction.
+//
+// While the world is stopped, it is the stop. While any processor is free, it
+// is nobody: the goroutine only waits to be picked up. Else it is, in equal
+// parts, the goroutines on the processors.
+type holders struct {
+	count [evidence.NumHolders]int // processors by holder
+	busy  int                      // their sum
+	procs int                      // processors with a thread
+	total int                      // GOMAXPROCS, 0 unknown
+	stop  int                      // stop-the-world ranges open
+	last  int64
+	sum   integrals
+	all   int64 // of sum
+}
+
+// comes and leaves are told of goroutines on processors.
+func (h *holders) comes(x evidence.Holder) {
+	h.count[x]++
+	h.busy++
+}
+
+func (h *holders) leaves(x evidence.Holder) {
+	h.count[x]--
+	h.busy--
+}
+
+// advance charges the time since the last change.
+func (h *holders) advance(t int64) {
+	dt := t - h.last
+	if dt <= 0 {
+		return
+	}
+	h.last = t
+	h.all += dt
+	if h.stop > 0 {
+		h.sum[evidence.HeldByStop] += dt
+		return
+	}
+	busy := h.busy
+	if busy == 0 || busy < max(h.procs, h.total) {
+		h.sum[evidence.HeldByNobody] += dt
+		return
+	}
+	rest := dt
+	last := 0
+	for i, n := range h.count {
+		if n == busy {
+			h.sum[i] += dt
+			return
+		}
+		if n > 0 {
+			part := dt * int64(n) / int64(busy)
+			h.sum[i] += part
+			rest -= part
+			last = i
+		}
+	}
+	h.sum[last] += rest
+}
+
+// since splits the time since a snapshot.
+func (h *holders) since(at *integrals) (s evidence.Shares) {
+	for i := range s {
+		s[i] = h.sum[i] - at[i]
+	}
+	return s
+}

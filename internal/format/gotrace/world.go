@@ -1,0 +1,324 @@
+package gotrace
+
+import (
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format/gotrace/wire"
+)
+
+// world is the process as the trace has told it so far.
+type world struct {
+	b       *evidence.Builder
+	batch   *wire.Batch // that is being interpreted
+	subject evidence.SubjectID
+	minor   int
+
+	events     int64
+	states     int64 // of events: changes of state
+	first, now int64 // ns of the trace's clock
+
+	gs       map[int64]*goroutine
+	lately   [256]*goroutine // of gs, by ID
+	spare    []*goroutine    // ended, to be used again
+	paths    []*request      // let go of, to be used again
+	first64  [64]processor   // Ps by ID; beyond, they are in ps
+	ps       map[int32]*processor
+	held     holders
+	custom   map[string]*customServer
+	stacks   stackTable
+	gc       collector
+	serve    server
+	tasks    tasks
+	host     plausibility
+	memories memories
+	spells   []spell            // of the last answer of did
+	pieces   []evidence.Segment // of the last wait that was charged to a holder
+	links    links
+	reasons  reasons
+	use      occupancy
+	procs    evidence.Series // GOMAXPROCS over time
+}
+
+// role is on whose behalf a goroutine works.
+type role uint8
+
+const (
+	roleUnknown role = iota // serves no request as far as is known
+	roleRequests
+	roleRuntime
+	roleWorker // a mark worker; goroutine.worker says of which kind
+)
+
+// goroutine is a G.
+type goroutine struct {
+	id     evidence.LaneID
+	state  wire.GoState
+	since  int64 // when the present state, or the present part of it, began
+	role   role
+	worker evidence.Holder
+	proc   *processor
+	name   evidence.NameID // its function, 0 not known yet
+
+	fractional bool // of a worker that is not idle: it is not dedicated
+	ranUnknown bool // it ran when its role or name was not known
+
+	where  *stack // where it waits or was last seen
+	reason string // of the present wait, as the runtime says
+
+	assist, sweep, stopping bool
+
+	heldAt   integrals // of the holders when it became runnable
+	heldAll  int64     // their sum
+	ranFrom  int64     // when it last began to run
+	born     int64     // when it was created, 0: before the trace
+	request  *request
+	helps    helps
+	acceptor bool // it accepts connections
+	task     bool // a task refers to it
+	memory   *memory
+	conn     connState
+	owner    owner
+}
+
+func newWorld(b *evidence.Builder, minor int) *world {
+	w := &world{b: b, minor: minor, gs: make(map[int64]*goroutine), ps: make(map[int32]*processor)}
+	w.subject = b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
+	c := b.Clock()
+	c.Name, c.Error, c.Resolution = "trace", evidence.Unanchored, 1
+	w.stacks.b = b
+	w.gc.init()
+	w.tasks.open = make(map[uint64]*task)
+	return w
+}
+
+func (w *world) event(ev *wire.Event) {
+	t := ev.Time
+	if w.events == 0 {
+		w.first = t
+		w.held.last = t
+	}
+	w.events++
+	w.now = t
+	if ev.Type.OfGoroutine() {
+		w.states++
+		w.goroutine(ev, t)
+		return
+	}
+	switch ev.Type {
+	case wire.EvHeapAlloc:
+		w.gc.heap(t, ev.Value)
+	case wire.EvHeapGoal:
+		w.gc.setGoal(t, ev.Value)
+	case wire.EvProcsChange:
+		w.setProcs(t, ev.Value)
+	case wire.EvGCMarkAssistBegin, wire.EvGCMarkAssistActive, wire.EvGCMarkAssistEnd:
+		w.assists(ev, t)
+	case wire.EvGCSweepBegin, wire.EvGCSweepActive, wire.EvGCSweepEnd:
+		w.sweeps(ev, t)
+	case wire.EvGCBegin, wire.EvGCActive:
+		by := w.stacks.get(ev.Stack)
+		w.gc.markBegins(t, ev.Type == wire.EvGCActive, by != nil && by.forces)
+	case wire.EvGCEnd:
+		w.gc.markEnds(w, t)
+	case wire.EvSTWBegin, wire.EvSTWEnd:
+		w.stops(ev, t)
+	case wire.EvGoLabel:
+		w.labelled(ev, t)
+	case wire.EvSync:
+		if g := w.batch.Generation; g != nil && g.Anchored {
+			w.anchor(g.Wall - g.Trace)
+		}
+	case wire.EvCPUSample:
+		w.sampled(ev, t)
+	case wire.EvUserTaskBegin:
+		w.taskBegins(ev, t)
+	case wire.EvUserTaskEnd:
+		w.tasks.ended++
+		w.taskEnded(ev.Value, t)
+	case wire.EvUserRegionBegin:
+		w.tasks.regions++
+	default:
+		if ev.Type.OfProc() {
+			w.states++
+			w.processor(ev, t)
+		}
+	}
+}
+
+func (w *world) anchor(offset int64) {
+	c := w.b.Clock()
+	if !c.Anchored() {
+		// The runtime reads both clocks one after the other without stopping.
+		c.Name, c.Error, c.Offset = "unix", 100e3, offset
+	}
+}
+
+// get finds a goroutine, making it if it is new.
+func (w *world) get(id int64, t int64) *goroutine {
+	slot := &w.lately[uint(id)%uint(len(w.lately))]
+	if g := *slot; g != nil && g.id == evidence.LaneID(id) {
+		return g
+	}
+	g := w.gs[id]
+	if g == nil {
+		if n := len(w.spare); n > 0 {
+			g, w.spare = w.spare[n-1], w.spare[:n-1]
+		} else {
+			g = new(goroutine)
+		}
+		*g = goroutine{}
+		g.id, g.since = evidence.LaneID(id), t
+		w.gs[id] = g
+	}
+	*slot = g
+	return g
+}
+
+func (w *world) forget(g *goroutine) {
+	id := int64(g.id)
+	if slot := &w.lately[uint(id)%uint(len(w.lately))]; *slot == g {
+		*slot = nil
+	}
+	delete(w.gs, id)
+	if !g.task {
+		w.spare = append(w.spare, g)
+	}
+}
+
+func (w *world) processor(ev *wire.Event, t int64) {
+	if ev.From == ev.To {
+		return
+	}
+	p := w.proc(int32(ev.On))
+	w.held.advance(t)
+	running := ev.To == wire.ProcRunning
+	if p.running != running {
+		p.running = running
+		if running {
+			w.held.procs++
+		} else {
+			w.held.procs--
+		}
+	}
+	if !running && p.g != nil {
+		w.spend(p, t)
+		w.held.leaves(p.g.holder())
+		p.g.proc = nil
+		p.g = nil
+		w.settle(p)
+	}
+	if ev.From != wire.ProcUndetermined {
+		p.ran = true
+	}
+}
+
+// occupy puts g on p; free takes it off. Before says that g has run since before
+// the trace.
+func (w *world) occupy(p *processor, g *goroutine, before bool, t int64) {
+	w.held.advance(t)
+	if p.ran || !before || p.work != evidence.WorkIdle {
+		w.spend(p, t)
+	}
+	p.ran = true
+	if p.g != nil {
+		w.held.leaves(p.g.holder())
+		p.g.proc = nil
+	}
+	if !p.running {
+		p.running = true
+		w.held.procs++
+	}
+	p.g, g.proc = g, p
+	w.held.comes(g.holder())
+	w.settle(p)
+}
+
+func (w *world) free(g *goroutine, t int64) {
+	if g.proc == nil {
+		return
+	}
+	w.held.advance(t)
+	w.held.leaves(g.holder())
+	p := g.proc
+	if p.g == g {
+		w.spend(p, t)
+	}
+	p.g, g.proc = nil, nil
+	p.work = evidence.WorkIdle
+	if w.held.stop > 0 {
+		p.work = evidence.WorkStopped
+	}
+}
+
+// setRole changes on whose behalf g works.
+func (w *world) setRole(g *goroutine, r role, t int64) {
+	if g.role != r {
+		w.changes(g, t)
+		w.becomes(g, r, t)
+	}
+}
+
+// reveal says on whose behalf g has worked since it began; it was not known.
+func (w *world) reveal(g *goroutine, r role, t int64) {
+	if g.role != r {
+		w.becomes(g, r, t)
+	}
+	w.revealed(g)
+}
+
+func (w *world) becomes(g *goroutine, r role, t int64) {
+	if g.proc == nil {
+		g.role = r
+		return
+	}
+	w.held.advance(t)
+	w.held.leaves(g.holder())
+	g.role = r
+	w.held.comes(g.holder())
+	w.changed(g)
+}
+
+func (g *goroutine) holder() evidence.Holder {
+	switch g.role {
+	case roleRequests:
+		return evidence.HeldByRequests
+	case roleRuntime:
+		return evidence.HeldByRuntime
+	case roleWorker:
+		return g.worker
+	}
+	return evidence.HeldByBackground
+}
+
+func (w *world) setProcs(t int64, v uint64) {
+	if n := len(w.procs.V); n == 0 || w.procs.V[n-1] != float64(v) {
+		w.procs.T = append(w.procs.T, t)
+		w.procs.V = append(w.procs.V, float64(v))
+	}
+	w.held.total = int(v)
+}
+
+// labelled is told by a label that a goroutine is a mark worker.
+func (w *world) labelled(ev *wire.Event, t int64) {
+	switch w.batch.Text(ev.Text) {
+	case "GC (dedicated)":
+		w.setWorker(ev.On, evidence.HeldByCollector, false, t)
+	case "GC (fractional)":
+		w.setWorker(ev.On, evidence.HeldByCollector, true, t)
+	case "GC (idle)":
+		w.setWorker(ev.On, evidence.HeldByIdleMark, false, t)
+	}
+}
+
+// setWorker makes a goroutine a mark worker. Its label follows when it has begun to run.
+func (w *world) setWorker(id int64, kind evidence.Holder, fractional bool, t int64) {
+	g := w.get(id, t)
+	w.held.advance(t)
+	if g.proc != nil {
+		w.held.leaves(g.holder())
+	}
+	g.role, g.worker, g.fractional = roleWorker, kind, fractional
+	w.changed(g)
+	if g.proc != nil {
+		w.held.comes(g.holder())
+	}
+}

@@ -1,0 +1,304 @@
+package hotspotgc
+
+import "github.com/unstall/unstall/internal/base/evidence"
+
+// clock makes one time of the stamps a log carries: dates, uptimes, both, stamps of an
+// envelope, or none; and tells the processes apart that wrote to one log. The first stamp
+// decides what the log's own clock counts from; where dates come up later they only say
+// where that lies.
+type clock struct {
+	basis basis
+	now   int64 // the latest time given, or reached by events of a log without stamps
+	laid  bool  // something was given a time before the first stamp
+	rows  bool  // whose uptimes are what now counts from
+	lead  int64 // of now behind what the stamps say, see begin
+
+	processes []process
+	current   int
+	pid       int64 // of the line being read, 0 unknown
+	envelope  int64 // its stamp by whoever collected it, 0 unknown
+	back      int   // switches to a process that had been left
+
+	offset, slack int64 // of the basis from the epoch, where dates or envelopes tell
+	anchored      bool
+	envelopes     envelopeBounds
+}
+
+// process is one JVM that wrote to the log.
+type process struct {
+	pid     int64
+	uptime  int64 // the latest, unknown before
+	start   int64 // date − uptime, ns since the epoch
+	started bool  // start is known
+	shift   int64 // of its uptimes to the log's clock
+	up      int64 // the first uptime, unknown before
+	number  int64 // of its first and last collection, unknown before
+	latest  int64
+	from    int64 // the first and the last time on the log's clock
+	until   int64
+	seen    bool
+}
+
+func newProcess() process {
+	return process{uptime: unknown, up: unknown, number: unknown, latest: unknown}
+}
+
+type basis uint8
+
+const (
+	noStamps basis = iota
+	byUptime
+	byDate
+)
+
+// maxProcesses is how many processes of one log are told apart; later ones count as the
+// last.
+const maxProcesses = 256
+
+// maxUptime: some JVMs print the time since the epoch for their uptime. 10 years.
+const maxUptime = 10 * 366 * 86400e9
+
+func newClock() clock {
+	return clock{processes: []process{newProcess()}}
+}
+
+// at is the time of a moment with these stamps, each of them unknown where it is not
+// written. Without any it is the latest time. Times are by the stamps less lead.
+func (c *clock) at(date, uptime int64) int64 {
+	if uptime > maxUptime {
+		uptime = unknown
+	}
+	if date == unknown && c.envelope != 0 && (c.basis == byDate || c.basis == noStamps && uptime == unknown) {
+		date = c.envelope
+	}
+	if date == unknown && uptime == unknown {
+		if c.pid != 0 {
+			c.choose(date, uptime)
+		}
+		c.laid = c.laid || c.basis == noStamps
+		return c.now
+	}
+	if c.basis == noStamps {
+		c.begin(date, uptime)
+	}
+	c.choose(date, uptime)
+	p := &c.processes[c.current]
+	if uptime != unknown {
+		p.uptime = uptime
+		if p.up == unknown {
+			p.up = uptime
+		}
+	}
+	if date != unknown && uptime != unknown && !p.started {
+		p.start, p.started = date-uptime, true
+	}
+	switch {
+	case c.basis == byDate && date != unknown:
+		c.now = date - c.lead
+	case c.basis == byDate && p.started:
+		c.now = p.start + uptime - c.lead
+	case c.basis == byUptime && uptime != unknown:
+		c.now = uptime + p.shift - c.lead
+		if date != unknown && !c.anchored {
+			c.anchored, c.offset, c.slack = true, date-c.now-c.lead, 1e6
+		}
+	}
+	if c.basis == byUptime && c.envelope != 0 {
+		c.wore(c.envelope, c.now+c.lead)
+	}
+	c.saw(p, c.now)
+	return c.now
+}
+
+// begin takes the first stamp. Whatever came before it was laid one after another from 0
+// on, and ends here: all times go on from there, and are moved by lead when the whole log
+// was read. Rows that count from the start of the JVM need not be moved to its uptimes.
+func (c *clock) begin(date, uptime int64) {
+	c.basis = byUptime
+	stamp := uptime
+	if date != unknown {
+		c.basis, stamp = byDate, date
+	}
+	switch {
+	case !c.laid:
+	case !c.rows:
+		c.lead = stamp - c.now
+	case date != unknown && uptime != unknown:
+		c.lead = date - uptime
+	case date != unknown:
+		c.lead = date - c.now
+	}
+}
+
+// row is the time of something with an uptime that is printed long after: it does not
+// move the clock. Of a process that told no other uptime it is when it was printed.
+func (c *clock) row(uptime int64) int64 {
+	switch p := &c.processes[c.current]; {
+	case p.uptime != unknown:
+		return c.now - (p.uptime - uptime)
+	case c.basis != noStamps:
+		return c.now
+	}
+	c.rows = true
+	return uptime
+}
+
+func (c *clock) saw(p *process, t int64) {
+	if !p.seen {
+		p.seen, p.from, p.until = true, t, t
+	}
+	p.from, p.until = min(p.from, t), max(p.until, t)
+}
+
+// How stamps tell processes apart, in ns.
+const (
+	lag     = 10e9  // by how much an uptime may lie before the one above: threads write in turn
+	jitter  = 0.3e9 // the same within the first seconds
+	steady  = 2e9   // by how much date − uptime of one process may vary
+	sameGap = 10    // an uptime belongs to a process that is this many times closer
+)
+
+// fell says that an uptime after another one is of a process started anew.
+func fell(before, uptime int64) bool {
+	return uptime < before-lag || uptime < before/2 && uptime < before-jitter
+}
+
+// choose finds the process that a line with these stamps is of.
+func (c *clock) choose(date, uptime int64) {
+	p := &c.processes[c.current]
+	if c.pid != 0 {
+		if p.pid == 0 {
+			p.pid = c.pid
+		}
+		if p.pid != c.pid {
+			c.turn(func(q *process) bool { return q.pid == c.pid }, uptime)
+			c.processes[c.current].pid = c.pid
+		}
+		return
+	}
+	if uptime == unknown || p.uptime == unknown {
+		return
+	}
+	if date != unknown && p.started {
+		start := date - uptime
+		if near(start, p.start) {
+			return
+		}
+		for i := range c.processes {
+			if q := &c.processes[i]; q.started && near(start, q.start) {
+				c.turn(func(x *process) bool { return x == q }, uptime)
+				return
+			}
+		}
+		if fell(p.uptime, uptime) {
+			c.turn(func(*process) bool { return false }, uptime)
+		} else {
+			p.start = start // the host's clock was set
+		}
+		return
+	}
+	if fell(p.uptime, uptime) || uptime > p.uptime+lag && len(c.processes) > 1 {
+		jump := uptime - p.uptime
+		closest := func(q *process) bool {
+			gap := uptime - q.uptime
+			return q != p && q.uptime != unknown && gap >= 0 && gap < lag && (jump < 0 || gap < jump/sameGap)
+		}
+		if jump < 0 {
+			c.turn(closest, uptime)
+			return
+		}
+		for i := range c.processes {
+			if q := &c.processes[i]; closest(q) {
+				c.turn(closest, uptime)
+				return
+			}
+		}
+	}
+}
+
+func near(a, b int64) bool { return a-b <= steady && b-a <= steady }
+
+// turn makes the process that is meant the current one, a new one if there is none.
+func (c *clock) turn(is func(*process) bool, uptime int64) {
+	for i := range c.processes {
+		if i != c.current && is(&c.processes[i]) {
+			c.current = i
+			c.back++
+			return
+		}
+	}
+	if len(c.processes) >= maxProcesses {
+		c.processes[c.current].uptime = unknown
+		return
+	}
+	p := newProcess()
+	if c.basis == byUptime && uptime != unknown {
+		p.shift = c.now + c.lead - uptime
+	}
+	c.processes = append(c.processes, p)
+	c.current = len(c.processes) - 1
+}
+
+// mixed says that several processes wrote in turn, not one after the other.
+func (c *clock) mixed() bool { return c.back >= 2 }
+
+// pass lets time go on to the end of something in a log without stamps.
+func (c *clock) pass(end int64) {
+	if c.basis == noStamps {
+		c.now, c.laid = max(c.now, end), true
+	}
+}
+
+// reached widens what a process was watched for to an event of it.
+func (c *clock) reached(process int, e *event) {
+	p := &c.processes[process]
+	if e.number != unknown {
+		if p.number == unknown {
+			p.number = e.number
+		}
+		p.latest = max(p.latest, e.number)
+	}
+	if !p.seen {
+		p.seen, p.from, p.until = true, e.start, e.end
+	}
+	p.from, p.until = min(p.from, e.start), max(p.until, e.end)
+}
+
+// envelopeBounds narrow down where the log's clock lies by when a collector took a line
+// in: never before it was written.
+type envelopeBounds struct {
+	some   bool
+	coarse bool // all stamps are of whole seconds
+	least  int64
+}
+
+// wore tells of a line at t that came in an envelope with this stamp.
+func (c *clock) wore(stamp, t int64) {
+	e := &c.envelopes
+	if !e.some {
+		*e = envelopeBounds{some: true, coarse: true, least: stamp - t}
+	}
+	e.least = min(e.least, stamp-t)
+	e.coarse = e.coarse && stamp%1e9 == 0
+}
+
+// set writes what is known into the artifact's clock.
+func (c *clock) set(k *evidence.Clock) {
+	k.Resolution = 1e6
+	switch {
+	case c.basis == byDate:
+		k.Name, k.Error = "dates of the log", 1e6
+	case c.basis == byUptime:
+		k.Name, k.Error = "since JVM start", evidence.Unanchored
+		switch e := &c.envelopes; {
+		case c.anchored:
+			k.Offset, k.Error = c.offset, c.slack
+		case e.some && e.coarse:
+			k.Offset, k.Error = e.least+5e8, 5e8+5e6
+		case e.some:
+			k.Offset, k.Error = e.least-1e6, 5e6
+		}
+	default:
+		k.Name, k.Error, k.Resolution = "pauses one after another", evidence.Unanchored, 0
+	}
+}

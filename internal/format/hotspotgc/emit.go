@@ -1,0 +1,37 @@
+package hotspotgc
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// emit gives an event its process and hands it on to be written.
+func (o *output) emit(e *event) {
+	o.clock.pass(e.end)
+	o.events++
+	if e.kind == evidence.Safepoint {
+		o.safepoints++
+		o.hidden = o.hidden || collects(e.name)
+	} else {
+		o.collections++
+	}
+	process := o.clock.current
+	if e.of > 0 {
+		process = e.of - 1
+	}
+	o.clock.reached(process, e)
+	o.rows.add(e, o.process(process))
+}
+
+// collects says whether an operation at a safepoint is a collection's. The names are those
+// of vmOperations.hpp and of each collector's operations; a histogram is none of them
+// (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/runtime/vmOperation.hpp).
+func collects(operation string) bool {
+	for _, part := range []string{"Collect", "ParallelGC", "CMS_", "CGC_", "G1Pause", "ZMark", "XMark", "Shenandoah"} {
+		if strings.Contains(operation, part) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,136 @@
+// Package hotspotgc reads the garbage collection logs of HotSpot JVMs, JDK 1.4 to 25: what
+// -verbose:gc and the Print… flags wrote up to JDK 8 ([legacy]), and what -Xlog writes
+// since 9 ([unified]), of every collector, at any level and with any decorators.
+//
+// There is no specification; the source of truth is what prints the lines:
+// https://github.com/openjdk/jdk/tree/master/src/hotspot/share/gc and
+// https://github.com/openjdk/jdk8u/tree/master/hotspot/src/share/vm.
+//
+// Where the lines lie, or mislead:
+//   - Stamps are milliseconds; durations have microseconds or more. A unified pause is
+//     stamped when it ends, a legacy one when it begins.
+//   - Times of threads are no pauses: ZGC's Allocation Stall and Relocation Stall stop one
+//     thread each.
+//   - Concurrent phases are no pauses. What a line calls Pause is one, even within them.
+//   - Serial and CMS print a full collection within the young one that turned into it, and
+//     the young one's time with it: here the young pause ends where the full one begins, so
+//     that pauses may be added up.
+//   - Heap sizes are rounded to what the line shows them in; G1's generations are regions.
+//   - Of a log that begins late nothing says how large G1's regions are: then it is worked
+//     out of the heap in use.
+//
+// The package's opinion: what is not a collector's line in a log is none of its business,
+// but is counted; and a line it does not understand is shown, not guessed at.
+package hotspotgc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is a GC log of a HotSpot JVM.
+var Format = format.Format{
+	Name:  "hotspotgc",
+	About: "GC and safepoint logs of HotSpot JVMs, JDK 1.4 to 25, all collectors, -Xlog or the Print flags before it",
+	Match: match,
+	Parse: parse,
+}
+
+func match(head []byte) format.Confidence {
+	for rest := head; len(rest) > 0; {
+		line, more, whole := bytes.Cut(rest, []byte("\n"))
+		rest = more
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if !whole && len(head) >= format.HeadSize {
+			break // cut
+		}
+		if len(line) > 0 && (matches(line) || legacyMatch(line)) {
+			return format.Sure
+		}
+	}
+	return format.No
+}
+
+// matches says that a line is surely of a unified log about collections or safepoints.
+func matches(b []byte) bool {
+	var d decorators
+	text, decorated := d.read(b)
+	if bytes.HasPrefix(text, gcPrefix) {
+		_, n := integer(text[len(gcPrefix):])
+		return n > 0 && len(text) > len(gcPrefix)+n && text[len(gcPrefix)+n] == ')'
+	}
+	if !decorated {
+		return undecorated(text)
+	}
+	tags := d.tags
+	return bytes.HasPrefix(tags, []byte("gc")) && (len(tags) == 2 || tags[2] == ',') || bytes.HasPrefix(tags, []byte("safepoint")) ||
+		undecorated(text) || stallLine(text)
+}
+
+// stallLine says that a line without tags is of a thread that waited for memory.
+func stallLine(b []byte) bool {
+	return bytes.HasPrefix(b, []byte("Allocation Stall (")) || bytes.HasPrefix(b, []byte("Total time for which application threads were stopped"))
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	o := newOutput(b)
+	r := reader{o: o, unified: newUnified(o), legacy: newLegacy(o)}
+	if len(a.Envelopes()) == 0 {
+		o.rows.size = a.Size
+	}
+	err := func() error {
+		defer o.rows.close()
+		err := format.Spread(a, looking, func(l format.Line, s *looked) bool {
+			r.line(l, s)
+			return l.Number&0xfff != 0 || ctx.Err() == nil
+		})
+		if ctx.Err() == nil && (err == nil || errors.Is(err, format.ErrCut)) {
+			r.unified.close()
+			r.legacy.close()
+		}
+		return err
+	}()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil && !errors.Is(err, format.ErrCut) {
+		return err
+	}
+	if err != nil {
+		b.Cut()
+		b.Warnf(r.number, "the log is incomplete after this line: %v", err)
+	}
+	if o.events == 0 && o.understood() == 0 {
+		return fmt.Errorf("hotspotgc: none of its %d lines is a GC line: log with -Xlog:gc*,safepoint:file=gc.log (JDK 8: -Xloggc:gc.log -XX:+PrintGCDetails)", r.number)
+	}
+	o.finish(r.number)
+	return nil
+}
+
+// reader hands each line to who understands it.
+type reader struct {
+	o       *output
+	unified *unified
+	legacy  *legacy
+	old     bool // the last line was the legacy reader's
+	number  int64
+}
+
+func (r *reader) line(l format.Line, s *looked) {
+	r.number = l.Number
+	r.o.rows.read += int64(len(l.Text)) + 1
+	r.o.clock.envelope = l.Stamp
+	if len(l.Text) == 0 {
+		r.o.ignore(emptyLine)
+		return
+	}
+	if r.old && (isDigit(l.Text[0]) || legacyMatch(l.Text)) || !r.unified.line(l.Text, s, l.Number, !r.old) {
+		r.old = true
+		r.legacy.line(l.Text, s, l.Number)
+	}
+}

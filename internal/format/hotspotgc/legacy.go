@@ -1,0 +1,293 @@
+package hotspotgc
+
+import (
+	"bytes"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// legacy reads what JDK 1.4 to 8 print: TraceTime objects that open a bracket when
+// something begins and close it when it ends, nested, with anything else that prints
+// meanwhile in between, on the same line or on others. So it is read as brackets, not
+// as lines: a stack of the open ones, whatever breaks the lines. Formats, by version:
+// hotspot/src/share/vm/gc_implementation/*, memory/*, runtime/safepoint.cpp of jdk8u.
+type legacy struct {
+	o      *output
+	number int64
+
+	stack [maxDepth]frame
+	depth int
+
+	date, uptime int64 // of a stamp that waits for what it stamps
+
+	whole *wholePause // what e is of
+	e     *event      // the pause that is open, or has ended and waits for its details
+	held  bool        // it has ended
+	inner int64       // how long the young collection within the remark that is open took
+	conc  event       // a concurrent phase that has ended and waits for its processor times
+	concs bool        // there is one
+
+	trigger string // of the latest pause that had one
+	day     dateCache
+
+	last timed // what [Times: …] would be of
+
+	heads   map[string]*head // of Shenandoah's brackets
+	opened  int64            // when the one that is open was stamped
+	started string           // the one whose beginning had a line of its own
+
+	concStart int64 // when G1's concurrent mark began, unknown outside of it
+	pauseEnd  int64 // of the latest pause, for stops without a stamp
+	stopped   int64 // end of the latest stop
+
+	seen    collectors
+	begun   [maxExample]byte // of the line an open pause began on
+	begunN  int
+	begunAt int64
+
+	// Of the line being read.
+	gave    bool     // it told something
+	strange bool     // something on it was not understood
+	kind    lineKind // what it is if it gave nothing
+	kinded  bool
+}
+
+// timed says what the processor times that follow belong to.
+type timed uint8
+
+const (
+	timedNothing timed = iota
+	timedPause
+	timedPhase
+)
+
+func newLegacy(o *output) *legacy {
+	own := new(wholePause)
+	return &legacy{o: o, whole: own, e: &own.e, inner: unknown, heads: make(map[string]*head), date: unknown, uptime: unknown, concStart: unknown, pauseEnd: unknown, stopped: unknown}
+}
+
+// line reads one line, without its end.
+func (l *legacy) line(text []byte, s *looked, number int64) {
+	if l.strange { // a stamp of something else stamps nothing here
+		l.date, l.uptime = unknown, unknown
+	}
+	l.number, l.gave, l.strange, l.kinded = number, false, false, false
+	if s.whole && l.pause(s, number) {
+		return
+	}
+	first := skipSpace(text, 0)
+	switch {
+	case first == len(text):
+		l.o.ignore(emptyLine)
+		return
+	case l.detail(text, first):
+		l.o.ignore(detailLine)
+		return
+	case isDigit(text[first]) && histogramRow(text[first:]):
+		l.o.ignore(classLine)
+		return
+	case first >= 4 && isDigit(text[first]) && setRow(text[first:]):
+		l.o.ignore(statsLine)
+		return
+	}
+	l.scan(text, first)
+	switch {
+	case l.strange && !l.gave && statistics(text):
+		l.o.ignore(statsLine)
+	case l.strange:
+		l.o.unknownLine(text, number)
+	case l.gave:
+	case l.kinded:
+		l.o.ignore(l.kind)
+	}
+	if l.depth > 0 && l.begunAt == number {
+		l.begunN = copy(l.begun[:], text)
+	}
+}
+
+// detail says whether a line is one of those that G1 prints below a collection, but
+// for the sizes: they stand further in than anything else, and are most of a log.
+func (l *legacy) detail(text []byte, first int) bool {
+	if first < 3 || first+4 >= len(text) {
+		return false
+	}
+	switch s := text[first:]; s[0] {
+	case '[':
+		return (isUpper(s[1]) || s[1] == 'G') && !has(s, "[Eden") && !has(s, "[GC c") && !has(s, "[GC p") && !has(s, "[Full")
+	case 'A', 'M', 'S', 'D':
+		return has(s, "Avg:") || has(s, "Min:") || has(s, "Sum:") || has(s, "Diff:")
+	}
+	return false
+}
+
+// histogramRow says whether a line is "   1:     123456    12345678  [C": its bracket is
+// never closed.
+func histogramRow(s []byte) bool {
+	n := 0
+	for n < len(s) && isDigit(s[n]) {
+		n++
+	}
+	return has(s[n:], ":  ") && n < len(s)-4 && isDigit(s[skipSpace(s, n+1)%len(s)])
+}
+
+// setRow says whether a line is a row of G1SummarizeRSetStats, "89K (  5.9%) by 25 Young
+// regions", or the rest of a list of times of worker threads: they stand within a pause.
+func setRow(s []byte) bool {
+	for i, c := range s {
+		switch {
+		case isDigit(c), c == ' ', c == '.', c == ',', c == ']':
+		case c == '(', c == 'K', c == 'B', c == 'M', c == 'o', c == 'c':
+			return bytes.Contains(s[i:], []byte("%) ")) || bytes.Contains(s[i:], []byte(" represented"))
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// scan reads brackets and what stands in them from position i on.
+func (l *legacy) scan(text []byte, i int) {
+	for i < len(text) {
+		c := text[i]
+		switch {
+		case c == ' ' || c == ',' || c == ':' || c == '\t' || c == ';':
+			i++
+		case c == '[':
+			i = l.open(text, i)
+		case c == ']':
+			l.shut()
+			i++
+		case l.depth > 0 && l.stack[l.depth-1].kind == detailFrame:
+			i = skipTo(text, i)
+		case c >= '0' && c <= '9':
+			i = l.figure(text, i)
+		case c == '(':
+			i = l.paren(text, i)
+		case c == '-':
+			i = l.dash(text, i)
+		case c == '#': // PrintGCID
+			for i++; i < len(text) && isDigit(text[i]); i++ {
+			}
+		default:
+			i = l.words(text, i)
+		}
+	}
+}
+
+// close ends the log.
+func (l *legacy) close() {
+	l.abandon()
+	l.flush()
+	l.flushPhase()
+	l.seen.tell(l.o, l.number)
+}
+
+// abandon forgets a pause whose end is not in the log.
+func (l *legacy) abandon() {
+	for i := range l.depth {
+		if !l.stack[i].pause() {
+			continue
+		}
+		l.o.unknownLine(l.begun[:l.begunN], l.begunAt)
+		if i == 0 && l.inner != unknown {
+			l.e.end, l.e.pause, l.e.line = l.e.start+l.inner, evidence.PauseYoung, l.begunAt
+			l.held = true
+		}
+		break
+	}
+	l.depth = 0
+}
+
+// flush writes the pause that waits for its details.
+func (l *legacy) flush() {
+	if l.held {
+		l.held = false
+		l.o.emit(l.e)
+	}
+	if l.last == timedPause {
+		l.last = timedNothing
+	}
+}
+
+func (l *legacy) flushPhase() {
+	if l.concs {
+		l.concs = false
+		l.o.emit(&l.conc)
+	}
+	if l.last == timedPhase {
+		l.last = timedNothing
+	}
+}
+
+// at is the time of the stamp that was read last, which is used up.
+func (l *legacy) at() int64 {
+	date, uptime := l.date, l.uptime
+	l.date, l.uptime = unknown, unknown
+	return l.o.clock.at(date, uptime)
+}
+
+// ignore says what kind of line this is, if it gives nothing else.
+func (l *legacy) ignore(k lineKind) {
+	if !l.kinded {
+		l.kind, l.kinded = k, true
+	}
+}
+
+// legacyMatch says whether a line is surely of a log of JDK 1.4 to 8.
+func legacyMatch(line []byte) bool {
+	i := skipSpace(line, 0)
+	for range 2 {
+		if _, n := date(line[i:]); n > 0 {
+			i += n
+		} else if _, n, ok := uptime(line[i:]); ok {
+			i += n
+		} else {
+			break
+		}
+		for i < len(line) && (line[i] == ':' || line[i] == ' ') {
+			i++
+		}
+	}
+	if i < len(line) && line[i] == '#' {
+		for i++; i < len(line) && (isDigit(line[i]) || line[i] == ':' || line[i] == ' '); i++ {
+		}
+	}
+	s := line[i:]
+	if len(s) < len("[GC") {
+		return false
+	}
+	switch s[0] {
+	case '[':
+		return has(s, "[Full GC") || has(s, "[GC") && (len(s) == 3 || pauseFollows(s[3:]) || s[3] == ' ') ||
+			has(s, "[CMS-concurrent-") || i > 0 && (has(s, "[Pause ") || has(s, "[Concurrent ")) || has(s, "[ParNew") || has(s, "[Inc GC")
+	case 'T':
+		return has(s, stoppedText)
+	case 'A':
+		return has(s, "Application time: ")
+	case '{':
+		return has(s, "{Heap before ")
+	}
+	return false
+}
+
+func has(s []byte, prefix string) bool {
+	return len(s) >= len(prefix) && string(s[:len(prefix)]) == prefix
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+func skipSpace(s []byte, i int) int {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// skipTo is where the next bracket is.
+func skipTo(s []byte, i int) int {
+	if n := bytes.IndexAny(s[i:], "[]"); n >= 0 {
+		return i + n
+	}
+	return len(s)
+}

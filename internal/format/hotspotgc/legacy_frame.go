@@ -1,0 +1,274 @@
+package hotspotgc
+
+import "github.com/unstall/unstall/internal/base/evidence"
+
+// frame is an open bracket.
+type frame struct {
+	kind frameKind
+	name string // of a generation, a constant
+
+	sizes    sizes
+	duration int64 // ns
+	used     bool  // the sizes are "used(capacity)": nothing was collected
+}
+
+type frameKind uint8
+
+const (
+	detailFrame    frameKind = iota // whatever is in it is of no use
+	gcFrame                         // [GC …
+	fullFrame                       // [Full GC …
+	g1Frame                         // [GC pause …
+	g1Remark                        // [GC remark …
+	g1Cleanup                       // [GC cleanup …
+	pauseFrame                      // [Pause Init Mark, Shenandoah's
+	youngFrame                      // [ParNew: …
+	oldFrame                        // [CMS: …
+	metaFrame                       // [Metaspace: …, [CMS Perm : …
+	initialFrame                    // [1 CMS-initial-mark: …
+	remarkFrame                     // [1 CMS-remark: …
+	heapFrame                       // [ 4096K->3936K(16M)], which G1 of JDK 6 prints below a pause
+	histogramFrame                  // [Class Histogram, outside of a collection
+	phaseFrame                      // [Concurrent marking, Shenandoah's
+)
+
+// maxDepth is deeper than anything nests.
+const maxDepth = 16
+
+func (f *frame) pause() bool { return f.kind >= gcFrame && f.kind <= pauseFrame }
+
+// frameName is what stands behind a bracket, the longer of two alike first.
+type frameName struct {
+	text string
+	kind frameKind
+	name string
+	from collectors
+}
+
+// frameNames are those of generations. [GC…, [Full GC…, concurrent phases, [Eden: and
+// [Times: are read by open itself.
+var frameNames = [...]frameName{
+	{"ParNew", youngFrame, "ParNew", seenParNew},
+	{"PSYoungGen", youngFrame, "PSYoungGen", seenParallel},
+	{"DefNew", youngFrame, "DefNew", seenDefNew},
+	{"ASParNew", youngFrame, "ParNew", seenParNew},
+	{"CMS Perm", metaFrame, "", 0},
+	{"CMS", oldFrame, "CMS", seenCMS},
+	{"ASCMS", oldFrame, "CMS", seenCMS},
+	{"ParOldGen", oldFrame, "ParOldGen", seenParallel},
+	{"PSOldGen", oldFrame, "PSOldGen", seenParallel},
+	{"Tenured", oldFrame, "Tenured", seenTenured},
+	{"Train", oldFrame, "Train", 0},
+	{"PSPermGen", metaFrame, "", 0},
+	{"Perm", metaFrame, "", 0},
+	{"Metaspace", metaFrame, "", 0},
+	{"1 CMS-initial-mark", initialFrame, "CMS", seenCMS},
+	{"1 CMS-remark", remarkFrame, "CMS", seenCMS},
+	{"1 ASCMS-initial-mark", initialFrame, "CMS", seenCMS},
+	{"1 ASCMS-remark", remarkFrame, "CMS", seenCMS},
+}
+
+// open reads what stands behind the bracket at i and returns where to go on.
+func (l *legacy) open(text []byte, i int) int {
+	s := text[i+1:]
+	switch {
+	case has(s, "GC"):
+		switch r := s[2:]; {
+		case has(r, " concurrent-"):
+			return l.g1Phase(text, i+len("[GC "))
+		case has(r, " pause"):
+			l.seen |= seenG1
+			return l.openPause(g1Frame, i+len("[GC pause"))
+		case has(r, " remark"):
+			l.seen |= seenG1
+			return l.openPause(g1Remark, i+len("[GC remark"))
+		case has(r, " cleanup"):
+			l.seen |= seenG1
+			return l.openPause(g1Cleanup, i+len("[GC cleanup"))
+		case has(r, " Worker"), has(r, " ref-proc"):
+			return l.push(detailFrame, "", i+len("[GC "))
+		case pauseFollows(r):
+			return l.openPause(gcFrame, i+len("[GC"))
+		}
+	case has(s, "Full GC") && pauseFollows(s[len("Full GC"):]):
+		return l.openPause(fullFrame, i+len("[Full GC"))
+	case has(s, "Inc GC"):
+		return l.openPause(gcFrame, i+len("[Inc GC"))
+	case has(s, "Times:"):
+		return l.times(text, i+len("[Times:"))
+	case has(s, "Eden:"):
+		return l.eden(text, i+1)
+	case has(s, "CMS-concurrent-"):
+		return l.cmsPhase(text, i+len("[CMS-"))
+	case has(s, "ASCMS-concurrent-"):
+		return l.cmsPhase(text, i+len("[ASCMS-"))
+	case has(s, "Class Histogram"):
+		l.ignore(classLine)
+		if l.depth > 0 {
+			return l.push(detailFrame, "", i+1)
+		}
+		l.opened = l.at()
+		return l.push(histogramFrame, "", i+len("[Class Histogram"))
+	case has(s, "Pause "), has(s, "Concurrent ") && len(s) > len("Concurrent ") && !isUpper(s[len("Concurrent ")]):
+		return l.openShenandoah(text, i)
+	}
+	if f := frameOf(s); f != nil {
+		l.seen |= f.from
+		l.date, l.uptime = unknown, unknown
+		return l.push(f.kind, f.name, i+1+len(f.text))
+	}
+	return l.openOther(text, i)
+}
+
+// frameOf is the generation that s begins with, nil if it is none.
+func frameOf(s []byte) *frameName {
+	for j := range frameNames {
+		if f := &frameNames[j]; has(s, f.text) {
+			return f
+		}
+	}
+	return nil
+}
+
+// pauseFollows says whether "[GC" is a collection's, by what comes after it.
+func pauseFollows(s []byte) bool {
+	if len(s) == 0 {
+		return true
+	}
+	switch c := s[0]; c {
+	case ' ':
+		return len(s) == 1 || !(s[1] >= 'a' && s[1] <= 'z') || has(s, " invoke=")
+	case '[', '(', ':', '-', '{', ',':
+		return true
+	default:
+		return isDigit(c) || has(s, "AdaptiveSize") || has(s, "PSAdaptiveSize") || has(s, "Before GC") || has(s, "Desired") || has(s, "GC ")
+	}
+}
+
+// openOther opens a bracket that only collections have for their parts, or passes over one
+// that is somebody else's.
+func (l *legacy) openOther(text []byte, i int) int {
+	if k, ok := otherBracket(text[i+1:]); ok {
+		l.ignore(k)
+		if l.depth == 1 && l.stack[0].kind == gcFrame && has(text[i+1:], "YG occupancy") {
+			l.e.pause = evidence.PauseRemark
+		}
+		return l.push(detailFrame, "", i+1)
+	}
+	if l.depth > 0 {
+		return l.push(detailFrame, "", i+1)
+	}
+	if s := text[i+1:]; l.held && len(s) > 0 && (s[0] == ' ' || s[0] == '[') {
+		return l.push(heapFrame, "", i+1)
+	}
+	l.strange = true
+	return nextCollection(text, i+1)
+}
+
+func (l *legacy) push(kind frameKind, name string, next int) int {
+	if l.depth == maxDepth {
+		l.abandon()
+		l.strange = true
+	}
+	f := &l.stack[l.depth]
+	f.kind, f.name, f.duration, f.used = kind, name, unknown, false
+	f.sizes = sizes{unknown, unknown, unknown}
+	l.depth++
+	return next
+}
+
+// openPause begins a pause, or a collection within one: CMS may collect the young
+// generation first in its remark. Any other pause that is open has lost its end.
+func (l *legacy) openPause(kind frameKind, next int) int {
+	l.gave = true
+	if l.depth > 0 && !(kind == gcFrame && l.remarking()) {
+		l.abandon()
+	}
+	if l.depth == 0 {
+		l.flush()
+		*l.e = newPause
+		l.e.start, l.inner = l.at(), unknown
+		l.e.of = l.o.clock.current + 1 // the next line may be of another
+		l.begunAt, l.begunN = l.number, 0
+	}
+	l.date, l.uptime = unknown, unknown
+	return l.push(kind, "", next)
+}
+
+// remarking says whether the pause that is open is CMS's remark: by its trigger, or for
+// JDKs that print none, by the figure that it begins with.
+func (l *legacy) remarking() bool {
+	return l.stack[0].kind == gcFrame && (l.e.trigger == cmsRemark || l.e.pause == evidence.PauseRemark)
+}
+
+// shut closes the innermost bracket.
+func (l *legacy) shut() {
+	if l.depth == 0 {
+		return
+	}
+	l.depth--
+	f := &l.stack[l.depth]
+	switch f.kind {
+	case detailFrame:
+	case heapFrame:
+		if l.e.heap.before == unknown {
+			l.e.heap = f.sizes
+		}
+	case histogramFrame:
+		l.histogram(f)
+	case phaseFrame:
+		l.phaseEnded(f)
+	case youngFrame:
+		l.generation(f, &l.e.young)
+		l.e.youngTime = f.duration
+		if l.e.name == "" {
+			l.e.name = f.name
+		}
+	case oldFrame:
+		l.generation(f, &l.e.old)
+		l.e.name = combined(l.e.name, f.name)
+		l.e.pause = evidence.PauseFull
+	case metaFrame:
+		if l.depth == 0 && !l.held { // behind a concurrent phase
+			return
+		}
+		l.generation(f, &l.e.meta)
+	case initialFrame:
+		l.generation(f, &l.e.old)
+		l.e.pause = evidence.PauseInitialMark
+	case remarkFrame:
+		l.generation(f, &l.e.old)
+		l.e.pause = evidence.PauseRemark
+	default:
+		if l.depth == 0 {
+			l.ended(f)
+		} else { // the collection within a remark
+			l.e.heap, l.inner = f.sizes, f.duration
+		}
+	}
+}
+
+// generation notes the sizes of a bracket within a pause, or behind one that has ended.
+func (l *legacy) generation(f *frame, s *sizes) {
+	if l.depth == 0 && !l.held {
+		l.strange = true
+		return
+	}
+	l.gave = true
+	*s = f.sizes
+}
+
+// combined names a pause that collected both generations.
+func combined(young, old string) string {
+	switch young + old {
+	case "ParNewCMS":
+		return "ParNew + CMS"
+	case "ParNewTenured":
+		return "ParNew + Tenured"
+	case "DefNewTenured":
+		return "DefNew + Tenured"
+	case "DefNewCMS":
+		return "DefNew + CMS"
+	}
+	return old
+}

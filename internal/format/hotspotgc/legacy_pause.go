@@ -1,0 +1,208 @@
+package hotspotgc
+
+import (
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Triggers and failures as the rest of the program knows them.
+const (
+	cmsInitialMark = "CMS Initial Mark"
+	cmsRemark      = "CMS Final Remark"
+
+	promotionFailed  = "promotion failed"
+	modeFailure      = "concurrent mode failure"
+	modeInterrupted  = "concurrent mode interrupted"
+	toSpaceExhausted = "to-space exhausted"
+	toSpaceOverflow  = "to-space overflow"
+)
+
+var newPause = newEvent(evidence.StopTheWorld)
+
+// ended finishes the outermost bracket of a pause.
+func (l *legacy) ended(f *frame) {
+	e := l.e
+	if f.duration == unknown {
+		l.strange = true
+		return
+	}
+	if f.sizes.before != unknown {
+		e.heap = f.sizes
+	}
+	e.end, e.line = e.start+f.duration, l.number
+	switch f.kind {
+	case fullFrame:
+		e.pause, e.name = evidence.PauseFull, "Full GC"
+	case g1Frame:
+		e.name = g1Name(e.pause == evidence.PauseMixed, e.name != "")
+		if e.pause != evidence.PauseMixed {
+			e.pause = evidence.PauseYoung
+		}
+	case g1Remark:
+		e.pause, e.name = evidence.PauseRemark, "GC remark"
+	case pauseFrame:
+		l.shenandoahEnded(f)
+	case g1Cleanup:
+		e.pause, e.name = evidence.PauseCleanup, "GC cleanup"
+	default:
+		l.judge(f)
+	}
+	l.held, l.last, l.pauseEnd = true, timedPause, e.end
+	l.o.clock.pass(e.end)
+}
+
+// judge says which part of a collection "[GC …]" was, from what it holds.
+func (l *legacy) judge(f *frame) {
+	e := l.e
+	switch {
+	case e.trigger == cmsInitialMark || e.pause == evidence.PauseInitialMark:
+		e.pause, e.name = evidence.PauseInitialMark, "CMS-initial-mark"
+		l.seen |= seenCMS
+	case e.trigger == cmsRemark || e.pause == evidence.PauseRemark:
+		e.pause, e.name = evidence.PauseRemark, "CMS-remark"
+		l.seen |= seenCMS
+	case e.pause == evidence.PauseFull: // the old generation was collected too
+	case f.used && e.name == "":
+		e.name = "GC without a collection"
+		l.seen |= seenCMS
+	default:
+		e.pause = evidence.PauseYoung
+		if e.name == "" {
+			e.name = "GC"
+		}
+	}
+}
+
+func g1Name(mixed, initial bool) string {
+	switch {
+	case mixed && initial:
+		return "GC pause (mixed) (initial-mark)"
+	case mixed:
+		return "GC pause (mixed)"
+	case initial:
+		return "GC pause (young) (initial-mark)"
+	}
+	return "GC pause (young)"
+}
+
+// paren reads what stands in parentheses: why a collection began, and what went wrong
+// in it.
+func (l *legacy) paren(text []byte, i int) int {
+	n := inParentheses(text[i:])
+	if n < 0 || l.depth == 0 {
+		l.strange = true
+		return nextCollection(text, i+1)
+	}
+	j := i + n
+	f := &l.stack[l.depth-1]
+	switch s := text[i+1 : j]; string(s) {
+	case promotionFailed, "promotion failed ":
+		l.fail(promotionFailed)
+	case modeFailure:
+		l.fail(modeFailure)
+	case modeInterrupted:
+		l.fail(modeInterrupted)
+	case toSpaceExhausted, "evacuation failed", "evacuation failure":
+		l.fail(toSpaceExhausted)
+	case toSpaceOverflow:
+		l.fail(toSpaceOverflow)
+	case "young":
+	case "mixed", "partial":
+		l.e.pause = evidence.PauseMixed
+	case "initial-mark":
+		l.e.name = "initial-mark"
+	case "System":
+		l.e.trigger = "System.gc()"
+	default:
+		if f.pause() && l.depth == 1 && l.e.trigger == "" && len(s) > 0 && !isDigit(s[0]) {
+			if l.trigger != string(s) { // most are as the one before
+				l.trigger = l.o.text(s)
+			}
+			l.e.trigger = l.trigger
+		}
+	}
+	return j + 1
+}
+
+// inParentheses is where those end that s begins with, −1 if they do not.
+func inParentheses(s []byte) int {
+	level := 0
+	for j, c := range s {
+		if c == '(' {
+			level++
+		} else if c == ')' {
+			if level--; level == 0 {
+				return j
+			}
+		}
+	}
+	return -1
+}
+
+// fail notes what went wrong. A promotion that fails often ends in a concurrent mode
+// failure, which then is what the pause was.
+func (l *legacy) fail(what string) {
+	switch l.e.failure {
+	case "", promotionFailed:
+		l.e.failure = what
+	}
+}
+
+// dash reads "--", a young collection that ran out of room, and lines of ages.
+func (l *legacy) dash(text []byte, i int) int {
+	s := text[i:]
+	switch {
+	case has(s, "- age "):
+		l.age(s)
+		return len(text)
+	case has(s, "---"), has(s, "- "):
+		l.ignore(statsLine)
+		return len(text)
+	case has(s, "--") && l.depth > 0:
+		if l.stack[0].kind == g1Frame {
+			l.fail(toSpaceExhausted)
+		} else {
+			l.fail(promotionFailed)
+		}
+		return i + 2
+	case has(s, "->"):
+		return i + 2
+	case has(s, "-Xlog"), has(s, "-XX:"):
+		l.ignore(bannerLine)
+		return len(text)
+	}
+	l.strange = true
+	return i + 1
+}
+
+// age reads "- age   1:     108488 bytes,     108488 total".
+func (l *legacy) age(s []byte) {
+	l.ignore(ageLine)
+	for i := len(s) - len(" total"); i > 0; i-- {
+		if s[i-1] == ' ' {
+			if v, ok := digits(s[i : len(s)-len(" total")]); ok && (l.depth > 0 || l.held) {
+				l.e.survivors = v
+			}
+			return
+		}
+		if !isDigit(s[i-1]) {
+			return
+		}
+	}
+}
+
+// desired reads "Desired survivor size 524288 bytes, new threshold 15 (max 15)".
+func (l *legacy) desired(s []byte) {
+	const before = "new threshold "
+	for i := range s {
+		if s[i] == 'n' && has(s[i:], before) {
+			v, n := int64(0), i+len(before)
+			for ; n < len(s) && isDigit(s[n]) && v < 1000; n++ {
+				v = v*10 + int64(s[n]-'0')
+			}
+			if l.depth > 0 || l.held {
+				l.e.tenuring, l.e.survivors = v, max(l.e.survivors, 0)
+			}
+			return
+		}
+	}
+}

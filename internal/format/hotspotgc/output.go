@@ -1,0 +1,125 @@
+package hotspotgc
+
+import (
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format/java"
+)
+
+// output is where both dialects put what they read: events, facts, and lines that gave
+// nothing.
+type output struct {
+	clock clock
+
+	b           *evidence.Builder
+	subjects    []evidence.SubjectID // of the processes of clock
+	subject     evidence.SubjectID   // the first of them
+	names       map[string]string    // those that text handed out
+	rows        rows
+	events      int64
+	safepoints  int64
+	collections int64 // events of the collector
+	paced       bool  // Shenandoah says how long it delayed threads that allocate
+	hidden      bool  // a safepoint was a collection's
+	disorder    int64 // collections whose numbers are in no order
+
+	facts map[string]factOf
+
+	ignored     [numLineKinds]int64
+	unexplained int64
+	example     string // the first line that was not understood
+	exampleLine int64
+}
+
+// factOf is what is known by a name.
+type factOf struct {
+	value  string
+	number float64
+	line   int64
+}
+
+func newOutput(b *evidence.Builder) *output {
+	o := &output{clock: newClock(), b: b, names: make(map[string]string), facts: make(map[string]factOf), rows: newRows(b)}
+	o.subject = o.process(0)
+	return o
+}
+
+// process is the subject of a process of the clock.
+func (o *output) process(i int) evidence.SubjectID {
+	for len(o.subjects) <= i {
+		o.subjects = append(o.subjects, o.b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"}))
+	}
+	return o.subjects[i]
+}
+
+// text is s as a string, without allocating for one that it was asked for before.
+func (o *output) text(s []byte) string {
+	if t, ok := o.names[string(s)]; ok {
+		return t
+	}
+	if len(o.names) >= maxNames {
+		return string(s)
+	}
+	t := string(s)
+	o.names[t] = t
+	return t
+}
+
+// maxNames bounds what a damaged log can make text keep.
+const maxNames = 4096
+
+// ignore counts a line that is known and of no use here.
+func (o *output) ignore(k lineKind) { o.ignored[k]++ }
+
+// maxExample is how much of a line that was not understood is kept.
+const maxExample = 160
+
+// unknownLine counts a line that was not understood; the first is kept as an example.
+func (o *output) unknownLine(text []byte, number int64) {
+	if o.unexplained++; o.unexplained == 1 {
+		o.example, o.exampleLine = string(text[:min(len(text), maxExample)]), number
+	}
+}
+
+// fact notes something about the process: a JVM flag by its own name, a size. Number is
+// in the base unit, NaN for what is none. The last telling holds.
+func (o *output) fact(key, value string, number float64, line int64) {
+	if _, known := o.facts[key]; !known && len(o.facts) >= maxNames {
+		return // of a damaged log: no JVM has as many flags
+	}
+	o.facts[key] = factOf{value, number, line}
+}
+
+// overheadWords begin what the JVM says where GC takes nearly all the time and frees nearly
+// nothing: adaptiveSizePolicy.cpp to JDK 24 (tags gc, ergo at level trace), then
+// serialHeap.cpp, parallelScavengeHeap.cpp and g1CollectedHeap.cpp (tag gc at level info).
+var overheadWords = []string{"GC is exceeding overhead limit", "GC would exceed overhead limit", "GC Overhead Limit exceeded too often"}
+
+// overhead counts a line that says so.
+func (o *output) overhead(text []byte, line int64) {
+	f, known := o.facts[evidence.FactOverheadLimit]
+	if !known {
+		f = factOf{value: strings.TrimSpace(string(text)), line: line}
+	}
+	o.fact(evidence.FactOverheadLimit, f.value, f.number+1, f.line)
+}
+
+// collector names the collector as people call it. The first name holds, but that it is
+// generational shows late.
+func (o *output) collector(name string, line int64) {
+	if f, ok := o.facts[evidence.FactCollector]; !ok || name == "generational "+f.value {
+		o.fact(evidence.FactCollector, name, math.NaN(), line)
+	}
+}
+
+// version is the JVM's as its banner gives it: "1.8.0_292", "17.0.1+12".
+func (o *output) version(v string) {
+	o.b.Describe(o.process(o.clock.current), func(s *evidence.Subject) { s.Version = java.Version(v) })
+}
+
+// cpus is how many processors the JVM may use.
+func (o *output) cpus(n int) {
+	o.b.Describe(o.process(o.clock.current), func(s *evidence.Subject) { s.CPUs = n })
+}

@@ -1,0 +1,198 @@
+package hotspotgc
+
+import (
+	"runtime"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// rows writes events into the bundle's intervals, a quarter of the work of reading. Where there is a
+// processor for it, that is done while what follows is read: meanwhile nobody else touches the
+// bundle's intervals and names.
+type rows struct {
+	b     *evidence.Builder
+	extra []evidence.Extra // of the event being written, reused
+
+	recent [16]struct { // names by a hash of them
+		name string
+		id   evidence.NameID
+	}
+
+	size, read int64 // bytes of the log: in all, 0 unknown; so far
+	written    int64 // events
+	room       int64 // events there is room for
+
+	batch   *rowBatch // that is being filled
+	full    chan *rowBatch
+	empty   chan *rowBatch
+	stopped chan any // what writing panicked with, nil; itself nil: all is written here
+}
+
+// rowBatch is events in their order.
+type rowBatch struct {
+	events [rowsAtOnce]event
+	of     [rowsAtOnce]evidence.SubjectID
+	n      int
+	read   int64
+}
+
+// rowsAtOnce is so many that waking the other side is rare, and that they stay in a core's cache.
+const rowsAtOnce = 128
+
+func newRows(b *evidence.Builder) rows { return rows{b: b, batch: new(rowBatch)} }
+
+// add takes an event of a process.
+func (w *rows) add(e *event, of evidence.SubjectID) {
+	b := w.batch
+	b.events[b.n], b.of[b.n] = *e, of
+	if b.n++; b.n == rowsAtOnce {
+		w.pass()
+	}
+}
+
+// pass has the batch written, and begins another one.
+func (w *rows) pass() {
+	b := w.batch
+	b.read = w.read
+	if w.stopped == nil && runtime.GOMAXPROCS(0) > 1 {
+		w.begin()
+	}
+	if w.stopped == nil {
+		w.write(b)
+		b.n = 0
+		return
+	}
+	w.full <- b
+	w.batch = <-w.empty
+}
+
+// begin writes in a goroutine from now on.
+func (w *rows) begin() {
+	w.full, w.empty, w.stopped = make(chan *rowBatch, 4), make(chan *rowBatch, 6), make(chan any, 1)
+	for range cap(w.empty) - 1 {
+		w.empty <- new(rowBatch)
+	}
+	go func() {
+		var panicked any
+		for b := range w.full {
+			if panicked == nil {
+				panicked = w.writeSafely(b)
+			}
+			b.n = 0
+			w.empty <- b
+		}
+		w.stopped <- panicked
+	}()
+}
+
+func (w *rows) writeSafely(b *rowBatch) (panicked any) {
+	defer func() { panicked = recover() }()
+	w.write(b)
+	return nil
+}
+
+// close writes what is left. It is called once, whatever ends the reading.
+func (w *rows) close() {
+	if w.stopped == nil {
+		w.batch.read = w.read
+		w.write(w.batch)
+		w.batch.n = 0
+		return
+	}
+	w.batch.read = w.read
+	w.full <- w.batch
+	close(w.full)
+	if panicked := <-w.stopped; panicked != nil {
+		panic(panicked)
+	}
+}
+
+func (w *rows) write(b *rowBatch) {
+	for i := range b.events[:b.n] {
+		if w.written++; w.written >= w.room {
+			w.makeRoom(b.read)
+		}
+		w.row(&b.events[i], b.of[i])
+	}
+}
+
+// row writes an event as a row.
+func (w *rows) row(e *event, of evidence.SubjectID) {
+	x := evidence.Interval{Subject: of, Lane: evidence.AllLanes, Kind: e.kind, Start: e.start, End: max(e.start, e.end),
+		Request: evidence.NoRequest, Cause: w.id(e.name), Origin: w.b.Origin(e.line)}
+	switch e.kind {
+	case evidence.AllocStall:
+		x.Lane = e.lane
+	case evidence.GCConcurrent:
+		x.Lane = 0
+	}
+	w.extra = w.extra[:0]
+	if e.kind == evidence.StopTheWorld {
+		w.extra = append(w.extra, evidence.Extra{Key: evidence.PauseOf, Value: float64(e.pause)})
+	}
+	w.name(evidence.Trigger, e.trigger)
+	w.name(evidence.Failure, e.failure)
+	w.sizes(e.heap, evidence.HeapBefore, evidence.HeapAfter, evidence.HeapCapacity)
+	w.sizes(e.young, evidence.YoungBefore, evidence.YoungAfter, evidence.YoungCapacity)
+	w.sizes(e.old, evidence.OldBefore, evidence.OldAfter, evidence.OldCapacity)
+	w.figure(evidence.MetaBefore, e.meta.before)
+	w.figure(evidence.MetaAfter, e.meta.after)
+	w.figure(evidence.CycleNumber, e.number)
+	w.figure(evidence.HumongousBefore, e.humongousBefore)
+	w.figure(evidence.HumongousAfter, e.humongousAfter)
+	w.figure(evidence.SurvivorTotal, e.survivors)
+	w.figure(evidence.TenuringThreshold, e.tenuring)
+	w.figure(evidence.UserCPU, e.user)
+	w.figure(evidence.SystemCPU, e.system)
+	w.figure(evidence.RealTime, e.real)
+	w.figure(evidence.ToSafepoint, e.toSafepoint)
+	w.figure(evidence.YoungTime, e.youngTime)
+	w.figure(evidence.WaitedWithin, e.within)
+	x.Extra = w.extra
+	w.b.Interval(x)
+}
+
+func (w *rows) name(k evidence.Key, s string) {
+	if s != "" {
+		w.extra = append(w.extra, evidence.Extra{Key: k, Value: float64(w.id(s))})
+	}
+}
+
+// id is the number of a name. There are few, and looking them up took as long as the rest
+// of an event.
+func (w *rows) id(s string) evidence.NameID {
+	if s == "" {
+		return 0
+	}
+	r := &w.recent[(len(s)+int(s[0])+int(s[len(s)/2]))%len(w.recent)]
+	if r.name != s {
+		r.name, r.id = s, w.b.Name(s)
+	}
+	return r.id
+}
+
+func (w *rows) figure(k evidence.Key, v int64) {
+	if v != unknown {
+		w.extra = append(w.extra, evidence.Extra{Key: k, Value: float64(v)})
+	}
+}
+
+func (w *rows) sizes(s sizes, before, after, capacity evidence.Key) {
+	w.figure(before, s.before)
+	w.figure(after, s.after)
+	w.figure(capacity, s.capacity)
+}
+
+// makeRoom asks for as many rows as the rest of the log will give if it is like what was
+// read. A thousand rows tell; a log of unknown size grows by doubling.
+func (w *rows) makeRoom(read int64) {
+	const enough = 4096
+	if w.size <= 0 || read <= 0 || w.written < enough {
+		w.room = max(w.room*2, enough)
+		return
+	}
+	rest := float64(max(0, w.size-read)) / float64(read) * float64(w.written)
+	more := int64(min(rest*1.05, 1<<28)) + enough
+	w.b.RoomForIntervals(int(more))
+	w.room = w.written + more
+}

@@ -1,0 +1,152 @@
+package hotspotgc
+
+import (
+	"bytes"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// indent reads lines that belong to the one above them.
+func (u *unified) indent(id int64, b []byte) {
+	text := bytes.TrimLeft(b, " ")
+	switch {
+	case len(text) == 0:
+		u.o.ignore(emptyLine)
+	case bytes.HasPrefix(text, []byte("- age ")):
+		u.age(id, text)
+	case bytes.HasPrefix(text, []byte("region size ")):
+		if v, n := sizeOf(text[len("region size "):]); n > 0 {
+			u.region, u.guess = v, false
+		}
+		u.o.ignore(heapLine)
+	case bytes.HasPrefix(text, []byte("Capacity: ")):
+		if id != unknown {
+			u.row(id, text, false)
+		}
+		u.o.ignore(detailLine)
+	default:
+		u.o.ignore(indentedKind(u.mark.tags, text))
+	}
+}
+
+// below says of an indented line what kind it is, if [unified.indent] would only count it.
+func below(tags, text []byte) (kind lineKind, ok bool) {
+	if len(text) == 0 || text[0] == '-' || has(text, "region size ") || has(text, "Capacity: ") {
+		return 0, false
+	}
+	return indentedKind(tags, text), true
+}
+
+// indented says that a line without decorators is one that a collector prints below
+// another.
+func (u *unified) indented(b []byte) bool {
+	text := bytes.TrimLeft(b, " ")
+	if len(text) < len(b) && len(b)-len(text) <= 60 {
+		return true
+	}
+	return bytes.HasPrefix(text, []byte("- age ")) || bytes.HasPrefix(text, []byte("====")) || len(text) == 0
+}
+
+// ageTable reads "Age table with threshold 15 (max threshold 15)", behind which the ages
+// follow.
+func (u *unified) ageTable(id int64, b []byte) bool {
+	if v, n := integer(b[len("Age table with threshold "):]); n > 0 {
+		u.of(id).pending.tenuring = v
+	}
+	u.o.ignore(ageLine)
+	return true
+}
+
+// desired reads "Desired survivor size 1703936 bytes, new threshold 15 (max threshold 15)".
+func (u *unified) desired(id int64, b []byte) bool {
+	if i := bytes.Index(b, []byte("new threshold ")); i >= 0 && id != unknown {
+		if v, n := integer(b[i+len("new threshold "):]); n > 0 {
+			u.of(id).pending.tenuring = v
+		}
+	}
+	u.o.ignore(ageLine)
+	return true
+}
+
+// age reads "- age   1:    1117960 bytes,    1117960 total": the last total is that of all.
+func (u *unified) age(id int64, b []byte) {
+	u.o.ignore(ageLine)
+	i := bytes.Index(b, []byte("bytes,"))
+	if i < 0 {
+		return
+	}
+	if v, n := integer(bytes.TrimLeft(b[i+len("bytes,"):], " ")); n > 0 {
+		u.of(id).pending.survivors = v
+	}
+}
+
+// usings are the names of collectors as their JVMs announce them.
+var usings = []struct{ text, name string }{
+	{"Serial", "Serial"}, {"Parallel", "Parallel"}, {"Concurrent Mark Sweep", "ParNew+CMS"}, {"G1", "G1"},
+	{"The Z Garbage Collector", "ZGC"}, {"Shenandoah", "Shenandoah"}, {"Epsilon", "Epsilon"},
+}
+
+// using reads "Using G1".
+func (u *unified) using(b []byte, line int64) bool {
+	for _, x := range usings {
+		if string(b[len("Using "):]) == x.text {
+			u.seen = true
+			u.o.collector(x.name, line)
+			u.o.ignore(bannerLine)
+			return true
+		}
+	}
+	return false
+}
+
+// settings are lines of gc,init whose figure is a flag's.
+var settings = []struct{ label, fact string }{
+	{"Heap region size: ", evidence.FactG1HeapRegionSize},
+	{"Heap Region Size: ", evidence.FactG1HeapRegionSize},
+	{"Heap Min Capacity: ", evidence.FactMinHeapSize},
+	{"Heap Initial Capacity: ", evidence.FactInitialHeapSize},
+	{"Heap Max Capacity: ", evidence.FactMaxHeapSize},
+	{"Memory: ", evidence.FactHostMemory},
+	{"Parallel Workers: ", evidence.FactParallelGCThreads},
+	{"Concurrent Workers: ", evidence.FactConcGCThreads},
+}
+
+// setting reads what a JVM says of itself at its start.
+func (u *unified) setting(b []byte, line int64) bool {
+	for _, s := range settings {
+		rest, ok := bytes.CutPrefix(b, []byte(s.label))
+		if !ok {
+			continue
+		}
+		v, n := sizeOf(rest)
+		if n == 0 {
+			if v, n = integer(rest); n == 0 {
+				break
+			}
+		}
+		if s.fact == evidence.FactG1HeapRegionSize {
+			u.region, u.guess = v, false
+		}
+		u.o.fact(s.fact, string(rest[:n]), float64(v), line)
+		u.o.ignore(bannerLine)
+		return true
+	}
+	switch {
+	case bytes.HasPrefix(b, []byte("Version: ")):
+		v := b[len("Version: "):]
+		if i := bytes.IndexByte(v, ' '); i >= 0 {
+			v = v[:i]
+		}
+		u.o.version(string(v))
+	case bytes.HasPrefix(b, []byte("CPUs: ")):
+		if i := bytes.Index(b, []byte("total, ")); i >= 0 {
+			if v, n := integer(b[i+len("total, "):]); n > 0 {
+				u.o.cpus(int(v))
+			}
+		}
+	default:
+		return false
+	}
+	u.o.ignore(bannerLine)
+	return true
+}

@@ -1,0 +1,191 @@
+package hotspotgc
+
+import (
+	"bytes"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// collection is what is known of a GC(n) that is going on, or whose pause waits for its
+// processor times.
+type collection struct {
+	number  int64 // unknown: the slot is free
+	pending event // what the lines so far say about the next pause
+	done    bool  // the pause itself was printed
+	begun   int64 // when a cycle's first line came, unknown before
+
+	eden, survivor, oldRegions, humongous sizes // G1 regions
+}
+
+// maxOpen is how many collections may go on at once: a concurrent cycle, young ones
+// within it, and those of which the log never prints the end.
+const maxOpen = 4
+
+// of finds a collection by its number; one without a number is the one read last.
+func (u *unified) of(id int64) *collection {
+	c := &u.open[u.recent]
+	if id == unknown && c.number != 0 || c.number == id+1 {
+		return c
+	}
+	oldest := 0
+	for i := range u.open {
+		if u.open[i].number == id+1 {
+			u.recent = i
+			return &u.open[i]
+		}
+		if u.open[i].number < u.open[oldest].number {
+			oldest = i
+		}
+	}
+	u.recent = oldest
+	c = &u.open[oldest]
+	if c.done {
+		u.flush(c)
+	}
+	c.reset(id)
+	return c
+}
+
+// reset makes room for a new collection. Numbers are kept one higher, so that an empty
+// slot is 0.
+func (c *collection) reset(id int64) {
+	none := sizes{unknown, unknown, unknown}
+	*c = collection{number: id + 1, pending: newEvent(evidence.StopTheWorld), begun: unknown, eden: none, survivor: none, oldRegions: none, humongous: none}
+}
+
+// event reads lines that tell of something; false for others.
+func (u *unified) event(id int64, b []byte, line int64) bool {
+	switch b[0] {
+	case 'P':
+		switch {
+		case bytes.HasPrefix(b, []byte("Pause ")):
+			return u.phase(id, b, line)
+		case bytes.HasPrefix(b, []byte("PSYoungGen: ")), bytes.HasPrefix(b, []byte("ParNew: ")), bytes.HasPrefix(b, []byte("ParOldGen: ")), bytes.HasPrefix(b, []byte("PSOldGen: ")):
+			return u.generationSize(id, b)
+		case bytes.HasPrefix(b, []byte("Promotion failed")) && id == unknown, bytes.Equal(b, []byte("Promotion failed")):
+			return u.failed(id, "promotion failed")
+		case bytes.HasPrefix(b, []byte("Parallel Workers: ")):
+			return u.setting(b, line)
+		}
+	case 'C':
+		switch {
+		case bytes.HasPrefix(b, []byte("Concurrent ")):
+			return u.phase(id, b, line) || u.setting(b, line)
+		case bytes.HasPrefix(b, []byte("CMS: ")):
+			return u.generationSize(id, b)
+		case bytes.HasPrefix(b, []byte("Cancelling GC: ")):
+			return u.cancelled(b)
+		case bytes.HasPrefix(b, []byte("CPUs: ")):
+			return u.setting(b, line)
+		}
+	case 'D':
+		switch {
+		case bytes.HasPrefix(b, []byte("DefNew: ")):
+			return u.generationSize(id, b)
+		case bytes.HasPrefix(b, []byte("Desired survivor size ")):
+			return u.desired(id, b)
+		case bytes.HasPrefix(b, []byte("Degenerated GC upgrading to Full GC")):
+			return u.failed(id, "upgraded to a full collection")
+		}
+	case 'E':
+		switch {
+		case bytes.HasPrefix(b, []byte("Eden regions: ")):
+			return u.regions(id, b)
+		case bytes.HasPrefix(b, []byte("Entering safepoint region: ")):
+			u.operation = u.o.text(b[len("Entering safepoint region: "):])
+			u.o.ignore(startLine)
+			return true
+		case bytes.HasPrefix(b, []byte("Evacuation failure")):
+			return u.failed(id, "evacuation failure")
+		}
+	case 'S':
+		switch {
+		case bytes.HasPrefix(b, []byte("Survivor regions: ")):
+			return u.regions(id, b)
+		case bytes.HasPrefix(b, []byte("Safepoint \"")):
+			return u.safepoint(b, line)
+		}
+	case 'O':
+		switch {
+		case bytes.HasPrefix(b, []byte("Old regions: ")):
+			return u.regions(id, b)
+		case bytes.HasPrefix(b, []byte("Old Generation ")):
+			return u.cycle(id, b, line)
+		case bytes.HasPrefix(b, []byte("Old: ")):
+			return u.generationSize(id, b)
+		}
+	case 'H':
+		switch {
+		case bytes.HasPrefix(b, []byte("Humongous regions: ")):
+			return u.regions(id, b)
+		case bytes.HasPrefix(b, []byte("Heap ")), bytes.HasPrefix(b, []byte("Heap: ")):
+			return u.setting(b, line)
+		}
+	case 'T':
+		switch {
+		case bytes.HasPrefix(b, []byte("Tenured: ")):
+			return u.generationSize(id, b)
+		case bytes.HasPrefix(b, []byte("Total time for which application threads were stopped: ")):
+			return u.stopped(b, line)
+		case bytes.HasPrefix(b, []byte("To-space exhausted")):
+			return u.failed(id, "to-space exhausted")
+		case bytes.HasPrefix(b, []byte("To-space overflow")):
+			return u.failed(id, "to-space overflow")
+		}
+	case 'M':
+		switch {
+		case bytes.HasPrefix(b, []byte("Metaspace: ")):
+			return u.generationSize(id, b)
+		case bytes.HasPrefix(b, []byte("Minor Collection")), bytes.HasPrefix(b, []byte("Major Collection")):
+			return u.cycle(id, b, line)
+		case bytes.HasPrefix(b, []byte("Memory: ")):
+			return u.setting(b, line)
+		}
+	case 'G':
+		if bytes.HasPrefix(b, []byte("Garbage Collection (")) {
+			return u.cycle(id, b, line)
+		}
+	case 'Y':
+		if bytes.HasPrefix(b, []byte("Young Generation ")) {
+			return u.cycle(id, b, line)
+		}
+	case 'U':
+		switch {
+		case bytes.HasPrefix(b, []byte("User=")):
+			return u.processor(id, b)
+		case bytes.HasPrefix(b, []byte("Using ")) && id == unknown:
+			return u.using(b, line)
+		}
+	case 'A':
+		switch {
+		case bytes.HasPrefix(b, []byte("Allocation Stall (")):
+			return u.stall(id, b, line)
+		case bytes.HasPrefix(b, []byte("Age table with threshold ")):
+			return u.ageTable(id, b)
+		}
+	case 'R':
+		if bytes.HasPrefix(b, []byte("Relocation Stall (")) {
+			return u.stall(id, b, line)
+		}
+	case 'V':
+		if bytes.HasPrefix(b, []byte("Version: ")) {
+			return u.setting(b, line)
+		}
+	case 'c':
+		if bytes.HasPrefix(b, []byte("concurrent mode failure")) {
+			return u.failed(id, "concurrent mode failure")
+		}
+	}
+	return false
+}
+
+// failed notes what went wrong in the collection that is going on.
+func (u *unified) failed(id int64, what string) bool {
+	c := u.of(id)
+	if c.done {
+		u.flush(c)
+	}
+	c.pending.failure = what
+	u.o.ignore(detailLine)
+	return true
+}

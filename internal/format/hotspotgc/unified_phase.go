@@ -1,0 +1,187 @@
+package hotspotgc
+
+import (
+	"bytes"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// head is what the words of a pause or phase mean, kept so that each is taken apart once.
+type head struct {
+	name, trigger, failure string
+	pause                  evidence.Pause
+	young                  bool
+}
+
+// maxHeads bounds what a damaged log can make a reader keep.
+const maxHeads = 2048
+
+// phase reads a pause or a concurrent phase:
+//
+//	Pause Young (Normal) (G1 Evacuation Pause) 24M->3M(256M) 3.405ms
+//	Pause Young (Normal) (G1 Evacuation Pause) (Evacuation Failure: Allocation) 90M->91M(96M) 4.1ms
+//	Pause Full (System.gc()) 31M->2M(96M) 9.8ms
+//	Concurrent Mark (1.234s, 1.345s) 111.032ms
+//	Concurrent cleanup 66M->63M(96M) 0.014ms
+//	Y: Pause Mark Start (Major) 0.013ms
+//
+// Without a duration it only begins.
+func (u *unified) phase(id int64, b []byte, line int64) bool {
+	rest, took, ok := duration(b)
+	if !ok {
+		if b[0] == 'C' && id == unknown || bytes.IndexByte(b, '=') >= 0 || bytes.HasSuffix(b, []byte(" us")) {
+			return false
+		}
+		if bytes.Contains(b, []byte("->")) || bytes.IndexByte(b, '[') >= 0 || bytes.Count(b, []byte("(")) != bytes.Count(b, []byte(")")) {
+			return false // broken off
+		}
+		u.begins(id, b)
+		return true
+	}
+	rest, heap := trailingSizes(rest)
+	h := u.head(trailingSpan(rest))
+	end := u.now()
+	u.seen = true
+	if u.o.clock.current != u.lastProcess {
+		u.anew()
+	}
+	if h.name[0] == 'C' || len(h.name) > 3 && h.name[3] == 'C' {
+		e := newEvent(evidence.GCConcurrent)
+		e.name, e.number, e.line, e.heap = h.name, id, line, heap
+		e.start, e.end = end-took, end
+		u.o.emit(&e)
+		if c := u.of(id); c.oldPending() && !c.done {
+			c.pending.old = sizes{unknown, unknown, unknown}
+		}
+		return true
+	}
+	u.flushAll()
+	c := u.of(id)
+	e := &c.pending
+	e.of = u.o.clock.current + 1
+	e.kind, e.pause, e.name, e.trigger, e.line, e.heap, e.number = evidence.StopTheWorld, h.pause, h.name, h.trigger, line, heap, id
+	if h.failure != "" {
+		e.failure = h.failure
+	}
+	e.start, e.end = end-took, end
+	if u.o.clock.basis == noStamps {
+		e.start, e.end = end, end+took
+	}
+	u.enclose(e, h, took)
+	u.order(e, h)
+	c.done = true
+	u.regionSizes(c)
+	u.o.clock.pass(e.end)
+	return true
+}
+
+func (c *collection) oldPending() bool { return c.pending.old.before != unknown }
+
+// fullWithin is what went wrong in a young collection that turned into a full one.
+const fullWithin = "full collection"
+
+// enclose takes the full collection out of the young one that turned into it: Serial and
+// CMS print the full one within, and the young one's time with it.
+func (u *unified) enclose(e *event, h *head, took int64) {
+	if h.pause == evidence.PauseFull {
+		if u.inner != unknown && e.number == u.inner+1 {
+			u.innerTook += took
+		} else {
+			u.innerTook, u.innerStart = took, e.start
+		}
+		u.inner = e.number
+		return
+	}
+	if h.young && u.inner != unknown && e.number != unknown && e.number < u.inner && took >= u.innerTook {
+		e.end = e.start + took - u.innerTook
+		if e.failure == "" {
+			e.failure = fullWithin
+		}
+	}
+	u.inner, u.innerTook = unknown, 0
+}
+
+// anew forgets the collections of one process, as the line is of another.
+func (u *unified) anew() {
+	u.flushAll()
+	u.open = [maxOpen]collection{}
+	u.lastProcess, u.lastYoung, u.inner, u.innerTook = u.o.clock.current, unknown, unknown, 0
+}
+
+// order notices collections that are numbered in no order though the stamps do not begin
+// anew: two JVMs write to one log at once.
+func (u *unified) order(e *event, h *head) {
+	if !h.young || e.number == unknown || e.failure == fullWithin {
+		return
+	}
+	if e.number <= u.lastYoung {
+		u.o.disorder++
+	}
+	u.lastYoung = e.number
+}
+
+// begins notes when a collection begins, and that the one before it is complete.
+func (u *unified) begins(id int64, b []byte) {
+	u.o.ignore(startLine)
+	if id == unknown {
+		return
+	}
+	u.seen = true
+	if c := u.of(id); c.done && b[0] == 'P' {
+		u.flush(c)
+	}
+}
+
+// duration takes "3.405ms" or "0.010s" off the end.
+func duration(b []byte) (rest []byte, ns int64, ok bool) {
+	n := len(b)
+	if n < 4 || b[n-1] != 's' {
+		return b, 0, false
+	}
+	i := bytes.LastIndexByte(b, ' ')
+	number, unit := b[i+1:n-1], int64(1)
+	if b[n-2] == 'm' {
+		number, unit = b[i+1:n-2], 1000
+	}
+	v, m := decimal(number)
+	if i < 0 || m == 0 || m != len(number) {
+		return b, 0, false
+	}
+	return b[:i], v / unit, true
+}
+
+// trailingSizes takes "24M->3M(256M)" off the end.
+func trailingSizes(b []byte) ([]byte, sizes) {
+	i := bytes.LastIndexByte(b, ' ')
+	if i >= 0 && i+4 < len(b) && b[i+1] >= '0' && b[i+1] <= '9' {
+		if s, n := transition(b[i+1:]); n == len(b)-i-1 {
+			return b[:i], s
+		}
+	}
+	return b, sizes{unknown, unknown, unknown}
+}
+
+// trailingSpan takes "(1.234s, 1.345s)" off the end, which JDK 9 to 12 print.
+func trailingSpan(b []byte) []byte {
+	if n := len(b); n > 3 && b[n-1] == ')' && b[n-2] == 's' {
+		if i := bytes.LastIndexByte(b, '('); i > 0 && b[i+1] >= '0' && b[i+1] <= '9' {
+			return b[:i-1]
+		}
+	}
+	return b
+}
+
+// head takes the words apart, or finds that it has before.
+func (u *unified) head(b []byte) *head {
+	if h, ok := u.heads[string(b)]; ok {
+		return h
+	}
+	h := newHead(string(b))
+	if name := collectorOf(string(b)); name != "" {
+		u.o.collector(name, 0)
+	}
+	if len(u.heads) < maxHeads {
+		u.heads[string(b)] = h
+	}
+	return h
+}

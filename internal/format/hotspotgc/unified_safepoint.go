@@ -1,0 +1,65 @@
+package hotspotgc
+
+import (
+	"bytes"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// safepoint reads the line of JDK 13 on, printed when all threads run again:
+//
+//	Safepoint "G1CollectForAllocation", Time since last: 1 ns, Reaching safepoint: 2 ns, Cleanup: 3 ns, At safepoint: 4 ns, Leaving safepoint: 5 ns, Total: 14 ns, Threads: 1 runnable, 12 total
+//
+// Cleanup went with JDK 24, Leaving and Threads came with 21 and 22.
+func (u *unified) safepoint(b []byte, line int64) bool {
+	name := b[len("Safepoint \""):]
+	i := bytes.IndexByte(name, '"')
+	if i < 0 {
+		return false
+	}
+	reach, ok1 := nanos(name[i:], "Reaching safepoint: ")
+	total, ok2 := nanos(name[i:], "Total: ")
+	if !ok1 || !ok2 {
+		return false
+	}
+	u.seen = true
+	u.stop(u.o.text(name[:i]), total, reach, line)
+	return true
+}
+
+func nanos(b []byte, label string) (ns int64, ok bool) {
+	i := bytes.Index(b, []byte(label))
+	if i < 0 {
+		return 0, false
+	}
+	v, n := integer(b[i+len(label):])
+	return v, n > 0
+}
+
+// stopped reads what JDK 9 to 12 print instead, behind "Entering safepoint region: X":
+// "Total time for which application threads were stopped: 0.0001 seconds, Stopping
+// threads took: 0.0000 seconds".
+func (u *unified) stopped(b []byte, line int64) bool {
+	total, n := decimal(b[len("Total time for which application threads were stopped: "):])
+	if n == 0 {
+		return false
+	}
+	reach := int64(unknown)
+	if i := bytes.Index(b, []byte("took: ")); i >= 0 {
+		if v, n := decimal(b[i+6:]); n > 0 {
+			reach = v
+		}
+	}
+	name := u.operation
+	u.operation = ""
+	u.stop(name, total, reach, line)
+	return true
+}
+
+func (u *unified) stop(name string, total, reach, line int64) {
+	e := newEvent(evidence.Safepoint)
+	e.name, e.line, e.toSafepoint = name, line, reach
+	e.end = u.now()
+	e.start = e.end - total
+	u.o.emit(&e)
+}

@@ -1,0 +1,240 @@
+// Package hugepages reads what unstall records of the huge pages of a Linux process
+// (internal/collect/probe/hugepages): what a fault costs on this host, and how much of each huge page the process
+// uses:
+//
+//	# huge pages of pid 4711
+//	page 4096 2097152
+//	fault 4096 1700 1650 2900 8
+//	fault 2097152 34000 31000 52000 6
+//	look 1763689985000000000 41943040 16 37
+//	look 1763689986000000000 0 0 0
+//
+// page is the size of a small and of a huge page (bytes). fault is what touching
+// fresh memory took the recorder itself, per page of that size: the median, the least and the most
+// (ns), and how often it was measured. look is a moment, how much of the process was in huge pages then (bytes), into how many of
+// them was looked, and how many small pages of these held anything but zeros: a page that was never
+// written holds nothing else. So does the kernel tell huge pages that are hardly used (thp_underused
+// in mm/huge_memory.c, Linux 6.12 and later).
+//
+// The package's opinion: what is not told is not known; a process without huge pages is a fact, too.
+package hugepages
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is what is known of a process's huge pages.
+var Format = format.Format{
+	Name:  "hugepages",
+	About: "huge pages of a Linux process: what faults for them cost here, how much of them it uses",
+	Whole: true,
+	Match: match,
+	Parse: parse,
+}
+
+const heading = "# huge pages of pid "
+
+func match(head []byte) format.Confidence {
+	if bytes.HasPrefix(head, []byte(heading)) {
+		return format.Sure
+	}
+	return format.No
+}
+
+// Bounds of what is taken for a recording.
+const (
+	mostLooks = 1 << 20
+	longest   = 1e12 // ns, of a fault
+	largest   = 1 << 50
+)
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{b: b}
+	var number int64
+	err := a.Lines(func(l format.Line) bool {
+		number = l.Number
+		p.number = l.Number
+		if l.Long || !p.line(string(l.Text)) {
+			p.odd++
+			p.last = l.Number
+			if p.first == 0 {
+				p.first = l.Number
+			}
+		}
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && !errors.Is(err, format.ErrCut):
+		return err
+	}
+	if err == nil && p.odd > 0 && p.last == number {
+		p.odd--
+		err = format.ErrCut // the last line is not damaged but unfinished
+	}
+	if len(p.huge.T) == 0 {
+		return errors.New("hugepages: nobody looked at the process: record it anew while it runs")
+	}
+	if err != nil {
+		b.Warnf(number, "the recording is incomplete after this line")
+		b.Cut()
+	}
+	p.end()
+	return nil
+}
+
+type parser struct {
+	b       *evidence.Builder
+	of      evidence.SubjectID
+	begun   bool
+	small   int64
+	large   int64
+	told    map[string]bool
+	seen    evidence.Series // what they were looked into for
+	huge    evidence.Series
+	touched evidence.Series
+
+	number, odd, first, last, dropped int64
+}
+
+func (p *parser) line(text string) bool {
+	if text == "" {
+		return true
+	}
+	if rest, ok := strings.CutPrefix(text, heading); ok {
+		pid, err := strconv.ParseInt(rest, 10, 32)
+		if err != nil || pid <= 0 || p.begun {
+			return false
+		}
+		p.begun = true
+		p.of = p.b.Subject(evidence.Subject{PID: int(pid)})
+		return true
+	}
+	f := strings.Fields(text)
+	if !p.begun || len(f) < 2 {
+		return false
+	}
+	n, ok := numbers(f[1:])
+	if !ok {
+		return false
+	}
+	switch {
+	case f[0] == "page" && len(n) == 2:
+		return p.pages(n[0], n[1])
+	case f[0] == "fault" && (len(n) == 4 || len(n) == 5): // without how often, before
+		return p.fault(n)
+	case f[0] == "look" && len(n) == 4:
+		return p.look(n)
+	}
+	return false
+}
+
+// numbers reads whole numbers.
+func numbers(words []string) (out []int64, ok bool) {
+	for _, w := range words {
+		n, err := strconv.ParseInt(w, 10, 64)
+		if err != nil || n < 0 || w[0] == '+' {
+			return nil, false
+		}
+		out = append(out, n)
+	}
+	return out, true
+}
+
+// once says that something is told for the first time.
+func (p *parser) once(what string) bool {
+	if p.told == nil {
+		p.told = make(map[string]bool)
+	}
+	if p.told[what] {
+		return false
+	}
+	p.told[what] = true
+	return true
+}
+
+func (p *parser) fact(key, value string, number float64) {
+	p.b.Fact(evidence.Fact{Subject: p.of, Key: key, Value: value, Number: number, Origin: p.b.Origin(p.number)})
+}
+
+func (p *parser) pages(small, large int64) bool {
+	if small <= 0 || large <= small || large > largest || large%small != 0 || !p.once("page") {
+		return false
+	}
+	p.small, p.large = small, large
+	p.fact(evidence.FactSmallPage, strconv.FormatInt(small, 10), float64(small))
+	p.fact(evidence.FactHugePage, strconv.FormatInt(large, 10), float64(large))
+	return true
+}
+
+func (p *parser) fault(n []int64) bool {
+	size, median, least, most := n[0], n[1], n[2], n[3]
+	key := evidence.FactSmallFault
+	switch {
+	case p.large == 0 || size != p.small && size != p.large:
+		return false
+	case size == p.large:
+		key = evidence.FactHugeFault
+	}
+	if median <= 0 || least <= 0 || least > median || median > most || most > longest || !p.once(key) {
+		return false
+	}
+	p.fact(key, fmt.Sprintf("%d %d", least, most), float64(median))
+	return true
+}
+
+func (p *parser) look(n []int64) bool {
+	at, bytes, looked, touched := n[0], n[1], n[2], n[3]
+	switch {
+	case at < 1e17 || at > 4e18 || bytes > largest || len(p.huge.T) > 0 && at <= p.huge.T[len(p.huge.T)-1]:
+		return false
+	case looked > 0 && (p.large == 0 || touched > looked*(p.large/p.small)):
+		return false
+	case looked == 0 && touched > 0:
+		return false
+	case len(p.huge.T) >= mostLooks:
+		p.dropped++
+		return true
+	}
+	add := func(s *evidence.Series, v float64) {
+		if len(s.T) == 0 {
+			s.Origin = p.b.Origin(p.number)
+		}
+		s.T, s.V = append(s.T, at), append(s.V, v)
+	}
+	add(&p.huge, float64(bytes))
+	if looked > 0 {
+		add(&p.seen, float64(looked))
+		add(&p.touched, float64(touched)/float64(looked))
+	}
+	return true
+}
+
+func (p *parser) end() {
+	for _, s := range []struct {
+		series     *evidence.Series
+		name, unit string
+	}{{&p.huge, evidence.SeriesProcessHuge, "bytes"}, {&p.seen, evidence.SeriesProcessHugeLooked, "1"}, {&p.touched, evidence.SeriesProcessHugeTouched, "1"}} {
+		if len(s.series.T) > 0 {
+			s.series.Subject, s.series.Name, s.series.Unit = p.of, s.name, s.unit
+			p.b.Series(*s.series)
+		}
+	}
+	t := p.huge.T
+	p.b.Cover(evidence.Coverage{Subject: p.of, Kind: evidence.CoverHugePages, From: t[0], Until: max(t[len(t)-1], t[0]+1), Origin: p.huge.Origin})
+	if p.odd > 0 {
+		p.b.Warnf(p.first, "lines not understood: %d", p.odd)
+	}
+	if p.dropped > 0 {
+		p.b.Warnf(0, "there are more than %d looks: %d were left out", mostLooks, p.dropped)
+	}
+}

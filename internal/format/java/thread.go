@@ -1,0 +1,84 @@
+package java
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/redact"
+)
+
+const maxName = 120 // bytes of a thread's name
+
+// Pool is a thread's name without what tells it from others of its pool.
+func Pool(name string) string {
+	name = string(redact.Value([]byte(strings.ToValidUTF8(strings.TrimSpace(name), "?"))))
+	if len(name) > maxName {
+		name = strings.ToValidUTF8(name[:maxName], "")
+	}
+	name = hashless(name)
+	if i := strings.IndexByte(name, '#'); i > 0 && i+1 < len(name) && name[i+1]-'0' <= 9 { // GC task thread#0 (ParallelGC)
+		return name[:i]
+	}
+	if cut := strings.TrimRight(name, "0123456789"); cut != name {
+		if cut = strings.TrimRight(cut, "-_#:./ @"); cut != "" {
+			return cut
+		}
+	}
+	return name
+}
+
+// An identity hash is up to 31 bits (System.identityHashCode), which Object.toString writes as
+// up to eight hexadecimal digits after an @, and others as up to ten decimal ones.
+const (
+	leastHex     = 5
+	mostHex      = 8
+	leastDecimal = 7
+	mostDecimal  = 10
+)
+
+// hashless is a name without the identity hashes of objects, which are others in each process:
+// QueuedThreadPool@1b2c3d4-12, qtp1883919084-35.
+func hashless(name string) string {
+	var out strings.Builder
+	for i := 0; i < len(name); {
+		switch c := name[i]; {
+		case c == '@':
+			n := run(name[i+1:], hexadecimal)
+			if n >= leastHex && n <= mostHex && !letter(name, i+1+n) {
+				i += 1 + n
+				continue
+			}
+		case decimal(c) && i > 0 && letter(name, i-1) && !decimal(name[i-1]):
+			n := run(name[i:], decimal)
+			if n >= leastDecimal && n <= mostDecimal && !letter(name, i+n) {
+				i += n
+				continue
+			}
+			out.WriteString(name[i : i+n])
+			i += n
+			continue
+		}
+		out.WriteByte(name[i])
+		i++
+	}
+	if out.Len() == 0 {
+		return name
+	}
+	return out.String()
+}
+
+// run is how many bytes at the beginning are of a kind.
+func run(s string, of func(byte) bool) (n int) {
+	for n < len(s) && of(s[n]) {
+		n++
+	}
+	return n
+}
+
+func decimal(c byte) bool { return c-'0' <= 9 }
+
+func hexadecimal(c byte) bool { return decimal(c) || c-'a' <= 'f'-'a' }
+
+// letter says whether there is a letter or a digit at a place.
+func letter(s string, i int) bool {
+	return i < len(s) && (decimal(s[i]) || (s[i]|0x20)-'a' <= 'z'-'a')
+}

@@ -1,0 +1,98 @@
+// Package jfr reads Java flight recordings: those of JDK 8u262 and 11 to 25, and what
+// async-profiler writes in their format. Package [recording] decodes them; this one says what
+// their events mean.
+//
+// Events are those of https://github.com/openjdk/jdk/blob/master/src/hotspot/share/jfr/metadata/metadata.xml and
+// https://github.com/openjdk/jdk/tree/master/src/jdk.jfr/share/classes/jdk/jfr/events; which of them are in a
+// recording, and from how many ms on waits are told, is up to its settings (default.jfc, profile.jfc).
+package jfr
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/jfr/recording"
+)
+
+// Format is a Java flight recording.
+var Format = format.Format{
+	Name:  "jfr",
+	About: "Java flight recordings (.jfr) of JDK 8u262 and 11 to 25, and of async-profiler",
+	Whole: true,
+	Match: func(head []byte) format.Confidence {
+		if bytes.HasPrefix(head, []byte(recording.Magic)) {
+			return format.Sure
+		}
+		return format.No
+	},
+	Parse: parse,
+}
+
+// old says what to do about recordings that nobody but their vendor can read.
+const old = "Java Mission Control shows its events; to record what unstall reads, log GC (-Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps) and take thread dumps (jstack -l PID)"
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	in, err := a.Reader()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r := recording.NewReader(in)
+	p := newParser(b)
+	ended := make(chan struct{})
+	chunks := ahead(r, ended)
+	defer func() { // nobody reads any more when this returns
+		close(ended)
+		for range chunks {
+			continue
+		}
+	}()
+	for x := range chunks {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err = x.err; x.chunk == nil {
+			break
+		}
+		if errors.Is(err, recording.ErrOld) {
+			return fmt.Errorf("jfr: version %d.%d is %w: %s", x.chunk.Major, x.chunk.Minor, err, old)
+		}
+		p.chunk(x.chunk)
+	}
+	if p.chunks == 0 {
+		return fmt.Errorf("jfr: %w", err)
+	}
+	p.bytes = r.Bytes()
+	p.finish(err)
+	return nil
+}
+
+// next is what [recording.Reader.Next] returned.
+type next struct {
+	chunk *recording.Chunk
+	err   error
+}
+
+// ahead reads a chunk while the one before it is gone through: until there is no more, or somebody has had enough.
+func ahead(r *recording.Reader, ended <-chan struct{}) <-chan next {
+	chunks := make(chan next) // without room: a third chunk would be read into the first
+	go func() {
+		defer close(chunks)
+		for {
+			c, err := r.Next()
+			select {
+			case chunks <- next{c, err}:
+			case <-ended:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return chunks
+}

@@ -1,0 +1,81 @@
+package jfr
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Looks at all threads are made of waits and of samples: at a moment a thread waits if a wait of its lasts then, and runs
+// if the sampler met it right about then. Threads of which neither is true are not looked at: a wait shorter than the
+// recording's threshold is in no event. So a recording is read as thread dumps are.
+const (
+	lookEvery = 250e6     // ns: as often as unstall takes dumps
+	lookRange = 60e6      // looks are that far off an even pace, one after the other: nothing periodic is always met
+	mostLooks = 4000      // in a long recording they are further apart
+	mostRows  = 2_000_000 // of looks at threads
+)
+
+// looks writes them.
+func (p *parser) looks() {
+	if len(p.waits)+len(p.sightings) == 0 || p.until <= p.from {
+		return
+	}
+	sorting.By(p.waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.lane, b.lane)) })
+	byTime := func(a, b sighting) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.lane, b.lane)) }
+	sorting.By(p.sightings, byTime)
+	sorting.By(p.natives, byTime)
+	typ, unit := p.b.Name(evidence.SampleFlight), p.b.Name("count")
+	every := max(int64(lookEvery), (p.until-p.from)/mostLooks)
+	seen := make(map[evidence.LaneID]bool)
+	var open []wait // that may last still
+	deepest := make(map[evidence.LaneID]int)
+	rows, next := 0, 0
+	first, last := int64(0), int64(0)
+	for at, n := p.from+every/2, int64(0); at < p.until && rows < mostRows; at, n = at+every, n+1 {
+		t := at + (n*97%7-3)*lookRange/6 // 7 and 97 have no common divisor: each of seven places comes as often
+		clear(seen)
+		put := func(lane evidence.LaneID, stack evidence.StackID) {
+			if !seen[lane] {
+				seen[lane] = true
+				rows++
+				p.b.Sample(evidence.Sample{Subject: p.subject, Time: t, Lane: lane, Stack: stack, Type: typ, Unit: unit, Value: 1, Origin: p.b.Origin(n + 1)})
+			}
+		}
+		for ; next < len(p.waits) && p.waits[next].start <= t; next++ {
+			open = append(open, p.waits[next])
+		}
+		open = slices.DeleteFunc(open, func(w wait) bool { return w.end <= t })
+		clear(deepest)
+		for i, w := range open { // a read of a socket parks, which says more
+			if k, known := deepest[w.lane]; !known || len(p.b.Frames(w.stack)) > len(p.b.Frames(open[k].stack)) {
+				deepest[w.lane] = i
+			}
+		}
+		for i, w := range open {
+			if deepest[w.lane] == i {
+				put(w.lane, w.stack)
+			}
+		}
+		for _, all := range [][]sighting{p.sightings, p.natives} {
+			i, _ := slices.BinarySearchFunc(all, t-p.period/2, func(s sighting, at int64) int { return cmp.Compare(s.at, at) })
+			for ; i < len(all) && all[i].at < t+p.period/2; i++ {
+				put(all[i].lane, all[i].stack)
+			}
+		}
+		if len(seen) > 0 {
+			if first == 0 {
+				first = t
+			}
+			last = t
+		}
+	}
+	if first != 0 {
+		p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverFlight, From: first, Until: last, Sampled: every, Origin: p.b.Origin(0)})
+	}
+	if p.moreWaits > 0 {
+		p.b.Warnf(0, "waits beyond the first %d, which looks at threads do not show: %d", maxWaits, p.moreWaits)
+	}
+}

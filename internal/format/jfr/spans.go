@@ -1,0 +1,30 @@
+package jfr
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/jfr/recording"
+)
+
+// span is one of OpenTelemetry's, which its extension for flight recordings writes; one without a parent is a request. The
+// thread is that which ended it, and may not be the one that worked on it.
+// https://github.com/open-telemetry/opentelemetry-java-contrib/tree/main/jfr-events
+func (p *parser) span(e *recording.Record) {
+	if strings.Trim(e.Text("parentId"), "0") != "" || e.Duration() == 0 {
+		return
+	}
+	p.spans = true
+	from := e.Start()
+	p.b.Request(evidence.Request{Subject: p.subject, Route: p.b.Name(route(e.Text("operationName"))), Start: from, End: from + e.Duration(), Origin: p.b.Origin(p.number)})
+}
+
+// route is a span's name without what tells one request from another.
+func route(name string) string {
+	method, path, ok := strings.Cut(strings.ToValidUTF8(name, "?"), " ")
+	if !ok || !strings.HasPrefix(path, "/") {
+		return strings.ToValidUTF8(name, "?")
+	}
+	return method + " " + string(format.AppendRoute(nil, []byte(path)))
+}

@@ -1,0 +1,243 @@
+package jfr
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format/java"
+	"github.com/unstall/unstall/internal/format/jfr/recording"
+)
+
+// symbols are the names that constants of a chunk have in the bundle. Keys are a chunk's own.
+type symbols struct {
+	b       *evidence.Builder
+	methods map[int64]evidence.NameID
+	classes map[int64]evidence.NameID
+	locks   map[lockOf]evidence.NameID
+	threads map[int64]thread
+	framed  map[framed]evidence.StackID
+	frames  []evidence.Frame
+
+	met              [1 << 10]met      // methods that were met lately
+	lately           [1 << 8]metThread // threads that were
+	frame            *recording.Class
+	atMethod, atLine int // in a frame
+}
+
+type met struct {
+	key  int64
+	name evidence.NameID
+}
+
+type metThread struct {
+	key   int64
+	known bool
+	thread
+}
+
+func newSymbols(b *evidence.Builder) *symbols {
+	return &symbols{b: b, methods: make(map[int64]evidence.NameID), classes: make(map[int64]evidence.NameID), locks: make(map[lockOf]evidence.NameID), threads: make(map[int64]thread), framed: make(map[framed]evidence.StackID)}
+}
+
+// forget begins another chunk.
+func (s *symbols) forget() {
+	clear(s.methods)
+	clear(s.met[:])
+	clear(s.lately[:])
+	s.frame = nil
+	clear(s.classes)
+	clear(s.threads)
+	clear(s.framed)
+}
+
+// thread is one of the JVM.
+type thread struct {
+	lane    evidence.LaneID // the system's number, else the program's; 0 unknown
+	pool    evidence.NameID // its name without what tells it from others, in brackets; 0 unknown
+	virtual bool
+}
+
+// thread is that of a field.
+func (s *symbols) thread(e *recording.Record, field string) thread {
+	return s.threadOf(e, field, e.Int(field))
+}
+
+// threadOf is that of a field whose key is known: each event has one.
+func (s *symbols) threadOf(e *recording.Record, field string, key int64) thread {
+	last := &s.lately[uint64(key)*0x9e3779b97f4a7c15>>56]
+	if last.key == key && last.known {
+		return last.thread
+	}
+	if t, known := s.threads[key]; known {
+		*last = metThread{key, true, t}
+		return t
+	}
+	r, ok := e.Constant(field)
+	if !ok {
+		return thread{}
+	}
+	t := thread{virtual: r.Bool("virtual")}
+	name := r.Text("javaName")
+	if name == "" && !t.virtual {
+		name = r.Text("osName")
+	}
+	if pool := java.Pool(name); pool != "" {
+		t.pool = s.b.Name("[" + pool + "]")
+	}
+	switch system, program := r.Int("osThreadId"), r.Int("javaThreadId"); {
+	case system > 0 && !t.virtual:
+		t.lane = evidence.LaneID(system)
+	case program > 0:
+		t.lane = threads.ByProgram + evidence.LaneID(program)
+	}
+	s.threads[key] = t
+	return t
+}
+
+// class is the name of a class as people write it: "byte[]", "java.util.HashMap$Node".
+func (s *symbols) class(e *recording.Record, field string) evidence.NameID {
+	key := e.Int(field)
+	if name, known := s.classes[key]; known {
+		return name
+	}
+	r, ok := e.Constant(field)
+	if !ok {
+		return 0
+	}
+	name := s.b.Name(className(r.Text("name")))
+	s.classes[key] = name
+	return name
+}
+
+// lockOf is what a thread does with an object of a class.
+type lockOf struct {
+	verb  string
+	class evidence.NameID
+}
+
+// lock is what HotSpot's dumps say of a thread that waits: "- waiting to lock (a java.lang.Object)".
+func (s *symbols) lock(verb string, class evidence.NameID) evidence.NameID {
+	k := lockOf{verb, class}
+	name, known := s.locks[k]
+	if !known {
+		of := "lock"
+		if class != 0 {
+			of = s.b.Text(class)
+		}
+		name = s.b.Name("- " + verb + " (a " + of + ")")
+		s.locks[k] = name
+	}
+	return name
+}
+
+// elements are the types of which arrays have a letter
+// (https://docs.oracle.com/javase/specs/jvms/se21/html/jvms-4.html#jvms-4.3.2).
+var elements = map[byte]string{'B': "byte", 'C': "char", 'D': "double", 'F': "float", 'I': "int", 'J': "long", 'S': "short", 'Z': "boolean"}
+
+func className(internal string) string {
+	name := strings.TrimLeft(internal, "[")
+	dimensions := len(internal) - len(name)
+	if dimensions > 0 && name != "" {
+		if e := elements[name[0]]; e != "" && len(name) == 1 {
+			name = e
+		} else {
+			name = strings.TrimSuffix(strings.TrimPrefix(name, "L"), ";")
+		}
+	}
+	hidden := "" // a hidden class has an address behind a / or +
+	if i := strings.Index(name, "$$Lambda"); i >= 0 {
+		name, hidden = name[:i], "$$Lambda"
+	} else if i := strings.IndexByte(name, '+'); i > 0 {
+		name = name[:i]
+	}
+	return strings.ToValidUTF8(strings.ReplaceAll(name, "/", "."), "?") + hidden + strings.Repeat("[]", min(dimensions, 255))
+}
+
+// recorders are functions that the recording of an event itself puts on its stack.
+var recorders = []string{"jdk.jfr.", "jdk.internal.event.", "java.lang.Thread.afterSleep", "java.lang.Thread.beforeSleep"}
+
+// stack is the stack of an event with a thread's pool as the outermost frame, and what it waits for, where that is
+// said, as the innermost, as those of thread dumps are; 0 if the event has none.
+func (s *symbols) stack(e *recording.Record, t thread, lock evidence.NameID) evidence.StackID {
+	k := framed{e.Int("stackTrace"), t.pool, lock}
+	if id, known := s.framed[k]; known {
+		return id
+	}
+	s.frames = s.frames[:0]
+	if lock != 0 {
+		s.frames = append(s.frames, evidence.Frame{Func: lock})
+	}
+	id := evidence.StackID(0)
+	if s.plain(e) {
+		if t.pool != 0 {
+			s.frames = append(s.frames, evidence.Frame{Func: t.pool})
+		}
+		id = s.b.Stack(s.frames)
+	}
+	s.framed[k] = id
+	return id
+}
+
+// framed is a stack, by its key, with what stands around it.
+type framed struct {
+	key        int64
+	pool, lock evidence.NameID
+}
+
+// plain adds the frames of an event's stack, innermost first; false if there are none.
+func (s *symbols) plain(e *recording.Record) bool {
+	r, ok := e.Constant("stackTrace")
+	if !ok {
+		return false
+	}
+	outside := len(s.frames)
+	r.Elements("frames", func(f *recording.Record) bool {
+		if f.Class != s.frame {
+			s.frame, s.atMethod, s.atLine = f.Class, f.Class.Field("method"), f.Class.Field("lineNumber")
+		}
+		name := s.method(f)
+		if name == 0 || len(s.frames) == outside && s.records(name) {
+			return len(s.frames) < maxFrames
+		}
+		s.frames = append(s.frames, evidence.Frame{Func: name, Line: int32(max(0, f.Number(s.atLine)))})
+		return len(s.frames) < maxFrames
+	})
+	return len(s.frames) > outside
+}
+
+const maxFrames = 2048 // JFR's own bound of stackdepth
+
+func (s *symbols) records(method evidence.NameID) bool {
+	name := s.b.Text(method)
+	for _, r := range recorders {
+		if strings.HasPrefix(name, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// method is the name of a frame's method: "shop.Cart.get".
+func (s *symbols) method(frame *recording.Record) evidence.NameID {
+	key := frame.Number(s.atMethod)
+	last := &s.met[uint64(key)*0x9e3779b97f4a7c15>>54]
+	if last.key == key && last.name != 0 {
+		return last.name
+	}
+	if id, known := s.methods[key]; known {
+		*last = met{key, id}
+		return id
+	}
+	r, ok := frame.Constant("method")
+	if !ok {
+		return 0
+	}
+	name := r.Text("name")
+	if class := s.class(&r, "type"); class != 0 {
+		name = java.Stable(s.b.Text(class) + "." + name)
+	}
+	id := s.b.Name(strings.ToValidUTF8(name, "?"))
+	s.methods[key] = id
+	return id
+}

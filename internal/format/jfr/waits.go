@@ -1,0 +1,98 @@
+package jfr
+
+import (
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format/jfr/recording"
+)
+
+// wait is what one thread waited for, from when to when.
+type wait struct {
+	lane       evidence.LaneID
+	start, end int64
+	stack      evidence.StackID
+}
+
+// maxWaits are kept for looks; a recording has one for each wait of 20 ms, or 10.
+const maxWaits = 4 << 20
+
+// waited notes a wait, and returns its stack, 0 if it cannot be told where it was.
+func (p *parser) waited(e *recording.Record, lock evidence.NameID) (w wait) {
+	t := p.symbols.thread(e, "eventThread")
+	w = wait{lane: t.lane, start: e.Start(), stack: p.symbols.stack(e, t, lock)}
+	w.end = w.start + e.Duration()
+	if w.stack == 0 || w.lane == 0 || w.end == w.start {
+		return wait{}
+	}
+	if len(p.waits) == maxWaits {
+		p.moreWaits++
+		return w
+	}
+	p.waits = append(p.waits, w)
+	return w
+}
+
+// monitorEnter is a wait for a monitor that another thread holds: the last that did, as the JVM notes it when the
+// wait is over (previousOwner).
+func (p *parser) monitorEnter(e *recording.Record) {
+	class := p.symbols.class(e, "monitorClass")
+	if w := p.waited(e, p.symbols.lock("waiting to lock", class)); w.stack != 0 {
+		p.lockWait(w, class, p.symbols.thread(e, "previousOwner").lane)
+	}
+}
+
+// lockWait writes a wait for a lock.
+func (p *parser) lockWait(w wait, class evidence.NameID, holder evidence.LaneID) {
+	if holder == w.lane {
+		holder = 0
+	}
+	p.locks = true
+	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: w.lane, Kind: evidence.LockWait, Start: w.start, End: w.end, Stack: w.stack, Cause: class,
+		Holder: holder, Origin: p.b.Origin(p.number)})
+}
+
+// monitorWait is Object.wait, which lets go of the monitor.
+func (p *parser) monitorWait(e *recording.Record) {
+	p.waited(e, p.symbols.lock("waiting on", p.symbols.class(e, "monitorClass")))
+}
+
+// park is a wait of java.util.concurrent: for a lock, or for anything else, as the stack says.
+func (p *parser) park(e *recording.Record) {
+	class := p.symbols.class(e, "parkedClass")
+	lock := evidence.NameID(0)
+	if class != 0 {
+		lock = p.symbols.lock("parking to wait for", class)
+	}
+	if w := p.waited(e, lock); w.stack != 0 && p.isLock(w.stack) {
+		p.lockWait(w, class, 0)
+	}
+}
+
+// isLock says whether a thread that parks waits for a lock.
+func (p *parser) isLock(stack evidence.StackID) bool {
+	is, known := p.lockStacks[stack]
+	if !known {
+		frames := p.b.Frames(stack)
+		names := make([]string, len(frames))
+		for i, f := range frames {
+			names[i] = p.b.Text(f.Func)
+		}
+		is = threads.JVM(names, "").State == evidence.LockWait
+		p.lockStacks[stack] = is
+	}
+	return is
+}
+
+// blocked is a wait whose stack says what for: a sleep, a read of a socket, a sync of a file.
+func (p *parser) blocked(e *recording.Record) { p.waited(e, 0) }
+
+// pinned is a virtual thread that waited and kept its carrier, as it was in synchronized or native code. The JDK
+// up to 23 tells of those that parked; from 24 on, where synchronized does not pin, why.
+func (p *parser) pinned(e *recording.Record) {
+	w := p.waited(e, 0)
+	if w.stack == 0 {
+		return
+	}
+	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: w.lane, Kind: evidence.Pinned, Start: w.start, End: w.end, Stack: w.stack,
+		Cause: p.b.Name(e.Text("pinnedReason")), Origin: p.b.Origin(p.number)})
+}

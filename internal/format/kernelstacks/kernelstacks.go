@@ -1,0 +1,634 @@
+// Package kernelstacks reads where the threads of a Linux process were in the kernel and in
+// their program: stacks of running threads, and what threads waited for, as unstall records
+// them (internal/collect/probe/kernel) by perf_event_open(2) and by eBPF programs on tracepoints:
+//
+//	# kernel stacks of pid 4711, running, one in 10101010 ns
+//	from 1763689985000000000
+//	name 4712 writer
+//	f 1 k asm_exc_page_fault
+//	f 2 u gateway	main.fill
+//	f 3 a 7f12a3b45c60 code made at run time
+//	s 1 1 2
+//	r 1763689985100000000 4712 1
+//	until 1763689986000000000
+//	lost 3
+//
+//	# kernel stacks of pid 4711, waiting, from 1000000 ns on
+//	w 1763689985100000000 2500000 4712 S 7 2 40000
+//	o 4712 3 120 600000 9000
+//	e 1763689985100000000 2500000 4712 compaction
+//	sum compaction 12 30000000
+//
+//	# kernel stacks of the host, running, one in 10101010 ns
+//	of 4711
+//	r 1763689985100000000 4712 1
+//
+// Functions (f), stacks (s, innermost first) and threads (name) are told before they are
+// referred to; from and until may be told several times: in between nothing was watched. k is a function of the kernel, u one of the program, after the file it is in; a is
+// an address in code that was made at run time, and what it is in: its runtime may name it elsewhere.
+// r is a moment at which a thread ran. w is one wait: when it began and how long it took (ns), the
+// thread, the state it was in (S, D as proc(5) has them, R: it could have run), the
+// descriptor its call was on (-1: none; fd tells which file; from 2^24 on it is the mapped file of a page
+// fault), and its stack. o is how many other
+// waits a thread had since the until before, and how long they took together. What ends both, if it is
+// there, is how much of that (ns), at the end of a wait, the thread could have run and waited for a CPU.
+// Stack 0 is unknown.
+// e is something the kernel did for a thread, between two of its tracepoints, of 1 ms or more; sum is
+// how many such things ended since the until before, and how long they took: compaction and
+// reclaim of the process's threads, requests of disks by anybody (block). Of a whole host, of tells
+// which process the lines that follow are of.
+//
+// What ran or waited is said by the functions of the kernel on the stack (package kernelpath): one is
+// enough, the most precise counts. The package's opinion: which mechanism the kernel was in can be
+// read off a stack; whether that was bad is for who knows the requests.
+package kernelstacks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/kernelpath"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is stacks of a process's threads in the kernel.
+var Format = format.Format{
+	Name:  "kernelstacks",
+	About: "where the threads of a Linux process run and wait in the kernel, with stacks (perf events, eBPF)",
+	Whole: true,
+	Match: match,
+	Parse: parse,
+}
+
+const (
+	heading     = "# kernel stacks of pid "
+	hostHeading = "# kernel stacks of the host, running, one in "
+)
+
+func match(head []byte) format.Confidence {
+	if bytes.HasPrefix(head, []byte(heading)) || bytes.HasPrefix(head, []byte(hostHeading)) {
+		return format.Sure
+	}
+	return format.No
+}
+
+// Limits of what is kept: about 300 MB.
+const (
+	mostFrames  = 1 << 19
+	mostStacks  = 1 << 19
+	mostDepth   = 256
+	mostRows    = 2 << 20
+	mostThreads = 1 << 17
+	mostFiles   = 1 << 16
+	longestName = 1 << 10
+	mostNamed   = 1 << 10 // threads, as facts
+)
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{b: b, frames: make(map[int64]frame), stacks: make(map[int64]stack), threads: make(map[int64]string), files: make(map[int64]evidence.NameID)}
+	var number int64
+	err := a.Lines(func(l format.Line) bool {
+		number = l.Number
+		p.number = l.Number
+		if l.Long || !p.line(l.Text) {
+			p.odd++
+			p.last = l.Number
+			if p.first == 0 {
+				p.first = l.Number
+			}
+		}
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && !errors.Is(err, format.ErrCut):
+		return err
+	}
+	if err == nil && p.odd > 0 && p.last == number {
+		p.odd--
+		err = format.ErrCut // the last line is not damaged but unfinished
+	}
+	p.until = max(p.until, p.latest)
+	if p.until <= p.from || p.from == 0 {
+		return errors.New("kernelstacks: it covers no time: record the process anew while it runs")
+	}
+	if err != nil {
+		b.Warnf(number, "the recording is incomplete after this line")
+		b.Cut()
+	}
+	p.end()
+	return nil
+}
+
+// frame is a function, and the rules it is named in.
+type frame struct {
+	evidence.Frame
+	rules  kernelpath.Set
+	kernel bool
+}
+
+type stack struct {
+	id        evidence.StackID
+	mechanism evidence.NameID // 0: the program's own
+}
+
+type parser struct {
+	b       *evidence.Builder
+	pid     int64 // −1: of the whole host
+	waiting bool
+	period  int64
+
+	frames  map[int64]frame
+	stacks  map[int64]stack
+	threads map[int64]string
+	files   map[int64]evidence.NameID // by descriptor
+	scratch []evidence.Frame
+
+	about     evidence.SubjectID           // the artifact is
+	subject   evidence.SubjectID           // of the line
+	processes map[int64]evidence.SubjectID // of a host, by PID
+	typ       evidence.NameID
+	unit      evidence.NameID
+
+	number, odd, first, last int64
+	from, until, lost        int64
+	latest                   int64 // moment that was told of
+	rows, dropped, unknown   int64
+	pending                  []sum // waits that were told together, until their time is known
+	totals                   totals
+	rounds                   rounds
+	gaps                     []gap
+}
+
+// gap is a time in which nothing was watched.
+type gap struct{ from, until int64 }
+
+// sum is waits of one thread with one stack.
+type sum struct {
+	tid, count, ns, ready int64
+	stack                 stack
+	line                  int64
+}
+
+// line reads one line, and says whether it understood it.
+func (p *parser) line(text []byte) bool {
+	word, rest, _ := bytes.Cut(text, []byte(" "))
+	if len(text) == 0 {
+		return true
+	}
+	if text[0] == '#' {
+		return p.heading(text)
+	}
+	if p.pid == 0 {
+		return false
+	}
+	switch string(word) {
+	case "f":
+		return p.function(rest)
+	case "s":
+		return p.stack(rest)
+	case "r":
+		return p.running(rest)
+	case "w":
+		return p.wait(rest)
+	case "o":
+		return p.others(rest)
+	case "e":
+		return p.span(rest)
+	case "sum":
+		return p.sum(rest)
+	case "name":
+		return p.name(rest)
+	case "of":
+		return p.process(rest)
+	case "fd":
+		return p.descriptor(rest)
+	case "from", "until":
+		return p.time(string(word), rest)
+	case "lost":
+		n, ok := whole(rest)
+		p.lost += n
+		return ok && p.lost >= 0
+	}
+	return false
+}
+
+func (p *parser) heading(text []byte) bool {
+	if rest, ok := bytes.CutPrefix(text, []byte(hostHeading)); ok {
+		return p.pid == 0 && p.hostHeading(rest)
+	}
+	rest, ok := bytes.CutPrefix(text, []byte(heading))
+	if !ok {
+		return p.pid != 0 // a comment
+	}
+	f := bytes.Fields(rest)
+	if p.pid != 0 || len(f) < 2 {
+		return false
+	}
+	pid, is := whole(bytes.TrimSuffix(f[0], []byte(",")))
+	if !is || pid == 0 || pid > 1<<30 {
+		return false
+	}
+	typ := evidence.SampleOnCPU
+	switch {
+	case string(f[1]) == "running," && len(f) == 6:
+		if p.period, is = whole(f[4]); !is || p.period == 0 || p.period > 10e9 {
+			return false
+		}
+	case string(f[1]) == "waiting,":
+		p.waiting, typ = true, evidence.SampleOffCPU
+	default:
+		return false
+	}
+	p.pid = pid
+	p.subject = p.b.Subject(evidence.Subject{PID: int(pid)})
+	p.about = p.subject
+	p.typ, p.unit = p.b.Name(typ), p.b.Name("nanoseconds")
+	return true
+}
+
+// hostHeading reads "10101010 ns".
+func (p *parser) hostHeading(rest []byte) (ok bool) {
+	digits, unit, _ := bytes.Cut(rest, []byte(" "))
+	if p.period, ok = whole(digits); !ok || string(unit) != "ns" || p.period == 0 || p.period > 10e9 {
+		return false
+	}
+	p.pid = -1
+	p.about = p.b.Subject(evidence.Subject{Kind: evidence.Host})
+	p.subject, p.processes = p.about, make(map[int64]evidence.SubjectID)
+	p.typ, p.unit = p.b.Name(evidence.SampleOnCPU), p.b.Name("nanoseconds")
+	return true
+}
+
+// process reads which one the lines that follow are of.
+func (p *parser) process(rest []byte) bool {
+	pid, ok := whole(rest)
+	if !ok || p.pid != -1 || pid == 0 || pid > 1<<30 {
+		return false
+	}
+	s, known := p.processes[pid]
+	if !known {
+		if len(p.processes) >= mostThreads {
+			p.dropped++
+			p.subject = p.about
+			return true
+		}
+		s = p.b.Subject(evidence.Subject{PID: int(pid)})
+		p.processes[pid] = s
+	}
+	p.subject = s
+	return true
+}
+
+func (p *parser) function(rest []byte) bool {
+	digits, rest, _ := bytes.Cut(rest, []byte(" "))
+	id, ok := whole(digits)
+	if !ok || len(rest) < 2 || rest[1] != ' ' {
+		return false
+	}
+	if len(p.frames) >= mostFrames {
+		p.dropped++
+		return true
+	}
+	text := rest[2:]
+	var f frame
+	switch rest[0] {
+	case 'k':
+		if len(text) == 0 {
+			text = []byte("a function of the kernel")
+		}
+		name := clean(text)
+		f = frame{evidence.Frame{Func: p.b.Name(name), File: p.b.Name(evidence.KernelFile)}, kernelpath.Of(name), true}
+	case 'a':
+		hex, file, _ := bytes.Cut(text, []byte(" "))
+		at, err := strconv.ParseUint(string(hex), 16, 64)
+		if err != nil {
+			return false
+		}
+		f.Frame = evidence.Frame{Func: p.b.Name(evidence.Address(at)), File: p.b.Name(clean(file))}
+	case 'u':
+		file, name, is := bytes.Cut(text, []byte("\t"))
+		if !is {
+			return false
+		}
+		if len(name) == 0 {
+			if name = file; len(name) == 0 {
+				name = []byte("an unknown function")
+			}
+		}
+		function := clean(name)
+		if bytes.HasPrefix(name, []byte("0x")) { // an address in a file without names
+			function = clean(file) + "+" + function
+		}
+		f.Frame = evidence.Frame{Func: p.b.Name(function), File: p.b.Name(clean(file))}
+		f.rules = kernelpath.OfProgram(function)
+	default:
+		return false
+	}
+	p.frames[id] = f
+	return true
+}
+
+func (p *parser) stack(rest []byte) bool {
+	digits, rest, _ := bytes.Cut(rest, []byte(" "))
+	id, ok := whole(digits)
+	if !ok || id == 0 {
+		return false
+	}
+	if len(p.stacks) >= mostStacks {
+		p.dropped++
+		return true
+	}
+	p.scratch = p.scratch[:0]
+	var set kernelpath.Set
+	kernel := false
+	for len(rest) > 0 && len(p.scratch) < mostDepth {
+		digits, rest, _ = bytes.Cut(rest, []byte(" "))
+		n, ok := whole(digits)
+		f, told := p.frames[n]
+		if !ok {
+			return false
+		}
+		if !told {
+			p.unknown++
+			continue
+		}
+		p.scratch = append(p.scratch, f.Frame)
+		set |= f.rules
+		kernel = kernel || f.kernel
+	}
+	s := stack{id: p.b.Stack(p.scratch)}
+	switch name := set.Mechanism(); {
+	case name != "":
+		s.mechanism = p.b.Name(name)
+	case kernel:
+		s.mechanism = p.b.Name(evidence.KernelUnexplained)
+	}
+	p.stacks[id] = s
+	return true
+}
+
+// of is a stack by its number; 0 is one that is not known.
+func (p *parser) of(id int64) stack {
+	s, ok := p.stacks[id]
+	if !ok && id != 0 {
+		p.unknown++
+	}
+	return s
+}
+
+func (p *parser) running(rest []byte) bool {
+	var n [3]int64
+	if !numbers(rest, n[:]) || p.waiting || !p.within(n[0]) {
+		return false
+	}
+	if p.full() {
+		return true
+	}
+	s := p.of(n[2])
+	p.totals.add(s.mechanism, n[1], 1, p.period)
+	p.b.Sample(evidence.Sample{Subject: p.subject, Time: n[0], Lane: evidence.LaneID(n[1]), Stack: s.id, Type: p.typ, Unit: p.unit, Class: s.mechanism, Value: p.period, Origin: p.b.Origin(p.number)})
+	return true
+}
+
+// wait reads one that is told by itself: it is an interval, and a sample at its end. What of it was
+// waiting for a CPU is another of each.
+func (p *parser) wait(rest []byte) bool {
+	f := bytes.Fields(rest)
+	if len(f) < 6 || len(f) > 7 || len(f[3]) != 1 || !p.waiting {
+		return false
+	}
+	var ready int64
+	if len(f) == 7 {
+		var ok bool
+		if ready, ok = whole(f[6]); !ok {
+			return false
+		}
+	}
+	at, ok := whole(f[0])
+	took, ok2 := whole(f[1])
+	tid, ok3 := whole(f[2])
+	id, ok4 := whole(f[5])
+	fd, err := strconv.ParseInt(string(f[4]), 10, 32)
+	if !ok || !ok2 || !ok3 || !ok4 || err != nil || tid == 0 || !date(at) || took > 1e17 || ready > took || !p.within(at+took) {
+		return false
+	}
+	if p.full() {
+		return true
+	}
+	if f[3][0] == 'R' {
+		ready = took
+	}
+	s, woken := p.of(id), at+took-ready
+	v := evidence.Interval{Subject: p.subject, Lane: evidence.LaneID(tid), Kind: evidence.InKernel, Stack: s.id, Origin: p.b.Origin(p.number)}
+	if woken > at || took == 0 {
+		if s.mechanism == 0 {
+			s.mechanism = p.b.Name(evidence.KernelUnexplained)
+		}
+		v := v
+		v.Start, v.End, v.Cause = at, woken, s.mechanism
+		if name := p.files[fd]; name != 0 && fd >= 0 {
+			v.Extra = []evidence.Extra{{Key: evidence.Operation, Value: float64(name)}}
+		}
+		p.b.Interval(v)
+		p.sample(tid, woken, 1, woken-at, s, p.number)
+	}
+	if ready > 0 {
+		s.mechanism = p.b.Name(evidence.KernelPreempted)
+		v.Start, v.End, v.Cause = woken, at+took, s.mechanism
+		p.b.Interval(v)
+		p.sample(tid, at+took, 1, ready, s, p.number)
+	}
+	return true
+}
+
+func (p *parser) sample(tid, at, count, ns int64, s stack, line int64) {
+	p.totals.add(s.mechanism, tid, count, ns)
+	p.b.Sample(evidence.Sample{Subject: p.subject, Time: at, Lane: evidence.LaneID(tid), Stack: s.id, Type: p.typ, Unit: p.unit, Class: s.mechanism, Value: ns, Origin: p.b.Origin(line)})
+}
+
+// others reads waits that are told together; they lie before the next until.
+func (p *parser) others(rest []byte) bool {
+	var n [5]int64
+	if !numbers(rest, n[:]) && !numbers(rest, n[:4]) || n[0] == 0 || n[3] > 1e17 || n[4] > n[3] || !p.waiting || p.from == 0 {
+		return false
+	}
+	if p.full() {
+		return true
+	}
+	s := p.of(n[1])
+	if s.mechanism == 0 {
+		s.mechanism = p.b.Name(evidence.KernelUnexplained)
+	}
+	p.pending = append(p.pending, sum{tid: n[0], count: n[2], ns: n[3], ready: n[4], stack: s, line: p.number})
+	return true
+}
+
+// within says whether something may have ended at a time: after the recording began.
+func (p *parser) within(at int64) bool {
+	if p.from == 0 || at <= p.from || !date(at) {
+		return false
+	}
+	p.latest = max(p.latest, at)
+	return true
+}
+
+func (p *parser) full() bool {
+	if p.rows++; p.rows > mostRows {
+		p.dropped++
+		return true
+	}
+	return false
+}
+
+func (p *parser) name(rest []byte) bool {
+	digits, name, ok := bytes.Cut(rest, []byte(" "))
+	tid, is := whole(digits)
+	if !is || tid == 0 || !ok {
+		return false
+	}
+	if _, known := p.threads[tid]; known || len(p.threads) < mostThreads {
+		p.threads[tid] = clean(name)
+	}
+	return true
+}
+
+func (p *parser) descriptor(rest []byte) bool {
+	digits, path, ok := bytes.Cut(rest, []byte(" "))
+	fd, is := whole(digits)
+	if !is || !ok {
+		return false
+	}
+	if _, known := p.files[fd]; known || len(p.files) < mostFiles {
+		p.files[fd] = p.b.Name(clean(path))
+	}
+	return true
+}
+
+func (p *parser) time(word string, rest []byte) bool {
+	at, ok := whole(rest)
+	if !ok || !date(at) {
+		return false
+	}
+	if word == "from" {
+		switch {
+		case at <= p.until || p.from != 0 && p.until == 0:
+			return false
+		case p.from == 0:
+			p.from = at
+		case at-p.until > int64(time.Millisecond):
+			p.gaps = append(p.gaps, gap{p.until, at})
+		}
+		return true
+	}
+	if p.from == 0 || at <= p.from {
+		return false
+	}
+	if before := max(p.from, p.until); at > before {
+		p.rounds.ended(before, at)
+	}
+	p.until = max(p.until, at)
+	p.together(at)
+	return true
+}
+
+// together tells of waits whose time is known now.
+func (p *parser) together(at int64) {
+	for _, s := range p.pending {
+		p.sample(s.tid, at, s.count, s.ns-s.ready, s.stack, s.line)
+		if s.ready > 0 {
+			s.stack.mechanism = p.b.Name(evidence.KernelPreempted)
+			p.sample(s.tid, at, s.count, s.ready, s.stack, s.line)
+		}
+	}
+	p.pending = p.pending[:0]
+}
+
+func (p *parser) end() {
+	b := p.b
+	p.together(p.until)
+	c := evidence.Coverage{Subject: p.about, Kind: evidence.CoverOnCPU, From: p.from, Until: p.until, Lost: p.lost, Sampled: p.period, Origin: b.Origin(1)}
+	if p.waiting {
+		c.Kind, c.Sampled = evidence.CoverOffCPU, 0
+	}
+	for _, g := range p.gaps { // it was off in between
+		part := c
+		part.Until, part.Lost = g.from, 0
+		b.Cover(part)
+		c.From = g.until
+	}
+	if c.Until > c.From {
+		b.Cover(c)
+	}
+	b.Fact(evidence.Fact{Subject: p.about, Key: evidence.FactProfileKind, Value: b.Text(p.typ), Number: math.NaN(), From: p.from, Until: p.until, Origin: b.Origin(1)})
+	if !p.waiting {
+		rate := 1e9 / float64(p.period)
+		b.Fact(evidence.Fact{Subject: p.about, Key: evidence.FactProfileRate, Value: fmt.Sprintf("%.4g", rate), Number: rate, From: p.from, Until: p.until, Origin: b.Origin(1)})
+	}
+	if p.pid > 0 {
+		for i, tid := range slices.Sorted(maps.Keys(p.threads)) {
+			if name := p.threads[tid]; name != "" && i < mostNamed {
+				b.Fact(evidence.Fact{Subject: p.about, Key: evidence.FactThreadName, Value: name, Number: float64(tid), Origin: b.Origin(1)})
+			}
+		}
+	}
+	p.rounds.series(p)
+	for _, t := range p.totals.tables(p) {
+		b.Table(t)
+	}
+	if p.odd > 0 {
+		b.Warnf(p.first, "lines not understood: %d", p.odd)
+	}
+	if p.unknown > 0 {
+		b.Warnf(0, "functions and stacks that were referred to and not told: %d", p.unknown)
+	}
+	if p.lost > 0 {
+		b.Warnf(0, "what the recorder could not keep up with: %d stacks", p.lost)
+	}
+	if p.dropped > 0 {
+		b.Warnf(0, "there are more than %d functions, %d stacks or %d lines of them: %d were left out", mostFrames, mostStacks, mostRows, p.dropped)
+	}
+}
+
+// date says whether ns since the epoch are of a day on which somebody may have recorded.
+func date(ns int64) bool { return ns >= 1e17 && ns <= 4e18 }
+
+func clean(s []byte) string {
+	return string(bytes.TrimSpace(bytes.ToValidUTF8(s[:min(len(s), longestName)], nil)))
+}
+
+// numbers reads as many as there is room for, and nothing else.
+func numbers(text []byte, to []int64) bool {
+	for i := range to {
+		digits, rest, more := bytes.Cut(text, []byte(" "))
+		n, ok := whole(digits)
+		if !ok || more != (i < len(to)-1) {
+			return false
+		}
+		to[i], text = n, rest
+	}
+	return true
+}
+
+// whole reads digits and nothing else.
+func whole(s []byte) (n int64, ok bool) {
+	if len(s) == 0 || len(s) > 19 {
+		return 0, false
+	}
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, n >= 0
+}

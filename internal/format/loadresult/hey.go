@@ -1,0 +1,235 @@
+package loadresult
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// hey and oha are closed loops and count from the send. oha prints hey's summary
+// with a success rate and with units of its own. Both leave requests without an
+// answer out of the latencies, and hey all beyond the first million.
+
+func newHey() *run {
+	r := &run{}
+	r.Tool = "hey"
+	r.section = "summary"
+	r.Mode = "closed"
+	r.FromSend = true
+	return r
+}
+
+// heyStarts: "Summary:" alone could be anybody's.
+func heyStarts(line string, cur *run) bool {
+	f := strings.Fields(line)
+	switch {
+	case len(f) != 3:
+		return false
+	case f[0] == "Success" && f[1] == "rate:":
+		return true
+	}
+	return f[0] == "Total:" && f[2] == "secs" && (cur == nil || cur.Duration > 0)
+}
+
+func heyText(r *run, line string) bool {
+	trimmed := strings.TrimSpace(line)
+	switch {
+	case trimmed == "":
+		return true
+	case line[0] != ' ' && line[0] != '\t' && strings.HasSuffix(trimmed, ":"):
+		r.section = strings.ToLower(strings.TrimSuffix(trimmed, ":"))
+		return true
+	}
+	switch r.section {
+	case "summary":
+		name, value, ok := strings.Cut(trimmed, ":")
+		return ok && r.heyFigure(name, strings.TrimSpace(value))
+	case "latency distribution", "response time distribution":
+		p, value, ok := strings.Cut(trimmed, " in ")
+		q, ok2 := percent(strings.TrimSpace(p))
+		v, ok3 := duration(value)
+		if ok && ok2 && ok3 && v > 0 { // hey prints 0 where it has too few requests
+			r.quantile(q, v)
+		}
+		return ok && ok2 && ok3
+	case "status code distribution":
+		code, n, ok := bracketed(trimmed)
+		c, ok2 := count(strings.TrimSuffix(strings.TrimSuffix(n, "s"), " response"))
+		k, ok3 := count(code)
+		if ok = ok && ok2 && ok3; ok {
+			r.counted = true
+			r.code(class(k), c)
+			r.Completed = r.answered()
+			r.Errors += heyFailed(k, c)
+			r.Sent += c
+		}
+		return ok
+	case "error distribution":
+		n, text, ok := bracketed(trimmed)
+		c, ok2 := count(n)
+		if ok = ok && ok2; ok && !strings.Contains(text, "aborted due to deadline") { // oha's, for what ran when it stopped
+			r.counted = true
+			r.Errors += c
+			r.Sent += c
+			r.code("other", c)
+			if timedOut([]byte(text)) {
+				r.Timeouts += c
+			}
+		}
+		return ok
+	}
+	return true // histograms and details
+}
+
+func heyFailed(code, n int64) int64 {
+	if code >= 200 && code < 400 {
+		return 0
+	}
+	return n
+}
+
+func (r *run) heyFigure(name, value string) (ok bool) {
+	switch name {
+	case "Success rate":
+		r.Tool = "oha"
+		return true
+	case "Total":
+		r.Duration, ok = duration(value)
+	case "Slowest":
+		r.Max, ok = duration(value)
+	case "Average":
+		r.Mean, ok = duration(value)
+	case "Requests/sec":
+		r.Rate, ok = scaled(value, 1000)
+	case "Total data":
+		v, isV := scaled(strings.TrimSuffix(value, "bytes"), 1024)
+		if ok = isV || r.Tool == "oha"; isV && r.Duration > 0 {
+			r.BytesPerS = v / (float64(r.Duration) / 1e9)
+		}
+	default:
+		return true
+	}
+	return ok
+}
+
+// bracketed splits "[200]	1000 responses".
+func bracketed(s string) (inside, rest string, ok bool) {
+	inside, rest, ok = strings.Cut(strings.TrimPrefix(s, "["), "]")
+	return inside, strings.TrimSpace(rest), ok && s[0] == '['
+}
+
+// heyMillion puts right what hey leaves out: it keeps latencies and status codes
+// of the first million answers only.
+func (r *run) heyMillion() {
+	const kept = 1_000_000
+	n := int64(math.Round(r.Rate * float64(r.Duration) / 1e9))
+	if r.answered() != kept || n <= kept+kept/1000 {
+		return
+	}
+	r.Sent, r.Completed = n, n-r.Codes["other"]
+	r.warn = append(r.warn, "hey keeps only its first million responses: status codes, errors and all latencies cover only those")
+}
+
+// heyWhole: the distributions at the end must add up to what the rate says.
+func heyWhole(r *run) bool {
+	n := r.Rate * float64(r.Duration) / 1e9
+	return r.counted && math.Abs(float64(r.Sent)-n) <= 1+n/1000
+}
+
+const heyHeader = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
+
+// heyCSV reads -o csv: seconds with four decimals; offset is when a request was
+// sent, since the start of the run, which is not in the file.
+func (p *parser) heyCSV(a *format.Artifact) error {
+	rs := newRows(p)
+	c := p.b.Clock()
+	c.Name, c.Error, c.Resolution, c.Stamp = "since the load began", evidence.Unanchored, 1e5, evidence.StampStart
+	err := rs.read(a, func(text []byte, line int64) bool {
+		return string(text) == heyHeader || rs.heyRow(text, line)
+	})
+	if err != nil {
+		return err
+	}
+	if !rs.finish(newHey()) {
+		return errors.New("holds no requests: none was answered, or the file was cut before the first")
+	}
+	return nil
+}
+
+func (rs *rows) heyRow(text []byte, line int64) bool {
+	var f [8][]byte
+	for i := range f {
+		var more bool
+		if f[i], text, more = bytes.Cut(text, []byte(",")); more != (i < 7) {
+			return false
+		}
+	}
+	took, ok := seconds(f[0])
+	code, ok2 := natural(f[6])
+	start, ok3 := seconds(f[7])
+	if !ok || !ok2 || !ok3 {
+		return false
+	}
+	start++ // time 0 is unknown
+	rs.add(row{start: start, end: start + took, line: line, outcome: outcome(code, nil)}, code)
+	return true
+}
+
+// seconds reads exactly four decimals: fewer were cut off.
+func seconds(b []byte) (int64, bool) {
+	whole, frac, ok := bytes.Cut(b, []byte("."))
+	if !ok || len(frac) != 4 || len(whole) > 9 {
+		return 0, false
+	}
+	s, ok := natural(whole)
+	f, ok2 := natural(frac)
+	return s*1e9 + f*1e5, ok && ok2
+}
+
+// ohaJSON reads --output-format json (-j): seconds.
+func ohaJSON(t tree) *run {
+	r := newHey()
+	r.Tool = "oha"
+	r.Duration = t.ns(1e9, "summary", "total")
+	r.Rate = t.rate("summary", "requestsPerSec")
+	r.Mean = t.ns(1e9, "summary", "average")
+	r.Max = t.ns(1e9, "summary", "slowest")
+	r.BytesPerS = t.rate("summary", "sizePerSec")
+	percentiles := t.sub("latencyPercentiles")
+	for _, p := range slices.Sorted(maps.Keys(percentiles)) {
+		if q, ok := percent(strings.TrimPrefix(p, "p")); ok {
+			r.quantile(q, percentiles.ns(1e9, p))
+		}
+	}
+	codes, failures := t.sub("statusCodeDistribution"), t.sub("errorDistribution")
+	for code := range codes {
+		if c, ok := count(code); ok {
+			n := codes.count(code)
+			r.code(class(c), n)
+			r.Errors += heyFailed(c, n)
+		}
+	}
+	r.Completed = r.answered()
+	r.Sent = r.Completed
+	for text := range failures {
+		if n := failures.count(text); text != "aborted due to deadline" {
+			r.Errors += n
+			r.Sent += n
+			r.code("other", n)
+			if timedOut([]byte(text)) {
+				r.Timeouts += n
+			}
+		}
+	}
+	r.counted = codes != nil
+	if math.IsInf(r.Rate, 0) {
+		r.Rate = 0
+	}
+	return r
+}

@@ -1,0 +1,239 @@
+package loadresult
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/format"
+)
+
+// k6 counts from the send: http_req_duration is sending, waiting and receiving,
+// without what a request waited for a connection or, with an arrival-rate
+// executor, for a free virtual user. Its metric http_req_failed is true for
+// failures, so its "passes" and its ✓ are the failed ones.
+
+// k6JSON reads --summary-export, which has the figures right below the metric,
+// and the data of handleSummary, which has them below "values".
+func k6JSON(t tree) *run {
+	values := func(metric string) tree {
+		m := t.sub("metrics", metric)
+		if v := m.sub("values"); v != nil {
+			return v
+		}
+		return m
+	}
+	r := newK6()
+	r.Duration = t.ns(1e6, "state", "testRunDurationMs")
+	reqs := values("http_reqs")
+	r.Completed = reqs.count("count")
+	r.Sent = r.Completed
+	r.Rate = reqs.rate("rate")
+	duration := values("http_req_duration")
+	for _, name := range slices.Sorted(maps.Keys(duration)) {
+		if v, ok := duration.num(name); ok {
+			if v, ok := ns(v * 1e6); ok {
+				r.k6Trend(name, v)
+			}
+		}
+	}
+	failed := values("http_req_failed")
+	r.counted = failed.has("passes")
+	r.Errors = failed.count("passes")
+	r.BytesPerS = values("data_received").rate("rate")
+	r.Connection = int(min(max(values("vus_max").count("value"), values("vus_max").count("max")), 1e9))
+	if t.has("metrics", "dropped_iterations") {
+		r.k6Dropped(values("dropped_iterations").count("count"))
+	}
+	return r
+}
+
+func newK6() *run {
+	r := &run{}
+	r.Tool = "k6"
+	r.FromSend = true
+	return r
+}
+
+// k6Trend takes one figure of http_req_duration.
+func (r *run) k6Trend(name string, v int64) {
+	switch name {
+	case "avg":
+		r.Mean = v
+	case "med":
+		r.quantile(.5, v)
+	case "max":
+		r.Max = v
+	default:
+		if p, ok := strings.CutPrefix(name, "p("); ok {
+			if q, ok := percent(strings.TrimSuffix(p, ")")); ok {
+				r.quantile(q, v)
+			}
+		}
+	}
+}
+
+// k6Dropped: only executors with an arrival rate drop iterations.
+func (r *run) k6Dropped(n int64) {
+	r.Mode = "open"
+	r.unsent = n
+	if n > 0 {
+		r.warn = append(r.warn, "k6 dropped "+format.Count(n, "iteration", "iterations")+": no virtual user was free, so the load was lower than requested; raise maxVUs")
+	}
+}
+
+// k6Metric splits "http_reqs......: 180 4.36938/s" into the name and the rest.
+// Thresholds put ✓ or ✗ before the name; names of sub-metrics are in braces.
+func k6Metric(line string) (name, rest string, ok bool) {
+	name, rest, ok = strings.Cut(strings.TrimLeft(line, " ✓✗"), ": ")
+	name = strings.TrimRight(name, ".")
+	return name, strings.TrimSpace(rest), ok && name != "" && !strings.ContainsAny(name, " {'")
+}
+
+func k6Starts(line string, cur *run) bool {
+	if cur == nil {
+		if name, _, ok := k6Metric(line); ok && strings.Contains(line, "...: ") {
+			switch name {
+			case "checks", "checks_total", "data_received", "data_sent", "http_req_blocked", "http_req_duration", "http_reqs":
+				return true
+			}
+		}
+	}
+	return strings.TrimSpace(line) == "execution: local"
+}
+
+func k6Text(r *run, line string) bool {
+	trimmed := strings.TrimSpace(line)
+	if after, ok := strings.CutPrefix(trimmed, "running ("); ok {
+		if spent, _, ok := strings.Cut(after, ")"); ok {
+			if v, ok := duration(spent); ok && v > 0 {
+				r.Duration = v
+			}
+		}
+		return true
+	}
+	if strings.HasPrefix(trimmed, "* ") {
+		r.k6Executor(trimmed)
+		return true
+	}
+	if strings.HasPrefix(trimmed, "█ GROUP") || strings.HasPrefix(trimmed, "█ SCENARIO") {
+		r.section = "parts" // the same metrics again, of a part
+	}
+	name, rest, ok := k6Metric(line)
+	if !ok || r.section == "parts" {
+		return true // or the script's own output
+	}
+	fields := strings.Fields(rest)
+	if len(fields) == 0 {
+		return true
+	}
+	switch name {
+	case "http_req_duration":
+		for _, f := range fields {
+			stat, value, _ := strings.Cut(f, "=")
+			v, ok := duration(value)
+			if !ok && stat != "count" {
+				return false
+			}
+			r.k6Trend(stat, v)
+		}
+	case "http_reqs":
+		if len(fields) < 2 {
+			return false
+		}
+		n, ok := count(fields[0])
+		rate, ok2 := perSecond(fields[1])
+		if ok && ok2 {
+			r.Completed, r.Sent, r.Rate = n, n, rate
+		}
+		return ok && ok2
+	case "http_req_failed":
+		rest = strings.NewReplacer("✓", " ", "✗", " ", "out of", " ").Replace(rest)
+		if fields = strings.Fields(rest); len(fields) < 2 {
+			return false
+		}
+		r.Errors, r.counted = count(fields[1])
+		return r.counted
+	case "data_received":
+		if len(fields) == 4 {
+			r.BytesPerS, ok = perSecond(fields[2] + fields[3])
+		}
+		return ok
+	case "vus_max":
+		n, ok := count(fields[0])
+		r.Connection = int(min(n, 1e9))
+		return ok
+	case "dropped_iterations":
+		n, ok := count(fields[0])
+		if ok {
+			r.k6Dropped(n)
+		}
+		return ok
+	}
+	return true
+}
+
+// k6Executor reads what a scenario does: "* default: 100.00 iterations/s for
+// 30s (maxVUs: 50)", "* default: 10 looping VUs for 30s (gracefulStop: 30s)".
+func (r *run) k6Executor(line string) {
+	mode := ""
+	switch {
+	case strings.Contains(line, "iterations/s"):
+		mode = "open"
+	case strings.Contains(line, "looping VUs"), strings.Contains(line, "iterations for each of"), strings.Contains(line, "iterations shared among"):
+		mode = "closed"
+	default:
+		return
+	}
+	if r.Mode != "" && r.Mode != mode {
+		mode = "" // scenarios of both kinds
+	}
+	r.Mode = mode
+}
+
+func k6Whole(r *run) bool { return r.Completed > 0 && r.Mean+r.Max > 0 && r.counted }
+
+const k6Point = `{"metric":"`
+
+// isK6Line recognises a line of --out json. Until 0.3x "type" came first.
+func isK6Line(line []byte) bool {
+	var typed, metric, data bool
+	members(line, func(key, value []byte) bool {
+		switch string(key) {
+		case "type":
+			typed = string(value) == `"Point"` || string(value) == `"Metric"`
+		case "metric":
+			metric = true
+		case "data":
+			data = true
+		}
+		return true
+	})
+	return typed && metric && data
+}
+
+// k6Metrics of --out json that are read; all others are known and ignored.
+var k6Read = map[string]func(rs *rows, r *run, data []byte, line int64) bool{
+	"http_req_duration": k6Request,
+	"data_received": func(rs *rows, _ *run, data []byte, _ int64) bool {
+		v, ok := k6Value(data)
+		rs.bytesIn += v
+		return ok
+	},
+	"dropped_iterations": func(_ *rows, r *run, data []byte, _ int64) bool {
+		v, ok := k6Value(data)
+		r.unsent += int64(min(max(v, 0), 1e9))
+		return ok
+	},
+	"vus_max": func(_ *rows, r *run, data []byte, _ int64) bool {
+		v, ok := k6Value(data)
+		r.Connection = max(r.Connection, int(min(max(v, 0), 1e9)))
+		return ok
+	},
+}
+
+func number(b []byte) (float64, bool) {
+	v, err := strconv.ParseFloat(string(b), 64)
+	return v, err == nil
+}

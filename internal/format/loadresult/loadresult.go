@@ -1,0 +1,210 @@
+// Package loadresult reads what load generators print and write: how many
+// requests, how fast, how slow, and, where an output has a row for each request,
+// the requests themselves.
+//
+//	unstall     load --format json, schema unstall.load/v1; load --rows, unstall.requests/v1
+//	k6          end-of-test summary as text (legacy to 2.x), --summary-export,
+//	            handleSummary data, --out json    github.com/grafana/k6 internal/js/summary.go, internal/output/json
+//	            --out csv                         output/csv
+//	gatling     simulation.log of 2.0 to 3.11     github.com/gatling/gatling gatling-core …/stats/writer/LogFileDataWriter.scala
+//	vegeta      report as text, json, hist, hdrplot; encode to json and csv (12)
+//	                                              github.com/tsenart/vegeta lib/reporters.go, lib/results.go
+//	wrk, wrk2   text, with --latency and -U       github.com/wg/wrk, github.com/giltene/wrk2 src/wrk.c
+//	bombardier  text and json (1.2)               github.com/codesenberg/bombardier templates.go
+//	hey         text and csv                      github.com/rakyll/hey requester/print.go
+//	oha         text and json                     github.com/hatoo/oha schema.json
+//	ab          text (2.3)                        github.com/apache/httpd support/ab.c
+//
+// The package's opinion: a latency means nothing without the moment it is
+// counted from, so every result says whether that is the send or the intended
+// time; a request failed if it was not answered with 2xx or 3xx, whatever the
+// tool calls it; and what a tool does not print stays unknown.
+package loadresult
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is the format.
+var Format = format.Format{
+	Name:  "loadresult",
+	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, bombardier, hey, oha, ab",
+	Whole: true,
+	Match: match,
+	Parse: parse,
+}
+
+// parser reads one artifact.
+type parser struct {
+	ctx  context.Context
+	b    *evidence.Builder
+	runs int // results written
+}
+
+type reader func(p *parser, a *format.Artifact) error
+
+func match(head []byte) format.Confidence {
+	if recognise(head) == nil {
+		return format.No
+	}
+	return format.Sure
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	head, err := beginning(a)
+	if err != nil {
+		return err
+	}
+	read := recognise(head)
+	if read == nil {
+		return errors.New("not the output of a load generator unstall reads")
+	}
+	return read(&parser{ctx: ctx, b: b}, a)
+}
+
+// beginning is what match saw, or enough of it.
+func beginning(a *format.Artifact) ([]byte, error) {
+	var head []byte
+	err := a.Lines(func(l format.Line) bool {
+		head = append(append(head, l.Text[:min(len(l.Text), format.HeadSize)]...), '\n')
+		return len(head) < format.HeadSize
+	})
+	if errors.Is(err, format.ErrCut) && len(head) > 0 {
+		err = nil // what there is tells; the reader will meet the cut again
+	}
+	return head, err
+}
+
+// mostBefore is how many values of JSON may stand before a summary: of what has more, such as a log of JSON lines,
+// not all that match is shown need be decoded.
+const mostBefore = 32
+
+// recognise finds how to read an artifact that begins like this, nil if it is
+// none of ours.
+func recognise(head []byte) reader {
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	first = bytes.TrimRight(first, "\r")
+	switch {
+	case len(first) == 0:
+		return nil
+	case first[0] == '{':
+		switch {
+		case isK6Line(first):
+			return (*parser).k6Lines
+		case isVegetaLine(first):
+			return (*parser).vegetaLines
+		case len(documents(bytes.NewReader(text), mostBefore, 1, func(t tree) bool { return summaryOf(t) != nil })) > 0:
+			return (*parser).json
+		}
+	case isRequests(first):
+		return (*parser).requests
+	case string(first) == heyHeader:
+		return (*parser).heyCSV
+	case isVegetaRow(first):
+		return (*parser).vegetaCSV
+	case isK6CSV(first):
+		return (*parser).k6CSV
+	case isGatling(head):
+		return (*parser).gatling
+	case isGatlingBinary(head):
+		return (*parser).gatlingBinary
+	case isVegetaGob(head):
+		return (*parser).vegetaGob
+	}
+	for line := range bytes.Lines(head) {
+		if toolOf(plainText(line), nil) != nil {
+			return (*parser).text
+		}
+	}
+	return nil
+}
+
+// json reads one or more summaries.
+func (p *parser) json(a *format.Artifact) error {
+	content, err := whole(a)
+	if err != nil && len(content) == 0 {
+		return err
+	}
+	cut := err != nil
+	var runs []*run
+	docs := documents(bytes.NewReader(content), math.MaxInt, maxRuns, func(t tree) bool { return summaryOf(t) != nil })
+	for _, t := range docs {
+		r := summaryOf(t)(t)
+		r.Origin = p.b.Origin(1)
+		runs = append(runs, r)
+		cut = cut || t.cut()
+	}
+	for _, r := range runs {
+		p.emit(r)
+	}
+	if cut {
+		p.cut(0)
+	}
+	if p.runs == 0 {
+		return errors.New("it ends before the first result: run the load again and let it finish")
+	}
+	return nil
+}
+
+const maxDocument = 16 << 20
+
+// whole reads an artifact that is one document, up to 16 MiB.
+func whole(a *format.Artifact) ([]byte, error) {
+	var content []byte
+	err := a.Lines(func(l format.Line) bool {
+		content = append(append(content, l.Text...), '\n')
+		return len(content) < maxDocument
+	})
+	return content, err
+}
+
+// summaries tells JSON summaries apart by the keys they must have.
+var summaries = []struct {
+	is   func(tree) bool
+	read func(tree) *run
+}{
+	{func(t tree) bool { return t.str("schema") == "unstall.load/v1" }, unstallJSON},
+	{func(t tree) bool { return t.has("spec", "numberOfConnections") && t.has("result") }, bombardierJSON},
+	{func(t tree) bool { return t.has("metrics", "http_req_duration") || t.has("metrics", "http_reqs") }, k6JSON},
+	{func(t tree) bool { return t.has("latencies", "mean") || t.has("latencies", "total") }, vegetaJSON},
+	{func(t tree) bool { return t.has("summary", "successRate") }, ohaJSON},
+}
+
+func summaryOf(t tree) func(tree) *run {
+	for _, s := range summaries {
+		if s.is(t) {
+			return s.read
+		}
+	}
+	return nil
+}
+
+// cut says that the artifact breaks off.
+func (p *parser) cut(line int64) {
+	p.b.Warnf(line, "it is incomplete: the figures cover only the part that is there")
+	p.b.Cut()
+}
+
+// plainText is a line without its end and without colours.
+func plainText(line []byte) string {
+	s := strings.TrimRight(string(line[:min(len(line), 64<<10)]), "\r\n")
+	for {
+		i := strings.Index(s, "\x1b[")
+		if i < 0 {
+			return s
+		}
+		j := i + 2
+		for j < len(s) && (s[j] >= '0' && s[j] <= '9' || s[j] == ';') {
+			j++
+		}
+		s = s[:i] + s[min(j+1, len(s)):]
+	}
+}

@@ -1,0 +1,339 @@
+package loadresult
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Bounds of what one artifact may hold.
+const (
+	maxRows   = 10_000_000
+	maxRoutes = 10_000
+)
+
+// row is a request as its line gives it. Times are ns.
+type row struct {
+	start, end int64 // start is the intended one where rows.intended says so
+	lag        int64 // of the time after an intended start, what the generator was late by
+	line       int64
+	route      evidence.NameID
+	step       evidence.NameID
+	outcome    evidence.Outcome
+}
+
+// rows gathers the requests of an artifact that has a line for each.
+type rows struct {
+	p        *parser
+	all      []row
+	routes   map[evidence.NameID]struct{}
+	steps    map[evidence.NameID]struct{}
+	codes    [601]int64 // by status; the last: no answer
+	noCode   int64      // answered or not: the line does not say
+	bytesIn  float64
+	dropped  int64 // beyond maxRows
+	unknown  int64 // lines not understood
+	firstUnk int64
+	lastLine int64
+	cut      bool
+	intended bool // the rows say when each request was meant to be sent
+	scratch  []byte
+	path     evidence.Path
+}
+
+// codeUnknown is the status of a request whose line has none.
+const codeUnknown = -1
+
+func newRows(p *parser) *rows {
+	return &rows{p: p, routes: make(map[evidence.NameID]struct{})}
+}
+
+func (rs *rows) add(r row, code int64) {
+	if len(rs.all) >= maxRows {
+		rs.dropped++
+		return
+	}
+	rs.all = append(rs.all, r)
+	switch {
+	case code == codeUnknown:
+		rs.noCode++
+	case code < 100 || code > 599:
+		rs.codes[len(rs.codes)-1]++
+	default:
+		rs.codes[code]++
+	}
+}
+
+// read gives each line to f, which says whether it understood it. A last line
+// that is not understood was cut off while it was written.
+func (rs *rows) read(a *format.Artifact, f func(text []byte, line int64) bool) error {
+	bad := int64(0)
+	err := a.Lines(func(l format.Line) bool {
+		if l.Number%4096 == 0 && rs.p.ctx.Err() != nil {
+			return false
+		}
+		if len(l.Text) == 0 {
+			return true
+		}
+		if bad != 0 {
+			if rs.unknown++; rs.firstUnk == 0 {
+				rs.firstUnk = bad
+			}
+			bad = 0
+		}
+		if l.Long || !f(l.Text, l.Number) {
+			bad = l.Number
+		}
+		rs.lastLine = l.Number
+		return true
+	})
+	if rs.p.ctx.Err() != nil {
+		return rs.p.ctx.Err()
+	}
+	if errors.Is(err, format.ErrCut) {
+		rs.cut, err = true, nil
+	}
+	rs.cut = rs.cut || bad != 0
+	return err
+}
+
+// route names a request by its method and path: without query, and with {id}
+// for segments that are numbers or UUIDs. Past 10,000 names they stay unknown.
+func (rs *rows) route(method, url []byte) evidence.NameID {
+	if i := bytes.Index(url, []byte("://")); i >= 0 {
+		url = url[i+3:]
+		if j := bytes.IndexByte(url, '/'); j >= 0 {
+			url = url[j:]
+		} else {
+			url = []byte("/")
+		}
+	}
+	if i := bytes.IndexAny(url, "?#"); i >= 0 {
+		url = url[:i]
+	}
+	if len(url) > 512 {
+		url = url[:512]
+	}
+	s := rs.scratch[:0]
+	if len(method) > 0 && len(url) > 0 {
+		s = append(append(s, method...), ' ')
+	}
+	for len(url) > 0 {
+		segment := url
+		if i := bytes.IndexByte(url[1:], '/'); i >= 0 {
+			segment = url[:i+1]
+		}
+		url = url[len(segment):]
+		if segment[0] == '/' && isID(segment[1:]) {
+			s = append(s, "/{id}"...)
+		} else {
+			s = append(s, segment...)
+		}
+	}
+	rs.scratch = s
+	if len(rs.routes) >= maxRoutes {
+		return 0
+	}
+	id := rs.p.b.NameBytes(s)
+	rs.routes[id] = struct{}{}
+	return id
+}
+
+// step names the part of a journey that a request was. Past 10,000 names they stay
+// unknown.
+func (rs *rows) step(journey, step []byte) evidence.NameID {
+	if len(journey) == 0 && len(step) == 0 {
+		return 0
+	}
+	s := append(rs.scratch[:0], journey[:min(len(journey), 200)]...)
+	if len(journey) > 0 && len(step) > 0 {
+		s = append(s, ": "...)
+	}
+	s = append(s, step[:min(len(step), 200)]...)
+	rs.scratch = s
+	if len(rs.steps) >= maxRoutes {
+		return 0
+	}
+	id := rs.p.b.NameBytes(s)
+	if rs.steps == nil {
+		rs.steps = make(map[evidence.NameID]struct{})
+	}
+	rs.steps[id] = struct{}{}
+	return id
+}
+
+func isID(b []byte) bool {
+	uuid := len(b) == 36 && b[8] == '-' && b[13] == '-'
+	for _, c := range b {
+		hex := c >= '0' && c <= '9' || uuid && (c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' || c == '-')
+		if !hex {
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
+// timedOut says whether an error text is about waiting too long, as Go words it.
+func timedOut(text []byte) bool {
+	return bytes.Contains(text, []byte("imeout")) || bytes.Contains(text, []byte("deadline exceeded")) || bytes.Contains(text, []byte("timed out"))
+}
+
+func outcome(code int64, failure []byte) evidence.Outcome {
+	switch {
+	case timedOut(failure):
+		return evidence.TimedOut
+	case code < 200 || code >= 400 || len(failure) > 0:
+		return evidence.Failed
+	}
+	return evidence.OK
+}
+
+// finish writes the requests in order of completion, what was covered, and the
+// result they add up to; false if there are none.
+func (rs *rows) finish(r *run) bool {
+	p := rs.p
+	if rs.cut {
+		p.cut(rs.lastLine)
+	}
+	if rs.unknown > 0 {
+		p.b.Warnf(rs.firstUnk, "%s not understood and left out", format.Count(rs.unknown, "line was", "lines were"))
+	}
+	if rs.dropped > 0 {
+		p.b.Warnf(0, "only the first %d requests were read; %d are left out", maxRows, rs.dropped)
+	}
+	if len(rs.all) == 0 {
+		return false
+	}
+	byEnd := func(a, b row) int { return cmp.Compare(a.end, b.end) }
+	if !slices.IsSortedFunc(rs.all, byEnd) {
+		sorting.By(rs.all, byEnd)
+	}
+	subject := p.b.Subject(evidence.Subject{Address: address(r.URL)})
+	from, until := rs.all[0].start, rs.all[len(rs.all)-1].end
+	lastStart := from
+	for _, q := range rs.all {
+		from, lastStart = min(from, q.start), max(lastStart, q.start)
+		p.b.Request(rs.request(&q, subject))
+	}
+	p.b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverRequests, From: from, Until: until, Lost: rs.dropped, Origin: p.b.Origin(1)})
+	rs.total(r, from, lastStart, until)
+	p.emit(r)
+	rs.journeys()
+	return true
+}
+
+const shownSteps = 100
+
+// journeys is a table of the steps, of at most a hundred in order of their first
+// request: how long the requests of each took. The answer of a page with its
+// resources is longer than any of them.
+func (rs *rows) journeys() {
+	if len(rs.steps) == 0 {
+		return
+	}
+	var order []evidence.NameID
+	latency := map[evidence.NameID][]int64{}
+	for _, q := range rs.all {
+		if q.step == 0 {
+			continue
+		}
+		if latency[q.step] == nil {
+			order = append(order, q.step)
+		}
+		latency[q.step] = append(latency[q.step], q.end-q.start)
+	}
+	t := evidence.Table{Title: "requests of the steps of journeys", Columns: []string{"step", "latency"}}
+	for _, step := range order[:min(len(order), shownSteps)] {
+		all := latency[step]
+		slices.Sort(all)
+		t.Rows = append(t.Rows, []string{rs.p.b.Text(step), fmt.Sprintf("%s · p50 %s · max %s", figure.Plural(len(all), "request"),
+			figure.Time(float64(stats.Quantile(all, .5))), figure.Time(float64(all[len(all)-1])))})
+	}
+	rs.p.b.Table(t)
+}
+
+// address is the host and port of a URL, "" if it names none: loads on one address are on one
+// service.
+func address(of string) string {
+	u, err := url.Parse(of)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// request is a row as evidence. The generator's delay becomes its first state.
+func (rs *rows) request(q *row, subject evidence.SubjectID) evidence.Request {
+	r := evidence.Request{Subject: subject, Route: q.route, Start: q.start, End: q.end, Outcome: q.outcome, Step: q.step, Origin: rs.p.b.Origin(q.line)}
+	if !rs.intended {
+		return r
+	}
+	r.Intended, r.Start = q.start, 0
+	if q.lag > 0 {
+		rs.path = rs.path[:0].Append(evidence.Segment{Kind: evidence.SentLate, Dur: q.lag}).
+			Append(evidence.Segment{Kind: evidence.Unobserved, Dur: q.end - q.start - q.lag})
+		r.Path = rs.path
+	}
+	return r
+}
+
+// total fills in what the rows say about the run as a whole.
+func (rs *rows) total(r *run, from, lastStart, until int64) {
+	n := int64(len(rs.all))
+	r.Origin = rs.p.b.Origin(1)
+	r.FromSend = !rs.intended
+	r.counted = true
+	r.Sent = n
+	r.Duration = until - from
+	if r.Mode == "open" && r.unsent == 0 && lastStart > from {
+		r.Offered = float64(n) / (float64(lastStart-from) / 1e9)
+	}
+	for code, c := range rs.codes {
+		if c > 0 {
+			r.code(class(int64(code)), c)
+		}
+	}
+	r.Completed = r.answered() + rs.noCode
+	if r.Duration > 0 {
+		r.Rate = float64(r.Completed) / (float64(r.Duration) / 1e9)
+		r.BytesPerS = rs.bytesIn / (float64(r.Duration) / 1e9)
+	}
+	latency := make([]int64, n)
+	var sum, squares float64
+	for i, q := range rs.all {
+		latency[i] = q.end - q.start
+		sum += float64(latency[i])
+		switch q.outcome {
+		case evidence.TimedOut:
+			r.Timeouts++
+			r.Errors++
+		case evidence.Failed:
+			r.Errors++
+		}
+	}
+	mean := sum / float64(n)
+	for _, l := range latency {
+		squares += (float64(l) - mean) * (float64(l) - mean)
+	}
+	r.Mean, _ = ns(mean)
+	if n > 1 {
+		r.Stdev, _ = ns(math.Sqrt(squares / float64(n-1)))
+	}
+	slices.Sort(latency)
+	r.Max = latency[n-1]
+	for _, q := range []float64{.5, .75, .9, .95, .99, .999, .9999} {
+		if float64(n)*(1-q) >= 1 { // else it is the maximum under another name
+			r.quantile(q, stats.Quantile(latency, q))
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package loadresult
+
+import (
+	"errors"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/format"
+)
+
+// tool is a load generator that prints text.
+type tool struct {
+	name string
+	// starts says whether a line is the first of an output. cur is the output of
+	// this tool being read, nil if there is none.
+	starts func(line string, cur *run) bool
+	create func() *run
+	// line takes one line, the first included; false if it should be understood
+	// and is not.
+	line  func(r *run, line string) bool
+	whole func(r *run) bool
+}
+
+var tools = []*tool{
+	{"wrk", wrkStarts, newWrk, wrkText, wrkWhole},
+	{"k6", k6Starts, newK6, k6Text, k6Whole},
+	{"vegeta", vegetaStarts, newVegeta, vegetaText, vegetaWhole},
+	{"bombardier", bombardierStarts, newBombardier, bombardierText, bombardierWhole},
+	{"hey", heyStarts, newHey, heyText, heyWhole},
+	{"ab", abStarts, newAB, abText, abWhole},
+}
+
+func toolOf(line string, cur *reading) *tool {
+	for _, t := range tools {
+		var r *run
+		if cur != nil && cur.tool == t {
+			r = cur.run
+		}
+		if t.starts(line, r) {
+			return t
+		}
+	}
+	return nil
+}
+
+// reading is the output being read.
+type reading struct {
+	tool *tool
+	run  *run
+}
+
+// text reads any number of outputs, with anything between them. A line is taken
+// when the next one is there: the last may have been cut, and 19.80ms without
+// its last letter is twenty minutes.
+func (p *parser) text(a *format.Artifact) error {
+	t := texts{p: p}
+	held, number := "", int64(0)
+	err := a.Lines(func(l format.Line) bool {
+		if number > 0 {
+			t.line(held, number)
+		}
+		held, number = plainText(l.Text), l.Number
+		return p.ctx.Err() == nil
+	})
+	if p.ctx.Err() != nil {
+		return p.ctx.Err()
+	}
+	t.lastLine(held, number)
+	t.done()
+	if t.broken || errors.Is(err, format.ErrCut) {
+		p.cut(number)
+		err = nil
+	}
+	if err == nil && p.runs == 0 {
+		err = errors.New("the load generator's output ends before the first result: run the load again and let it finish")
+	}
+	return err
+}
+
+// texts reads a text that holds outputs.
+type texts struct {
+	p      *parser
+	cur    *reading
+	broken bool // the last output is not complete
+}
+
+func (t *texts) line(line string, number int64) {
+	if strings.HasPrefix(line, `{"`) && t.p.embedded(line, number) {
+		t.cur, t.broken = nil, false // bombardier announces itself before its JSON
+		return
+	}
+	if tool := toolOf(line, t.cur); tool != nil {
+		t.done()
+		t.cur = &reading{tool, tool.create()}
+		t.cur.run.Origin = t.p.b.Origin(number)
+	}
+	if t.cur != nil && !t.cur.tool.line(t.cur.run, line) {
+		t.p.b.Warnf(number, "a line of %s's output was not understood", t.cur.tool.name)
+	}
+}
+
+// lastLine takes the last line only if it completes the output.
+func (t *texts) lastLine(line string, number int64) {
+	if t.cur == nil || strings.HasPrefix(line, `{"`) {
+		t.line(line, number)
+		return
+	}
+	with := t.cur.run.clone()
+	if t.cur.tool.line(with, line) && t.cur.tool.whole(with) {
+		t.cur.run = with
+	}
+}
+
+func (t *texts) done() {
+	if t.cur == nil {
+		return
+	}
+	r := t.cur.run
+	t.p.emit(r)
+	t.broken = !t.cur.tool.whole(r)
+	if t.broken && !r.empty() {
+		t.p.b.Warnf(r.Origin.Position(), "the output of %s is incomplete: missing values are unknown", r.Tool)
+	}
+	t.cur = nil
+}
+
+// embedded reads a summary that is one line among others.
+func (p *parser) embedded(line string, number int64) bool {
+	found := documents(strings.NewReader(line), math.MaxInt, 1, func(t tree) bool { return summaryOf(t) != nil })
+	if len(found) == 0 {
+		return false
+	}
+	r := summaryOf(found[0])(found[0])
+	r.Origin = p.b.Origin(number)
+	p.emit(r)
+	if found[0].cut() {
+		p.cut(number)
+	}
+	return true
+}

@@ -1,0 +1,248 @@
+package loadresult
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/format"
+)
+
+// vegeta is an open loop and counts from the send (attack.go: Timestamp is taken
+// when the request is built). Its "rate" is what it sent per second, its
+// "throughput" counts successes only, so the rate achieved is worked out from the
+// status codes as it is for other tools. A status of 0 is no answer.
+
+func newVegeta() *run {
+	r := &run{}
+	r.Tool = "vegeta"
+	r.Mode = "open"
+	r.FromSend = true
+	return r
+}
+
+// vegetaJSON reads report -type=json: durations are in ns. Latencies before
+// version 12 had no 90th.
+func vegetaJSON(t tree) *run {
+	r := newVegeta()
+	r.Sent = t.count("requests")
+	r.Offered = t.rate("rate")
+	r.Rate = t.rate("throughput")
+	r.Duration = t.ns(1, "duration") + t.ns(1, "wait")
+	r.Mean = t.ns(1, "latencies", "mean")
+	r.Max = t.ns(1, "latencies", "max")
+	for _, name := range slices.Sorted(maps.Keys(t.sub("latencies"))) {
+		if p, ok := strings.CutSuffix(name, "th"); ok {
+			if q, ok := percent(p); ok {
+				r.quantile(q, t.ns(1, "latencies", name))
+			}
+		}
+	}
+	codes := t.sub("status_codes")
+	for code := range codes {
+		r.vegetaCode(code, codes.count(code))
+	}
+	r.vegetaTotals()
+	if r.Duration > 0 {
+		r.BytesPerS = t.rate("bytes_in", "total") / (float64(r.Duration) / 1e9)
+	}
+	return r
+}
+
+func (r *run) vegetaCode(code string, n int64) bool {
+	c, ok := count(code)
+	if ok {
+		r.code(class(c), n)
+	}
+	return ok
+}
+
+func (r *run) vegetaTotals() {
+	r.Completed = r.answered()
+	r.Errors = r.failed()
+	r.counted = true
+	if r.Duration > 0 {
+		r.Rate = float64(r.Completed) / (float64(r.Duration) / 1e9)
+	}
+}
+
+// vegetaStarts: report prints "Requests [total, rate, throughput] …"; the
+// throughput came with version 8.
+func vegetaStarts(line string, _ *run) bool {
+	return strings.HasPrefix(line, "Requests ") && strings.Contains(line, "[total, rate") ||
+		vegetaHistStarts(line) || vegetaPlotStarts(line)
+}
+
+func vegetaHistStarts(line string) bool {
+	return strings.HasPrefix(line, "Bucket") && slices.Equal(strings.Fields(line), []string{"Bucket", "#", "%", "Histogram"})
+}
+
+func vegetaPlotStarts(line string) bool {
+	return strings.HasPrefix(line, "Value(ms)") && strings.Contains(line, "Percentile")
+}
+
+func vegetaText(r *run, line string) bool {
+	switch {
+	case vegetaHistStarts(line):
+		r.section = "hist"
+		return true
+	case vegetaPlotStarts(line):
+		r.section = "plot"
+		return true
+	case r.ended:
+		return true
+	case r.section == "hist":
+		return r.vegetaBucket(line)
+	case r.section == "plot":
+		return r.vegetaPlot(line)
+	case strings.TrimSpace(line) == "":
+		return true
+	case strings.HasPrefix(line, "Error Set:"):
+		r.ended = true
+		return true
+	}
+	name, rest, ok := strings.Cut(line, "[")
+	labels, values, ok2 := strings.Cut(rest, "]")
+	if !ok || !ok2 {
+		return false
+	}
+	if name = strings.TrimSpace(name); name == "Status Codes" {
+		for _, f := range strings.Fields(values) {
+			code, n, _ := strings.Cut(f, ":")
+			c, ok := count(n)
+			if !ok || !r.vegetaCode(code, c) {
+				return false
+			}
+		}
+		r.vegetaTotals()
+		return true
+	}
+	label, value := strings.Split(labels, ", "), strings.Split(values, ", ")
+	if len(label) != len(value) {
+		return false
+	}
+	for i := range label {
+		if !r.vegetaFigure(name, label[i], strings.TrimSpace(value[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *run) vegetaFigure(name, label, value string) (ok bool) {
+	switch name + " " + label {
+	case "Requests total":
+		r.Sent, ok = count(value)
+	case "Requests rate":
+		r.Offered, ok = scaled(value, 1000)
+	case "Requests throughput":
+		r.Rate, ok = scaled(value, 1000)
+	case "Duration total":
+		r.Duration, ok = duration(value)
+	case "Latencies mean":
+		r.Mean, ok = duration(value)
+	case "Latencies max":
+		r.Max, ok = duration(value)
+	case "Bytes In total":
+		var n int64
+		if n, ok = count(value); ok && r.Duration > 0 {
+			r.BytesPerS = float64(n) / (float64(r.Duration) / 1e9)
+		}
+	default:
+		if name != "Latencies" || label == "min" {
+			return true
+		}
+		q, isQ := percent(label)
+		v, isV := duration(value)
+		if ok = isQ && isV; ok {
+			r.quantile(q, v)
+		}
+	}
+	return ok
+}
+
+// vegetaBucket reads "[2ms,   4ms]   5505  29.92%  #####": how many requests
+// took less than the bucket's end is a point of their distribution. The last
+// bucket, to +Inf, says how many there were.
+func (r *run) vegetaBucket(line string) bool {
+	if strings.TrimSpace(line) == "" {
+		return true
+	}
+	bounds, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "]")
+	_, end, ok2 := strings.Cut(bounds, ",")
+	fields := strings.Fields(rest)
+	if !ok || !ok2 || len(fields) < 2 || !strings.HasSuffix(fields[1], "%") {
+		return false
+	}
+	n, ok := count(fields[0])
+	if !ok {
+		return false
+	}
+	if k := len(r.below); k > 0 {
+		n += r.below[k-1].n
+	}
+	if end = strings.TrimSpace(end); end != "+Inf" {
+		v, ok := duration(end)
+		if ok && len(r.below) < 1000 {
+			r.below = append(r.below, bound{v, n})
+		}
+		return ok
+	}
+	r.Completed, r.ended = n, true
+	for _, b := range r.below {
+		if b.n > 0 && b.n < n {
+			r.quantile(float64(b.n)/float64(n), b.ns)
+		}
+	}
+	return true
+}
+
+// bound says how many requests took less than some time.
+type bound struct{ ns, n int64 }
+
+// vegetaPlot reads "2.437924   0.500000    100         2.000000": ms, share,
+// count. Points beyond which lies less than one request are the maximum again.
+func (r *run) vegetaPlot(line string) bool {
+	fields := strings.Fields(line)
+	if len(fields) == 0 {
+		return true
+	}
+	if len(fields) != 4 {
+		return false
+	}
+	ms, err1 := strconv.ParseFloat(fields[0], 64)
+	q, err2 := strconv.ParseFloat(fields[1], 64)
+	n, isN := count(fields[2])
+	v, isV := ns(ms * 1e6)
+	if err1 != nil || err2 != nil || !isN || !isV || !(q >= 0 && q <= 1) {
+		return false
+	}
+	switch {
+	case q == 1:
+		r.Max, r.Completed, r.ended = v, n, true
+	case q > 0 && (1-q)*float64(n)/q >= 1:
+		r.quantile(q, v)
+	}
+	return true
+}
+
+func vegetaWhole(r *run) bool { return r.ended }
+
+// vegetaGob: the results as attack writes them are Go's gob, which describes
+// the type before the first value.
+func isVegetaGob(head []byte) bool {
+	head = head[:min(len(head), 1024)]
+	for _, name := range []string{"Result", "Attack", "Seq", "Timestamp", "BytesOut"} {
+		if !bytes.Contains(head, []byte(name)) {
+			return false
+		}
+	}
+	return bytes.IndexByte(head, 0) >= 0
+}
+
+func (p *parser) vegetaGob(a *format.Artifact) error {
+	return errors.New("is vegeta's binary form: run `vegeta encode " + a.Name + " > results.json` and give that file")
+}

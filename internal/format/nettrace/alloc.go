@@ -1,0 +1,209 @@
+package nettrace
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
+)
+
+// allocations sums what was allocated by where and of what type. Events are
+// samples: an allocation tick (10) comes for every 100 KB on the way, with the type
+// that crossed it, and for each large object; AllocationSampled (303, .NET 10) for
+// an object drawn at random, one in 100 KiB on average. Where a session has both, ticks count.
+type allocations struct {
+	sums    []allocated
+	places  map[uint64]uint32 // in sums, by key
+	types   map[string]int32  // classes by name as it came, in UTF-16
+	names   []string          // of classes
+	classes map[string]int32  // by name
+	lately  [256]typeName     // by the lowest bits of the type's address
+
+	ticks, sampled, left int64
+	first, last          int64
+}
+
+// typeName is a class and how its name came, with the zero at its end.
+type typeName struct {
+	name  string
+	class int32
+}
+
+type allocated struct {
+	stack   eventpipe.StackID
+	class   int32
+	kind    uint32
+	drawn   bool    // by AllocationSampled
+	count   int64   // events
+	objects float64 // that these stand for, of large ones
+	bytes   float64
+	time    int64 // of the first
+	n       int64
+}
+
+// Kinds of allocation.
+const (
+	small  = 0
+	large  = 1 // on the large object heap
+	pinned = 2
+)
+
+var allocationKinds = [...]string{"small objects", "large objects", "pinned objects"}
+
+const (
+	maxAllocations = 256 << 10 // stacks × types
+	sampleMean     = 100 << 10 // bytes between two of AllocationSampled, on average
+)
+
+func (a *allocations) init() {
+	a.places = make(map[uint64]uint32)
+	a.types = make(map[string]int32)
+	a.classes = make(map[string]int32)
+}
+
+func (q *process) allocationTick(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload())
+	bytes, kind := float64(c.U32()), c.U32()
+	class, address := int32(-1), uint64(0)
+	if e.Meta.Version >= 2 {
+		c.Skip(2)
+		bytes = float64(c.U64())
+		class = q.allocs.class(c.Pointer(), &c)
+	}
+	if e.Meta.Version >= 3 {
+		c.Skip(4) // heap
+		address = c.Pointer()
+	}
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	if class < 0 {
+		class = q.allocs.named(nil)
+	}
+	q.allocs.ticks++
+	q.survival.follow(e, address, class, kind, bytes)
+	q.allocs.add(e, class, kind, bytes, 0)
+}
+
+func (q *process) allocationSampled(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload())
+	kind := c.U32()
+	c.Skip(2)
+	class := q.allocs.class(c.Pointer(), &c)
+	c.Pointer()
+	size := float64(c.U64())
+	if !c.OK() || size <= 0 {
+		q.bad(e)
+		return
+	}
+	q.allocs.sampled++
+	// An object of this size is drawn with probability 1 − e^(−size/mean).
+	q.allocs.add(e, class, kind, size, -math.Expm1(-size/sampleMean))
+}
+
+// class reads the name of the type at an address. The address may be another type's
+// by now, so that the name is compared.
+func (a *allocations) class(address uint64, c *eventpipe.Cursor) int32 {
+	lately := &a.lately[(address>>3^address>>11)%uint64(len(a.lately))]
+	rest := c.Rest()
+	if n := len(lately.name); n > 0 && len(rest) >= n && string(rest[:n]) == lately.name {
+		c.Skip(n)
+		return lately.class
+	}
+	c.SkipUTF16()
+	if !c.OK() {
+		return -1
+	}
+	name := rest[:len(rest)-c.Len()]
+	class := a.named(name)
+	*lately = typeName{string(name), class}
+	return class
+}
+
+// named is the class of a name in UTF-16 with its zero.
+func (a *allocations) named(utf16 []byte) int32 {
+	if class, ok := a.types[string(utf16)]; ok {
+		return class
+	}
+	name := eventpipe.UTF16(utf16)
+	class, ok := a.classes[name]
+	if !ok {
+		class = int32(len(a.names))
+		a.classes[name] = class
+		a.names = append(a.names, clean(name))
+	}
+	a.types[string(utf16)] = class
+	return class
+}
+
+// add counts an event; of one that was drawn with a probability, so many more objects.
+func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes, drawn float64) {
+	if a.first == 0 {
+		a.first = e.Time
+	}
+	a.last = e.Time
+	kind = min(kind, pinned)
+	key := uint64(e.Stack)<<32 | uint64(class)<<3 | uint64(kind)
+	objects := 1.
+	if drawn > 0 {
+		key |= 1 << 2
+		objects, bytes = 1/drawn, bytes/drawn
+	}
+	at, ok := a.places[key]
+	if !ok {
+		if len(a.sums) == maxAllocations {
+			a.left++
+			return
+		}
+		at = uint32(len(a.sums))
+		a.places[key] = at
+		a.sums = append(a.sums, allocated{stack: e.Stack, class: class, kind: kind, drawn: drawn > 0, time: e.Time, n: e.N})
+	}
+	s := &a.sums[at]
+	s.count++
+	s.objects += objects
+	s.bytes += bytes
+}
+
+// emit writes a row for each stack and type; its class is the type. Large objects have two more.
+func (a *allocations) emit(q *process) {
+	if len(a.sums) == 0 {
+		return
+	}
+	q.cover(evidence.CoverAllocation, q.since(), q.until(), 0)
+	kind, unit := q.b.Name(evidence.SampleAllocated), q.b.Name("bytes")
+	q.b.RoomForSamples(len(a.sums))
+	for _, i := range a.most() {
+		s := &a.sums[i]
+		if s.drawn && a.ticks > 0 {
+			continue
+		}
+		row := evidence.Sample{Subject: q.id, Stack: q.stack(s.stack, false, s.time), Type: kind, Unit: unit,
+			Class: q.b.Name(a.names[s.class]), Value: int64(min(s.bytes, 1<<62)), Origin: q.b.Origin(s.n)}
+		q.b.Sample(row)
+		if s.kind == large {
+			row.Type = q.b.Name(evidence.SampleLargeAllocated)
+			q.b.Sample(row)
+			row.Type, row.Unit, row.Value = q.b.Name(evidence.SampleLargeObjects), q.b.Name("count"), int64(s.objects+.5)
+			q.b.Sample(row)
+		}
+	}
+	if a.left > 0 {
+		q.b.Warnf(0, "allocations have more than %d combinations of stack and type: events of the others left out: %d", maxAllocations, a.left)
+	}
+}
+
+// most are the places in sums in an order that repeats: most bytes first.
+func (a *allocations) most() []uint32 {
+	order := make([]uint32, len(a.sums))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	sorting.By(order, func(x, y uint32) int {
+		return cmp.Or(-cmp.Compare(a.sums[x].bytes, a.sums[y].bytes), cmp.Compare(a.sums[x].n, a.sums[y].n))
+	})
+	return order
+}

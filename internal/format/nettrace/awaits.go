@@ -1,0 +1,312 @@
+package nettrace
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
+)
+
+// awaits are what async methods waited for while they held no thread, as the task library tells
+// it (System.Threading.Tasks.TplEventSource, keywords TaskTransfer and Tasks): an await of a task
+// that has not completed, with the stack of the method that awaits, and its end, with the stack of
+// what completed the task (TaskAwaiter.OutputWaitEtwEvents in dotnet/runtime).
+//
+// As a method suspends so does its caller, which awaits it: only the innermost await of such a
+// chain says what is waited for. Sessions are short, since each await costs; a wait that the
+// session's end cut off counts as long as waits at its place are in the mean, if each moment of
+// a wait is as likely to end it.
+type awaits struct {
+	open    map[int32]*await
+	last    map[int64]*await // of a thread, if nothing but that await's beginning was told of it since
+	rows    []*await
+	dropped int64
+}
+
+type await struct {
+	start, end int64 // end 0: it was not seen
+	stack, by  eventpipe.StackID
+	activity   eventpipe.GUID
+	outer      bool     // it awaits a method that awaits
+	of         *request // nil: not known
+	call       *call    // that its request had begun last
+	n          int64
+
+	located bool
+	key     [2]string        // the method of the service, and the one that awaits
+	frames  evidence.StackID // from that on
+}
+
+const maxAwaits = 256 << 10
+
+func (a *awaits) init() {
+	a.open = make(map[int32]*await)
+	a.last = make(map[int64]*await)
+}
+
+// awaitBegin reads TaskWaitBegin(scheduler, originating task, task, behavior, …).
+func (q *process) awaitBegin(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload())
+	c.Skip(8)
+	task, behavior := c.I32(), c.I32()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	a := &q.awaits
+	if behavior != asynchronous {
+		return // a thread waits for it: Task.Wait
+	}
+	if len(a.rows) == maxAwaits {
+		a.dropped++
+		return
+	}
+	before := a.last[e.Thread]
+	x := &await{start: e.Time, stack: e.Stack, activity: e.Activity, of: q.awaiter(e), n: e.N,
+		outer: before != nil && before.activity == e.Activity && e.Time-before.start < suspending}
+	if x.of != nil {
+		x.call = x.of.latest
+	}
+	a.open[task], a.last[e.Thread] = x, x
+	a.rows = append(a.rows, x)
+}
+
+const asynchronous = 2
+
+// suspending is how long (ns) after a method its caller suspends at most.
+const suspending = 1e6
+
+// awaitEnd reads TaskWaitEnd(scheduler, originating task, task).
+func (q *process) awaitEnd(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload())
+	c.Skip(8)
+	task := c.I32()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	a := &q.awaits
+	delete(a.last, e.Thread)
+	if x := a.open[task]; x != nil {
+		x.end, x.by = e.Time, e.Stack
+		delete(a.open, task)
+	}
+}
+
+// awaitPlace is where awaits were, and what ended them.
+type awaitPlace struct {
+	kind, function string
+	stack          evidence.StackID
+	seen           float64 // ns
+	count, ended   int
+	rows           []*await
+	n              int64
+}
+
+func (q *process) emitAwaits() {
+	a := &q.awaits
+	until := q.until()
+	places := make(map[[2]string]*awaitPlace)
+	told := q.calls.any || !q.requests.watched
+	requests := slices.ContainsFunc(a.rows, func(x *await) bool { return x.activity != eventpipe.GUID{} })
+	streams := q.symbols.streaming()
+	ended := make(map[eventpipe.GUID]int64) // of the outermost await of an activity
+	for _, x := range a.rows {
+		if x.end == 0 {
+			ended[x.activity] = until
+		} else {
+			ended[x.activity] = max(ended[x.activity], x.end)
+		}
+	}
+	within := make(map[string][]*await) // what is awaited by methods that a place's method awaits
+	for _, x := range a.rows {
+		if requests && x.activity == (eventpipe.GUID{}) {
+			continue
+		}
+		q.locate(x)
+		function, stack := x.key[1], x.frames
+		if streams.awaits(x) || hasAny(function, ofConnections) {
+			continue
+		}
+		if x.outer {
+			within[function] = append(within[function], x)
+			continue
+		}
+		if x.of != nil && q.forConnection(x, function) {
+			continue
+		}
+		if function == "" || told && hasAny(function, toldByCalls) {
+			continue
+		}
+		key := x.key
+		p := places[key]
+		if p == nil {
+			p = &awaitPlace{function: function, stack: stack, n: x.n}
+			places[key] = p
+		}
+		p.rows = append(p.rows, x)
+		p.count++
+		if x.end > 0 {
+			p.ended++
+			p.seen += float64(x.end - x.start)
+		} else {
+			p.seen += float64(until - x.start)
+		}
+	}
+	if requests && len(places) > 0 {
+		n := 0
+		for _, p := range places {
+			n += p.count
+		}
+		q.fact(evidence.FactRequestsAwait, "", float64(n), 0)
+	}
+	unit := q.b.Name("ns")
+	for _, key := range slices.SortedFunc(maps.Keys(places), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) }) {
+		p := places[key]
+		if told && q.calling(p) {
+			continue
+		}
+		kind, what := q.endedBy(p)
+		if kind == evidence.SampleAwaitOther {
+			if k := limitAt(p, ended, within[key[1]], q.since(), until); k > 0 {
+				kind, what = evidence.SampleAwaitPool, fmt.Sprintf("limit of %d at", k)
+			}
+		}
+		q.awaitedBy(p, kind, what)
+		mean := min(p.seen/float64(max(1, p.ended)), mostLasting*float64(until-q.since()))
+		q.b.Sample(evidence.Sample{Subject: q.id, Time: p.rows[0].start, Stack: p.stack, Type: q.b.Name(kind), Unit: unit, Class: q.b.Name(what),
+			Value: int64(mean * float64(p.count)), Origin: q.b.Origin(p.n)})
+	}
+	q.coverAwaits()
+	if a.dropped > 0 {
+		q.b.Warnf(0, "there are more than %d awaits: later ones left out: %d", maxAwaits, a.dropped)
+	}
+}
+
+// mostLasting sessions is as long as a wait is taken to be of which hardly any end was seen.
+const mostLasting = 4
+
+// toldByCalls are libraries whose calls are told of by themselves, beside the awaits or by another
+// session. Where a session watches requests, and no call was told of, they are not: before .NET 5 an
+// HttpClient of a SocketsHttpHandler tells nothing.
+var toldByCalls = []string{"System.Net.", "System.Data.", "Microsoft.Data.", "Microsoft.EntityFrameworkCore."}
+
+// calling says whether most of the awaits of a place were ended by one of those libraries: newer
+// ones await by means that are not told of, so that the innermost await is that of their caller.
+func (q *process) calling(p *awaitPlace) bool {
+	n := 0
+	for _, x := range p.rows {
+		if x.end > 0 && hasAny(q.completes(x), tellingCalls) {
+			n++
+		}
+	}
+	return p.ended > 0 && 2*n > p.ended
+}
+
+// tellingCalls complete what is awaited of them; a socket alone tells nothing of calls.
+var tellingCalls = append([]string{"System.Net.Http."}, toldByCalls[1:]...)
+
+// ofConnections are methods of the server that await on behalf of a connection, which waits for its
+// next request most of the time: no request does.
+var ofConnections = []string{"Microsoft.AspNetCore.Server.Kestrel.Transport.", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol+<ProcessRequest",
+	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.HttpConnection", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.ConnectionDispatcher",
+	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.KestrelConnection", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http2.Http2Connection",
+	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http2.Http2FrameWriter", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http2.Http2OutputProducer"}
+
+// awaitPlumbing lies between an await and the method it is in.
+var awaitPlumbing = []string{"System.Diagnostics.Tracing.", "System.Threading.Tasks.", "System.Runtime.CompilerServices.", "System.Threading."}
+
+func hasAny(s string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+}
+
+// awaited is the method that awaits, and the stack from it on.
+func (q *process) awaited(x *await) (function string, stack evidence.StackID) {
+	addresses := q.p.r.Addresses(x.stack)
+	for i, at := range addresses {
+		name := q.function(at, x.start)
+		if name == "" || hasAny(name, awaitPlumbing) {
+			continue
+		}
+		var frames []evidence.Frame
+		for _, at := range addresses[i:min(len(addresses), i+maxFrames)] {
+			id, _ := q.frame(at, x.start)
+			frames = append(frames, evidence.Frame{Func: id})
+		}
+		return name, q.b.Stack(frames)
+	}
+	return "", 0
+}
+
+// user is the innermost method around an await that is not of the class library or the server; ""
+// if there is none, as where a method goes on after an await.
+func (q *process) user(x *await) string {
+	for _, at := range q.p.r.Addresses(x.stack) {
+		if name := q.function(at, x.start); name != "" && !hasAny(name, libraries) {
+			return name
+		}
+	}
+	return ""
+}
+
+// libraries are those that services are built from, by their namespaces.
+var libraries = []string{"System.", "Microsoft."}
+
+// function is the method at an address, without its module; "" unknown.
+func (q *process) function(address uint64, time int64) string {
+	s := q.symbols.nameTable
+	index, _ := s.at(address, time)
+	if index < 0 {
+		return ""
+	}
+	_, name, _ := strings.Cut(string(s.text.frame(&s.methods[index], s.modules)), "!")
+	return name
+}
+
+// ofAnswers are methods of the server that await until a client has taken so much of an answer that
+// more of it fits into the buffers.
+var ofAnswers = []string{"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.PipeWriterHelpers.TimingPipeFlusher",
+	"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.Http1OutputProducer", "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http3.Http3OutputProducer"}
+
+// What completes a task, by a function on the stack of its completion.
+var awaitEnds = []struct{ prefix, kind, what string }{
+	{"System.Threading.Tasks.Task+DelayPromise.", evidence.SampleAwaitTimer, "Task.Delay"},
+	{"System.Threading.PeriodicTimer", evidence.SampleAwaitTimer, "PeriodicTimer"},
+	{"System.Net.Sockets.", evidence.SampleAwaitSocket, "a socket"},
+	{"System.Threading.Channels.", evidence.SampleAwaitOther, "a channel"},
+}
+
+// endedBy says what most often ended the awaits of a place.
+func (q *process) endedBy(p *awaitPlace) (kind, what string) {
+	if hasAny(p.function, ofAnswers) {
+		return evidence.SampleAwaitClient, "client taking the answer"
+	}
+	counts := make(map[int]int)
+	for _, x := range p.rows {
+		if x.end == 0 {
+			continue
+		}
+		by := -1
+		for _, at := range q.p.r.Addresses(x.by) {
+			name := q.function(at, x.end)
+			if by = slices.IndexFunc(awaitEnds, func(e struct{ prefix, kind, what string }) bool { return strings.HasPrefix(name, e.prefix) }); by >= 0 {
+				break
+			}
+		}
+		counts[by]++
+	}
+	best := -1
+	for by, n := range counts {
+		if n > counts[best] || n == counts[best] && by > best {
+			best = by
+		}
+	}
+	if best < 0 {
+		return evidence.SampleAwaitOther, "await"
+	}
+	return awaitEnds[best].kind, awaitEnds[best].what
+}

@@ -1,0 +1,292 @@
+package nettrace
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
+)
+
+// Events of Microsoft-Diagnostics-DiagnosticSource have three fields: a source, an
+// event and a list of names and values, which ones the session asked for in
+// FilterAndPayloadSpecs. Its types do not describe that list before version 5 of the
+// container, so it is read as it is written: a 16-bit count, then pairs of strings.
+
+// arguments are those of one event, decoded to UTF-8 one behind the other.
+type arguments struct {
+	text          []byte
+	source, event span
+	pairs         []pair
+}
+
+type span struct{ from, to int }
+
+type pair struct{ name, value span }
+
+func (a *arguments) of(s span) []byte { return a.text[s.from:s.to] }
+
+func (a *arguments) read(c *eventpipe.Cursor) bool {
+	a.text, a.pairs = a.text[:0], a.pairs[:0]
+	next := func() span {
+		from := len(a.text)
+		a.text = c.AppendUTF16(a.text)
+		return span{from, len(a.text)}
+	}
+	a.source, a.event = next(), next()
+	for n := c.U16(); n > 0 && c.OK(); n-- {
+		p := pair{name: next()}
+		p.value = next()
+		a.pairs = append(a.pairs, p)
+	}
+	return c.OK()
+}
+
+// get finds a value by any of its names: those that dotnet-monitor and the runtime's
+// own shortcuts ask by, which are the last part of a property's path unless told.
+func (a *arguments) get(names ...string) []byte {
+	for _, name := range names {
+		for _, p := range a.pairs {
+			if string(a.of(p.name)) == name {
+				return a.of(p.value)
+			}
+		}
+	}
+	return nil
+}
+
+// tag finds a tag of an activity: "[http.route, /play/{id}],[…]".
+func (a *arguments) tag(name string) []byte {
+	tags := a.get("Tags")
+	i := bytes.Index(tags, []byte("["+name+", "))
+	if i < 0 {
+		return nil
+	}
+	value, _, _ := bytes.Cut(tags[i+len(name)+3:], []byte("]"))
+	return value
+}
+
+// ticks reads a number of 100 ns as ns; 0 if there is none.
+func (a *arguments) ticks(names ...string) int64 {
+	v, err := strconv.ParseInt(string(a.get(names...)), 10, 64)
+	if err != nil || v <= 0 || v > 1<<62/100 {
+		return 0
+	}
+	return v * 100
+}
+
+// What an event is about.
+type about uint8
+
+const (
+	aboutNothing about = iota
+	aboutRequest       // of the server
+	aboutCall          // of a client
+)
+
+// Sources and events that tell of requests, by the end of the event's name. The
+// second of each is of ASP.NET Core 2 and the AspNetCoreHosting shortcut keyword.
+var requestEvents = [][]byte{[]byte("Hosting.HttpRequestIn"), []byte("Hosting.HttpRequestIn.Start"), []byte("Hosting.HttpRequestIn.Stop"),
+	[]byte("Hosting.BeginRequest"), []byte("Hosting.EndRequest")}
+
+var callEvents = [][]byte{[]byte("Http.HttpRequestOut"), []byte("Http.HttpRequestOut.Start"), []byte("Http.HttpRequestOut.Stop")}
+
+func (a *arguments) about() about {
+	event := a.of(a.event)
+	for _, s := range requestEvents {
+		if bytes.HasSuffix(event, s) {
+			return aboutRequest
+		}
+	}
+	for _, s := range callEvents {
+		if bytes.HasSuffix(event, s) {
+			return aboutCall
+		}
+	}
+	return aboutNothing
+}
+
+// activityName is what a start and its stop have in common beside their event
+// source's activity id.
+func (a *arguments) activityName() []byte {
+	return a.get("ActivityId", "Id", "SpanId", "ActivitySpanId")
+}
+
+// Calls that libraries tell of by two events with a key in common, which are no activities: by
+// the end of the event's name.
+var callBegins = [][]byte{[]byte("System.Net.Http.Request"), []byte(".WriteCommandBefore"), []byte(".WriteConnectionOpenBefore"), []byte(".Command.CommandExecuting")}
+
+var callEnds = [][]byte{[]byte("System.Net.Http.Response"), []byte(".WriteCommandAfter"), []byte(".WriteCommandError"), []byte(".WriteConnectionOpenAfter"), []byte(".WriteConnectionOpenError"),
+	[]byte(".Command.CommandExecuted"), []byte(".Command.CommandError")}
+
+// callKey is what the two events of a call have in common, of which nothing else tells.
+func (a *arguments) callKey() []byte { return a.get("LoggingRequestId", "OperationId", "CommandId") }
+
+// callEvent reads an event that begins or ends such a call.
+func (q *process) callEvent(e *eventpipe.Event, a *arguments) bool {
+	key := a.callKey()
+	if len(key) == 0 {
+		return false
+	}
+	ends := func(s []byte) bool { return bytes.HasSuffix(a.of(a.event), s) }
+	switch {
+	case slices.ContainsFunc(callBegins, ends):
+		if source := a.get("DataSource"); len(source) > 0 {
+			q.callStart(e, key, "db ", source, nil)
+			return true
+		}
+		q.callStart(e, key, "http ", a.target(), nil).routed(q, a.get("AbsolutePath"))
+	case slices.ContainsFunc(callEnds, ends):
+		q.callStop(e, key)
+	default:
+		return false
+	}
+	return true
+}
+
+func (q *process) arguments(e *eventpipe.Event) (*arguments, bool) {
+	a := &q.requests.arguments
+	c := q.p.r.Cursor(e.Payload())
+	if !a.read(&c) {
+		q.bad(e)
+		return nil, false
+	}
+	return a, true
+}
+
+// diagnosticStart reads Activity1Start, Activity2Start, ActivityStart …
+func (q *process) diagnosticStart(e *eventpipe.Event) {
+	a, ok := q.arguments(e)
+	if !ok {
+		return
+	}
+	switch a.about() {
+	case aboutRequest:
+		q.serverStart(e, a)
+	case aboutCall:
+		q.callStart(e, a.activityName(), "http ", a.target(), a.get("ActivityParentId", "ParentId", "ParentSpanId"))
+	}
+}
+
+// serverStart takes up a request, unless hosting has just told of it on the same
+// thread.
+func (q *process) serverStart(e *eventpipe.Event, a *arguments) {
+	r := &q.requests
+	r.watched = true
+	x := r.byActivity[e.Related]
+	if x == nil || x.source[diagnostic] != never {
+		x = r.byThread[e.Thread]
+	}
+	if x == nil || x.source[hosting] != begun || x.source[diagnostic] != never || e.Time-x.start > sameStart {
+		if x = r.begin(e); x == nil {
+			return
+		}
+	}
+	x.source[diagnostic] = begun
+	q.detail(x, a)
+	if name := a.activityName(); len(name) > 0 {
+		if old := r.byName[string(name)]; old != nil && old != x {
+			q.close(old, evidence.Unfinished, e.Time)
+		}
+		x.name = string(name)
+		r.byName[x.name] = x
+	} else if e.Activity != (eventpipe.GUID{}) && x.source[hosting] == never {
+		x.activity = e.Activity
+		r.byActivity[e.Activity] = x
+	}
+}
+
+// sameStart is how many ns hosting's start and diagnostics' are apart at most: they
+// are told one after the other, unless the thread is not run in between.
+const sameStart = 1e9
+
+// detail takes what a start or a stop tells of a request.
+func (q *process) detail(x *request, a *arguments) {
+	r := &q.requests
+	if method := a.get("Method"); len(method) > 0 {
+		x.method = string(method[:min(len(method), 32)])
+	} else if method := a.tag("http.request.method"); len(method) > 0 {
+		x.method = string(method[:min(len(method), 32)])
+	}
+	if route := first(a.get("Route", "RouteTemplate", "Template", "RawText"), a.tag("http.route")); len(route) > 0 {
+		if route[0] != '/' { // attribute routes are written without
+			route = append([]byte("/"), route...)
+		}
+		x.route, x.known = r.b.Name(clean(x.method+" "+string(route[:min(len(route), maxRouteText)]))), true
+	} else if path := first(a.get("Path"), a.tag("url.path")); len(path) > 0 && !x.known && (x.route == 0 || x.method != "") {
+		x.route = r.routeOf([]byte(x.method), path)
+	}
+	if status, err := strconv.Atoi(string(first(a.get("StatusCode"), a.tag("http.response.status_code")))); err == nil && status >= 500 {
+		x.outcome = evidence.Failed
+	}
+	if string(a.get("Status")) == "Error" {
+		x.outcome = evidence.Failed
+	}
+}
+
+const maxRouteText = 200
+
+func first(texts ...[]byte) []byte {
+	for _, t := range texts {
+		if len(t) > 0 {
+			return t
+		}
+	}
+	return nil
+}
+
+// diagnosticStop reads Activity1Stop, Activity2Stop, ActivityStop …
+func (q *process) diagnosticStop(e *eventpipe.Event) {
+	a, ok := q.arguments(e)
+	if !ok {
+		return
+	}
+	switch a.about() {
+	case aboutRequest:
+		q.serverStop(e, a)
+	case aboutCall:
+		q.callStop(e, a.activityName())
+	}
+}
+
+// serverStop ends a request. One that began before the session tells how long it
+// took, and so when it began.
+func (q *process) serverStop(e *eventpipe.Event, a *arguments) {
+	r := &q.requests
+	r.watched = true
+	x := r.byName[string(a.activityName())]
+	if x == nil && len(a.activityName()) == 0 {
+		x = r.byActivity[e.Activity]
+	}
+	if x == nil {
+		took := a.ticks("ActivityDuration", "DurationTicks", "Duration")
+		if took == 0 || took > e.Time {
+			return
+		}
+		r.open++
+		x = &request{start: e.Time - took, lane: e.Thread, n: e.N}
+	}
+	x.source[diagnostic] = ended
+	q.detail(x, a)
+	q.ended(x, e.Time)
+}
+
+// diagnosticEvent reads Event: what a session asks for between start and stop, as the
+// route that was matched (Microsoft.AspNetCore.Mvc.BeforeAction and the like).
+func (q *process) diagnosticEvent(e *eventpipe.Event) {
+	a, ok := q.arguments(e)
+	if !ok {
+		return
+	}
+	if q.callEvent(e, a) {
+		return
+	}
+	x := q.requests.byName[string(a.activityName())]
+	if x == nil {
+		x = q.requests.byActivity[e.Activity]
+	}
+	if x != nil {
+		q.detail(x, a)
+	}
+}

@@ -1,0 +1,134 @@
+package nettrace
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
+)
+
+// pool is what the runtime's thread pool did with the number of its threads.
+type pool struct {
+	watched     bool
+	adjustments []adjustment
+	dropped     int64
+	threads     points // worker threads there are, as threads begin and end
+	throughput  points // work items a second, as hill climbing saw it
+	bounds      []bound
+	byReason    [len(adjustReasons) + 1]int64
+}
+
+type bound struct {
+	key   string
+	value uint16
+	n     int64
+}
+
+type adjustment struct {
+	at      int64
+	threads uint32
+	reason  uint32
+	n       int64
+}
+
+// adjustReasons are why the number of threads was changed, by the runtime's names
+// for them. Starvation: nothing was taken off the queue for half a second.
+// CooperativeBlocking (.NET 6+): a thread told that it waits for a task.
+var adjustReasons = [...]string{"Warmup", "Initializing", "RandomMove", "ClimbingMove", "ChangePoint", "Stabilizing",
+	"Starvation", "ThreadTimedOut", "CooperativeBlocking"}
+
+const maxAdjustments = 256 << 10
+
+// adjusted reads ThreadPoolWorkerThreadAdjustment/Adjustment (55).
+func (q *process) adjusted(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload())
+	c.F64() // mean throughput
+	a := adjustment{at: e.Time, threads: c.U32(), reason: c.U32(), n: e.N}
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	p := &q.pool
+	p.watched = true
+	p.byReason[min(int(a.reason), len(adjustReasons))]++
+	if len(p.adjustments) == maxAdjustments {
+		p.dropped++
+		return
+	}
+	p.adjustments = append(p.adjustments, a)
+}
+
+// workerThread reads ThreadPoolWorkerThread/Start (50) and Stop (51).
+func (q *process) workerThread(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload())
+	n := c.U32()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	q.pool.watched = true
+	q.pool.threads.add(e.Time, float64(n), e.N)
+}
+
+// throughput reads ThreadPoolWorkerThreadAdjustment/Sample (54).
+func (q *process) throughput(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload())
+	v := c.F64()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	q.pool.watched = true
+	q.pool.throughput.add(e.Time, v, e.N)
+}
+
+// poolBounds reads ThreadPoolMinMaxThreads (59, .NET 7+).
+func (q *process) poolBounds(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload())
+	least, most := c.U16(), c.U16()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	q.pool.bounds = append(q.pool.bounds[:0], bound{evidence.FactPoolMinimum, least, e.N}, bound{evidence.FactPoolMaximum, most, e.N})
+}
+
+// managedPool says whether the pool is the one of .NET 6 and later, whose events count
+// all its threads; those before count the ones that work.
+func (q *process) managedPool() bool { return q.major() >= 6 }
+
+// major is the runtime's major version, 0 unknown.
+func (q *process) major() int {
+	major, _, _ := strings.Cut(q.version, ".")
+	n, _ := strconv.Atoi(major)
+	return n
+}
+
+func reasonName(reason uint32) string {
+	if int(reason) < len(adjustReasons) {
+		return adjustReasons[reason]
+	}
+	return "reason " + strconv.FormatUint(uint64(reason), 10)
+}
+
+func (p *pool) emit(q *process) {
+	for _, b := range p.bounds {
+		q.fact(b.key, strconv.Itoa(int(b.value)), float64(b.value), b.n)
+	}
+	if !p.watched {
+		return
+	}
+	for _, a := range p.adjustments {
+		q.b.Interval(evidence.Interval{Subject: q.id, Lane: evidence.AllLanes, Kind: evidence.PoolAdjusted, Start: a.at, End: a.at,
+			Cause: q.b.Name(reasonName(a.reason)), Extra: []evidence.Extra{{Key: evidence.PoolThreads, Value: float64(a.threads)}}, Origin: q.b.Origin(a.n)})
+	}
+	if !q.counters.has(evidence.SeriesPoolThreads) && q.managedPool() {
+		p.threads.emit(q, evidence.SeriesPoolThreads, "threads")
+	}
+	p.throughput.emit(q, "ThreadPool/throughput", "work items/s")
+	q.cover(evidence.CoverThreadPool, q.since(), q.until(), 0)
+	if p.dropped > 0 {
+		q.b.Warnf(0, "more than %d adjustments of the thread pool: later ones left out: %d", maxAdjustments, p.dropped)
+	}
+}

@@ -1,0 +1,279 @@
+package nettrace
+
+import (
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
+)
+
+// Some requests last as long as somebody listens: WebSockets, the connections of SignalR, streams
+// of gRPC, events of a server (text/event-stream). They are
+// not slow, and what they await says nothing of those that could be.
+//
+// No event says that a response has begun. What a request awaits tells it instead: a
+// library of those above, or nothing but the same timer, channel or the request's own body again
+// and again over a time in which others are long answered. A loop in the background
+// may be in the activity of whoever has begun it, or woken it, which awaits something else as well.
+
+// streamLibraries are what only such requests are in, by the beginnings of functions.
+var streamLibraries = []struct{ prefix, what string }{
+	{"System.Net.WebSockets.", "a WebSocket"},
+	{"Microsoft.AspNetCore.SignalR.", "SignalR"},
+	{"Microsoft.AspNetCore.Http.Connections.", "SignalR"},
+	{"Grpc.AspNetCore.Server.Internal.CallHandlers.DuplexStreaming", "a gRPC stream"},
+	{"Grpc.AspNetCore.Server.Internal.CallHandlers.ServerStreaming", "a gRPC stream"},
+	{"Grpc.AspNetCore.Server.Internal.CallHandlers.ClientStreaming", "a gRPC stream"},
+}
+
+// requestBody ends awaits of a request's own body.
+const requestBody = "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpRequestStream"
+
+const (
+	longRequest  = 1e9 // ns: what lasts as long may be a stream
+	repeatsOver  = 1e9 // ns: so long a request that is one awaits nothing but the same timer again and again
+	repeatsOften = 3
+	mostLong     = 1000
+)
+
+// streams are the requests of a process that are such, by all sessions of a file.
+type streams struct {
+	methods    map[string]string // that await, and what
+	activities map[eventpipe.GUID]bool
+	within     map[eventpipe.GUID]bool // what these are within: the request, where it awaits in an activity of its own
+}
+
+// loop is a request that awaits again.
+type loop struct {
+	method      string
+	pid         int32
+	first, last int64
+	n           int
+	most        int64 // ns: the longest session that saw it
+	other       bool  // elsewhere, or something else
+}
+
+// repeats says whether it awaits the same again and again: in two sessions, or for most of a long one.
+func (l *loop) repeats() bool {
+	over := l.last - l.first
+	return !l.other && (over >= repeatsOver || l.n >= repeatsOften && l.most >= repeatsOver && 2*over >= l.most)
+}
+
+// streaming finds them, once all methods have names.
+func (t *nameTable) streaming() *streams {
+	if t.streams != nil {
+		return t.streams
+	}
+	s := &streams{methods: make(map[string]string), activities: make(map[eventpipe.GUID]bool), within: make(map[eventpipe.GUID]bool)}
+	t.streams = s
+	libraries := make(map[string]bool) // methods that await such
+	loops := make(map[eventpipe.GUID]*loop)
+	told := make(map[string][2]int) // by method: how many awaits ended otherwise, and by what goes on by itself
+	for _, q := range t.processes {
+		for _, x := range q.awaits.rows {
+			q.locate(x)
+			method := x.method()
+			if what := q.library(x); what != "" {
+				s.methods[method], libraries[method] = what, true
+			}
+			if x.outer || x.activity == (eventpipe.GUID{}) {
+				continue
+			}
+			l := loops[x.activity]
+			if l == nil {
+				l = &loop{method: method, pid: q.pid, first: x.start}
+				loops[x.activity] = l
+			}
+			body := strings.HasPrefix(x.key[1], requestBody)
+			l.n++
+			l.most = max(l.most, q.until()-q.since())
+			l.last, l.other = max(l.last, x.start), l.other || method != l.method || method != x.key[1] && !body
+			if x.end > 0 || body {
+				n := told[method]
+				n[oneIf(body || q.goesOn(x))]++
+				told[method] = n
+			}
+		}
+	}
+	for g, l := range loops {
+		if n := told[l.method]; n[1] < n[0] || !l.repeats() {
+			continue
+		}
+		s.add(g, l.pid)
+		if s.methods[l.method] == "" {
+			s.methods[l.method] = "nothing but a timer, a channel or its own body again and again"
+		}
+	}
+	for _, q := range t.processes {
+		for _, x := range q.awaits.rows {
+			if libraries[x.method()] && x.activity != (eventpipe.GUID{}) {
+				s.add(x.activity, q.pid)
+			}
+		}
+		for g := range q.requests.upgraded {
+			s.activities[g] = true
+		}
+	}
+	return s
+}
+
+// add takes an activity for a stream.
+func (s *streams) add(g eventpipe.GUID, pid int32) {
+	if s.activities[g] {
+		return
+	}
+	s.activities[g] = true
+	ancestors(g, pid, func(g eventpipe.GUID) bool { s.within[g] = true; return false })
+}
+
+// method is that of the service that awaits, else the library's.
+func (x *await) method() string {
+	if x.key[0] != "" {
+		return x.key[0]
+	}
+	return x.key[1]
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// awaits says whether an await is a stream's.
+func (s *streams) awaits(x *await) bool {
+	return s.methods[x.method()] != "" || s.activities[x.activity]
+}
+
+// of are all activities that are streams or what these are within.
+func (s *streams) of() map[eventpipe.GUID]bool {
+	all := maps.Clone(s.activities)
+	maps.Copy(all, s.within)
+	return all
+}
+
+// locate finds where an await is.
+func (q *process) locate(x *await) {
+	if x.located {
+		return
+	}
+	x.located = true
+	function, stack := q.awaited(x)
+	x.key, x.frames = [2]string{q.user(x), function}, stack
+}
+
+// library is what of [streamLibraries] an await is in, or is ended by; "" nothing. What resumed the
+// method that awaits is somebody else.
+func (q *process) library(x *await) string {
+	for _, at := range q.p.r.Addresses(x.stack) {
+		name := q.function(at, x.start)
+		if hasAny(name, resumed) {
+			break
+		}
+		if what := libraryOf(name); what != "" {
+			return what
+		}
+	}
+	if x.end > 0 {
+		return libraryOf(q.completes(x))
+	}
+	return ""
+}
+
+// resumed are functions within which a method goes on after an await.
+var resumed = []string{"System.Threading.Tasks.Task.RunContinuations", "System.Threading.Tasks.AwaitTaskContinuation.", "System.Threading.ExecutionContext.Run"}
+
+func libraryOf(function string) string {
+	for _, l := range streamLibraries {
+		if strings.HasPrefix(function, l.prefix) {
+			return l.what
+		}
+	}
+	return ""
+}
+
+// completes is the function that completed the task an await was for.
+func (q *process) completes(x *await) string {
+	for _, at := range q.p.r.Addresses(x.by) {
+		if name := q.function(at, x.end); name != "" && !hasAny(name, awaitPlumbing) {
+			return name
+		}
+	}
+	return ""
+}
+
+// goesOn says whether a timer, a channel or the request's own body ended an await.
+func (q *process) goesOn(x *await) bool {
+	if strings.HasPrefix(q.completes(x), requestBody) {
+		return true
+	}
+	for _, at := range q.p.r.Addresses(x.by) {
+		name := q.function(at, x.end)
+		for _, e := range awaitEnds {
+			if strings.HasPrefix(name, e.prefix) {
+				return e.kind == evidence.SampleAwaitTimer || e.what == "a channel"
+			}
+		}
+	}
+	return false
+}
+
+// emitStreams tells which activities are streams, and of requests that last long which activity
+// and route they have: requests and awaits may be in different files.
+func (q *process) emitStreams() {
+	s := q.symbols.streaming()
+	if q.symbols.processes[0] == q {
+		ids := slices.SortedFunc(maps.Keys(s.of()), func(a, b eventpipe.GUID) int { return strings.Compare(string(a[:]), string(b[:])) })
+		for _, g := range ids[:min(len(ids), mostLong)] {
+			q.fact(evidence.FactStream, hex.EncodeToString(g[:]), longRequest, 0)
+		}
+		what := make(map[string]bool)
+		for _, w := range s.methods {
+			what[w] = true
+		}
+		if n := len(s.activities); n > 0 {
+			about := "upgraded connections"
+			if len(what) > 0 {
+				about = strings.Join(slices.Sorted(maps.Keys(what)), ", ")
+			}
+			q.b.Warnf(0, "what %s is left out: they go on as long as somebody listens, or in the background (%s)", format.Count(n, "activity awaits", "activities await"), about)
+		}
+	}
+	for _, x := range q.requests.long {
+		q.b.Fact(evidence.Fact{Subject: q.id, Key: evidence.FactLongRequest, Value: fmt.Sprintf("%s %s", hex.EncodeToString(x.activity[:]), q.b.Text(x.route)), Number: longRequest, Origin: q.b.Origin(x.n)})
+	}
+}
+
+// lastsLong keeps a request that may be a stream.
+func (r *requests) lastsLong(x *request, at int64) {
+	if at-x.start >= longRequest && x.activity != (eventpipe.GUID{}) && len(r.long) < mostLong {
+		r.long = append(r.long, longOne{x.activity, x.route, x.n})
+	}
+}
+
+type longOne struct {
+	activity eventpipe.GUID
+	route    evidence.NameID
+	n        int64
+}
+
+// requestUpgraded reads RequestUpgradedStart of Kestrel (.NET 5+): a WebSocket, mostly.
+func (q *process) requestUpgraded(e *eventpipe.Event) {
+	x := q.caller(e, nil)
+	if x == nil || x.activity == (eventpipe.GUID{}) {
+		return
+	}
+	r := &q.requests
+	if r.upgraded == nil {
+		r.upgraded = make(map[eventpipe.GUID]bool)
+	}
+	if len(r.upgraded) < mostLong {
+		r.upgraded[x.activity] = true
+	}
+}

@@ -1,0 +1,241 @@
+package nettrace
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
+)
+
+// survival follows sampled objects (those of allocation ticks) through collections by what these
+// tell of survivors: ranges that stayed (21) and that moved (22), and where generations lie (23),
+// keyword 0x400000. What dies in generation 2, or as a large object, was collected by the dearest of
+// collections: PerfView's Gen 2 Object Deaths (Coarse Sampling).
+//
+// A collection tells its survivors before it ends, one in the background in its last pause.
+// Objects that were allocated after that one began are in no range, and live.
+type survival struct {
+	watched bool // some collection told its survivors
+	off     bool // none did when one ended
+	objects []object
+	left    int64 // objects beyond maxObjects
+
+	spare  []keptRange // of a collection before
+	deaths []allocated // by stack and class
+	places map[uint64]uint32
+}
+
+// object is a sampled one that may still live.
+type object struct {
+	address    uint64
+	allocated  int64
+	stack      eventpipe.StackID
+	class      int32
+	generation int8
+	bytes      float64
+	n          int64
+}
+
+// survivors are what one collection told.
+type survivors struct {
+	kept    []keptRange
+	regions []region // where generations lie, told after the survivors
+	settled bool     // objects were held against kept
+}
+
+type keptRange struct{ from, to, size uint64 }
+
+type region struct {
+	from, size uint64
+	generation int8
+}
+
+const (
+	maxObjects = 256 << 10
+	maxRanges  = 1 << 20 // of one collection; what lies beyond counts as alive
+)
+
+// follow begins to follow an object.
+func (s *survival) follow(e *eventpipe.Event, address uint64, class int32, kind uint32, bytes float64) {
+	if s.off || address == 0 {
+		return
+	}
+	if len(s.objects) == maxObjects {
+		s.left++
+		return
+	}
+	generation := int8(evidence.Gen0)
+	switch kind {
+	case large:
+		generation = evidence.LargeObjects
+	case pinned:
+		generation = evidence.PinnedObjHeap
+	}
+	s.objects = append(s.objects, object{address: address, allocated: e.Time, stack: e.Stack, class: class, generation: generation, bytes: bytes, n: e.N})
+}
+
+// survivorsOf is where to write what a collection tells, nil without one.
+func (g *collector) survivorsOf() *survivors {
+	y := g.latest()
+	if y == nil {
+		return nil
+	}
+	if y.survivors == nil {
+		y.survivors = new(survivors)
+	}
+	return y.survivors
+}
+
+// stayed reads BulkSurvivingObjectRanges (21).
+func (q *process) stayed(e *eventpipe.Event) { q.ranges(e, false) }
+
+// moved reads BulkMovedObjectRanges (22).
+func (q *process) moved(e *eventpipe.Event) { q.ranges(e, true) }
+
+func (q *process) ranges(e *eventpipe.Event, moved bool) {
+	q.survival.watched = true // also of a collection that began before the session
+	s := q.gc.survivorsOf()
+	if s == nil {
+		return
+	}
+	s.regions = s.regions[:0] // those before it are where generations were
+	c := q.p.r.Cursor(e.Payload())
+	c.Skip(4)
+	n := c.U32()
+	c.Skip(2)
+	if s.kept == nil {
+		s.kept, q.survival.spare = q.survival.spare, nil
+	}
+	for range n {
+		from := c.Pointer()
+		to := from
+		if moved {
+			to = c.Pointer()
+		}
+		size := c.U64()
+		if !c.OK() {
+			q.bad(e)
+			return
+		}
+		if len(s.kept) < maxRanges {
+			s.kept = append(s.kept, keptRange{from, to, size})
+		}
+	}
+}
+
+// generationRange reads GenerationRange (23): told for all of them when a collection begins and
+// when it ends.
+func (q *process) generationRange(e *eventpipe.Event) {
+	s := q.gc.survivorsOf()
+	if s == nil {
+		return
+	}
+	c := q.p.r.Cursor(e.Payload())
+	generation, from, used := c.U8(), c.Pointer(), c.U64()
+	if !c.OK() || generation >= evidence.Generations {
+		q.bad(e)
+		return
+	}
+	if len(s.regions) < maxRanges {
+		s.regions = append(s.regions, region{from, used, int8(generation)})
+	}
+}
+
+// settle holds objects against what a collection kept; once, before another one moves them.
+func (q *process) settle(y *cycle) {
+	s := y.survivors
+	if s == nil || s.settled || len(s.kept) == 0 {
+		return
+	}
+	s.settled = true
+	sorting.ByNumber(s.kept, func(r *keptRange) uint64 { return r.from })
+	live := q.survival.objects[:0]
+	for _, o := range q.survival.objects {
+		collected := y.generation >= evidence.Gen2 || uint32(o.generation) <= y.generation
+		if collected && o.allocated < y.start {
+			i, _ := slices.BinarySearchFunc(s.kept, o.address, func(r keptRange, a uint64) int {
+				if r.from <= a {
+					return -1
+				}
+				return 1
+			})
+			if i == 0 || o.address-s.kept[i-1].from >= s.kept[i-1].size {
+				if len(s.kept) < maxRanges {
+					q.survival.died(&o)
+					continue
+				}
+			} else {
+				o.address += s.kept[i-1].to - s.kept[i-1].from
+			}
+		}
+		live = append(live, o)
+	}
+	q.survival.objects = live
+	q.survival.spare, s.kept = s.kept[:0], nil
+}
+
+// place puts what lives into its generation once a collection has ended.
+func (q *process) place(y *cycle) {
+	q.settle(y)
+	s := y.survivors
+	y.survivors = nil
+	if s == nil || !s.settled {
+		if !q.survival.watched {
+			q.survival.off, q.survival.objects = true, nil
+		}
+		return
+	}
+	sorting.By(s.regions, func(a, b region) int { return cmp.Compare(a.from, b.from) })
+	for i := range q.survival.objects {
+		o := &q.survival.objects[i]
+		n, _ := slices.BinarySearchFunc(s.regions, o.address, func(r region, a uint64) int {
+			if r.from <= a {
+				return -1
+			}
+			return 1
+		})
+		if n > 0 && o.address-s.regions[n-1].from < s.regions[n-1].size {
+			o.generation = s.regions[n-1].generation
+		}
+	}
+}
+
+// died counts an object, of those that were old.
+func (s *survival) died(o *object) {
+	if o.generation < evidence.Gen2 {
+		return
+	}
+	key := uint64(o.stack)<<32 | uint64(uint32(o.class))
+	at, ok := s.places[key]
+	if !ok {
+		if len(s.deaths) == maxAllocations {
+			return
+		}
+		if s.places == nil {
+			s.places = make(map[uint64]uint32)
+		}
+		at = uint32(len(s.deaths))
+		s.places[key] = at
+		s.deaths = append(s.deaths, allocated{stack: o.stack, class: o.class, time: o.allocated, n: o.n})
+	}
+	s.deaths[at].count++
+	s.deaths[at].bytes += o.bytes
+}
+
+func (s *survival) emit(q *process) {
+	if !s.watched || q.allocs.ticks == 0 {
+		return
+	}
+	q.cover(evidence.CoverDeaths, q.since(), q.until(), 0)
+	sorting.By(s.deaths, func(x, y allocated) int { return cmp.Or(-cmp.Compare(x.bytes, y.bytes), cmp.Compare(x.n, y.n)) })
+	for i := range s.deaths {
+		d := &s.deaths[i]
+		q.b.Sample(evidence.Sample{Subject: q.id, Stack: q.stack(d.stack, false, d.time), Type: q.b.Name(evidence.SampleGen2Deaths), Unit: q.b.Name("bytes"),
+			Class: q.b.Name(q.allocs.names[d.class]), Value: int64(min(d.bytes, 1<<62)), Origin: q.b.Origin(d.n)})
+	}
+	if s.left > 0 {
+		q.b.Warnf(0, "more than %d sampled objects live at once: which of the others die in generation 2 is not known: %d", maxObjects, s.left)
+	}
+}

@@ -1,0 +1,374 @@
+package nettrace
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
+)
+
+// symbols are the methods of a process by address, and the stacks of a stream as they are
+// named with them.
+type symbols struct {
+	*nameTable
+	stacks []evidence.StackID // by the stream's, twice: with a native frame or not; 0: not looked up
+	frames []evidence.Frame   // of one, reused
+}
+
+// nameTable is what all streams of a file have in common of a process: above all its methods. Most of their names come
+// when a session ends (rundown), so addresses are looked up after the file's end,
+// and names are kept as they came and decoded only for addresses that are seen.
+type nameTable struct {
+	methods []method
+	entries []method // of precompiled code: where it begins, not how long it is
+	unloads []unload
+	modules map[uint64]string
+	text    textStore
+	sorted  bool
+	told    bool // to others
+
+	names      map[place]evidence.NameID
+	lately     []placed // by an address' hash: those with one method at all times
+	unresolved int64    // addresses
+
+	subject evidence.SubjectID
+	covered []evidence.Coverage // by streams, in their order
+
+	processes []*process // of streams one after the other
+	streams   *streams   // nil: not looked for yet
+}
+
+type method struct {
+	start, module uint64
+	size          uint32
+	from, until   int64 // ns: while it was at this address
+	name          textAt
+	id            evidence.NameID // of name, 0: not looked up yet
+}
+
+// unload says that a method left its address, which may be another's from then on.
+type unload struct {
+	start uint64
+	at    int64
+}
+
+type place struct {
+	address uint64
+	method  int32 // of two that were at one address one after the other; -1 unknown
+}
+
+type placed struct {
+	address uint64
+	name    evidence.NameID
+}
+
+const latelyBits = 12 // of an address' hash
+
+// maxMethods is how many methods' names are kept; a large program has 200,000.
+const maxMethods = 4 << 20
+
+// tableOf is what streams of one process have in common.
+func (p *parser) tableOf(pid int32) *nameTable {
+	n := p.names[pid]
+	if n == nil {
+		n = &nameTable{modules: make(map[uint64]string), names: make(map[place]evidence.NameID),
+			subject: p.b.Subject(evidence.Subject{Kind: evidence.Process, PID: int(pid), Runtime: "dotnet"})}
+		p.names[pid] = n
+	}
+	return n
+}
+
+// leastMethods is how many there is room for from the first on.
+const leastMethods = 256
+
+func (s *nameTable) nameless() bool { return s.unresolved > 0 && len(s.methods) == 0 }
+
+// methodLoad reads MethodLoadVerbose (143): a method was compiled, or loaded and
+// is not precompiled.
+func (q *process) methodLoad(e *eventpipe.Event) { q.method(e, e.Time) }
+
+// methodRundown reads MethodDCStart/StopVerbose: a method that is there. It may
+// have been there all the time.
+func (q *process) methodRundown(e *eventpipe.Event) { q.method(e, math.MinInt64) }
+
+func (q *process) method(e *eventpipe.Event, from int64) {
+	c := q.p.r.Cursor(e.Payload())
+	c.Skip(8) // its id
+	m := method{module: c.U64(), start: c.U64(), size: c.U32(), from: from, until: math.MaxInt64}
+	c.Skip(8) // token, flags
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	s := q.symbols.nameTable
+	if m.size == 0 || len(s.methods) == maxMethods {
+		return
+	}
+	m.name = s.text.keep(c.Rest())        // namespace, name, signature and what newer versions add
+	if len(s.methods) == cap(s.methods) { // append alone would copy each five times
+		s.methods = slices.Grow(s.methods, max(leastMethods, len(s.methods)))
+	}
+	s.methods = append(s.methods, m)
+}
+
+// methodUnload reads MethodUnload (142) and MethodUnloadVerbose (144).
+func (q *process) methodUnload(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload())
+	c.Skip(16)
+	start := c.U64()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	if s := q.symbols.nameTable; len(s.unloads) < maxMethods {
+		s.unloads = append(s.unloads, unload{start, e.Time})
+	}
+}
+
+// entryPoint reads R2RGetEntryPoint (159): precompiled code was looked up. It is
+// told where the code begins only.
+func (q *process) entryPoint(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload())
+	c.Skip(8)
+	names := c.Rest()
+	c.SkipUTF16()
+	c.SkipUTF16()
+	c.SkipUTF16()
+	names = names[:len(names)-c.Len()]
+	start := c.U64()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	if s := q.symbols.nameTable; len(s.entries) < maxMethods {
+		s.entries = append(s.entries, method{start: start, from: math.MinInt64, until: math.MaxInt64, name: s.text.keep(names)})
+	}
+}
+
+// module reads ModuleLoad and ModuleDCStart/Stop.
+func (q *process) module(e *eventpipe.Event) {
+	c := q.p.r.Cursor(e.Payload())
+	id := c.U64()
+	c.Skip(16) // assembly, flags, reserved
+	il, native := c.UTF16(), c.UTF16()
+	if !c.OK() {
+		q.bad(e)
+		return
+	}
+	if il == "" {
+		il = native
+	}
+	if len(q.symbols.modules) < maxMethods {
+		q.symbols.modules[id] = moduleName(il)
+	}
+}
+
+// moduleName is a module's file without folder and extension, as stacks show it.
+func moduleName(file string) string {
+	if i := strings.LastIndexAny(file, `/\`); i >= 0 {
+		file = file[i+1:]
+	}
+	for _, extension := range []string{".dll", ".exe", ".ni", ".il"} {
+		if n := len(file) - len(extension); n > 0 && strings.EqualFold(file[n:], extension) {
+			file = file[:n]
+		}
+	}
+	return clean(file)
+}
+
+// sort is called when no method comes any more.
+func (s *nameTable) sort() {
+	if s.sorted {
+		return
+	}
+	s.sorted = true
+	byAddress(s.methods)
+	byAddress(s.entries)
+	for _, u := range s.unloads {
+		i, _ := slices.BinarySearchFunc(s.methods, u, func(m method, u unload) int {
+			if m.start < u.start || m.start == u.start && m.from < u.at {
+				return -1
+			}
+			return 1
+		})
+		if i > 0 && s.methods[i-1].start == u.start {
+			s.methods[i-1].until = min(s.methods[i-1].until, u.at)
+		}
+	}
+	s.unloads = nil
+	// What was compiled in the session is there at its end too.
+	s.methods = slices.CompactFunc(s.methods, func(a, b method) bool {
+		return a.start == b.start && a.size == b.size && a.module == b.module && min(a.until, b.until) == math.MaxInt64
+	})
+}
+
+// byAddress sorts by address, and those at one by when they came and by their size.
+func byAddress(methods []method) {
+	sorting.ByNumber(methods, func(m *method) uint64 { return m.start })
+	for i, k := 0, 0; i < len(methods); i = k {
+		for k = i + 1; k < len(methods) && methods[k].start == methods[i].start; k++ {
+			continue
+		}
+		if k == i+1 {
+			continue
+		}
+		sorting.By(methods[i:k], func(a, b method) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size)) })
+	}
+}
+
+// overlaps is how many methods are looked at that begin before an address: more
+// than one does only where code was unloaded and its place used again.
+const overlaps = 8
+
+// at finds the method at an address and a time, -1 if there is none. It is sure if
+// there never was another one.
+func (s *nameTable) at(address uint64, time int64) (index int32, sure bool) {
+	i, _ := slices.BinarySearchFunc(s.methods, address, func(m method, a uint64) int {
+		if m.start <= a {
+			return -1
+		}
+		return 1
+	})
+	found, candidates := int32(-1), 0
+	for k := max(0, i-overlaps); k < i; k++ {
+		m := &s.methods[k]
+		if address-m.start >= uint64(m.size) {
+			continue
+		}
+		candidates++
+		if now := m.from <= time && time < m.until; now || found < 0 {
+			found = int32(k)
+		}
+	}
+	return found, candidates < 2
+}
+
+// tell lets others name addresses that they saw in the process.
+// The table is sorted by now.
+func (s *nameTable) tell(b *evidence.Builder) {
+	if s.told || len(s.methods)+len(s.entries) == 0 {
+		return
+	}
+	s.told = true
+	subject := s.subject
+	s = &nameTable{methods: s.methods, entries: s.entries, text: s.text, modules: s.modules} // nothing else is kept for it
+	var asked sync.Mutex
+	b.Code(evidence.Code{Subject: subject, At: func(address uint64, time int64) string {
+		asked.Lock()
+		defer asked.Unlock()
+		if index, _ := s.at(address, time); index >= 0 {
+			return string(s.text.frame(&s.methods[index], s.modules))
+		}
+		if m := s.entry(address); m != nil {
+			return string(s.text.frame(m, s.modules))
+		}
+		return ""
+	}})
+}
+
+// unknownFrame is what dotnet-stack and PerfView print where no method is known.
+const unknownFrame = "?!?"
+
+// frame names the method at an address.
+func (q *process) frame(address uint64, time int64) (id evidence.NameID, sure bool) {
+	s := q.symbols.nameTable
+	if s.lately == nil {
+		s.lately = make([]placed, 1<<latelyBits)
+	}
+	lately := &s.lately[address*0x9e3779b97f4a7c15>>(64-latelyBits)]
+	if lately.address == address && lately.name != 0 {
+		return lately.name, true
+	}
+	if id, sure = q.lookUp(address, time); sure {
+		*lately = placed{address, id}
+	}
+	return id, sure
+}
+
+func (q *process) lookUp(address uint64, time int64) (id evidence.NameID, sure bool) {
+	s := q.symbols.nameTable
+	index, sure := s.at(address, time)
+	at := place{address, index}
+	if id, ok := s.names[at]; ok {
+		return id, sure
+	}
+	if at.method >= 0 {
+		id = q.name(&s.methods[at.method])
+	} else if m := s.entry(address); m != nil {
+		id = q.name(m)
+	} else {
+		s.unresolved++
+		id = q.b.Name(unknownFrame)
+	}
+	s.names[at] = id
+	return id, sure
+}
+
+func (q *process) name(m *method) evidence.NameID {
+	if m.id == 0 {
+		m.id = q.b.NameBytes(q.symbols.text.frame(m, q.symbols.modules))
+	}
+	return m.id
+}
+
+// entryReach is how far behind an entry point its code is taken to go on.
+const entryReach = 4 << 10
+
+// entry finds precompiled code by where it begins: a stack holds return addresses,
+// which are within it.
+func (s *nameTable) entry(address uint64) *method {
+	i, _ := slices.BinarySearchFunc(s.entries, address, func(m method, a uint64) int {
+		if m.start <= a {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || address-s.entries[i-1].start >= entryReach {
+		return nil
+	}
+	return &s.entries[i-1]
+}
+
+// nativeFrame ends stacks of threads that were not in managed code, as dotnet-stack
+// prints it.
+const nativeFrame = "[Native Frames]"
+
+// stack returns the frames of a stack that was seen at a time. A thread that was in
+// native code has one more.
+func (q *process) stack(id eventpipe.StackID, native bool, time int64) evidence.StackID {
+	at := 2 * int(id)
+	if native {
+		at++
+	}
+	if at >= len(q.symbols.stacks) { // all have come by now
+		q.symbols.stacks = append(q.symbols.stacks, make([]evidence.StackID, max(2*(q.p.r.Stacks()+1), at+1)-len(q.symbols.stacks))...)
+	}
+	if known := q.symbols.stacks[at]; known != 0 {
+		return known
+	}
+	frames := q.symbols.frames[:0]
+	addresses := q.p.r.Addresses(id)
+	if native && len(addresses) > 0 {
+		frames = append(frames, evidence.Frame{Func: q.b.Name(nativeFrame)})
+	}
+	always := true // these methods
+	for _, a := range addresses[:min(len(addresses), maxFrames)] {
+		name, sure := q.frame(a, time)
+		frames = append(frames, evidence.Frame{Func: name})
+		always = always && sure
+	}
+	q.symbols.frames = frames
+	stack := q.b.Stack(frames)
+	if always {
+		q.symbols.stacks[at] = stack
+	}
+	return stack
+}
+
+// maxFrames of a stack are kept, the innermost.
+const maxFrames = 1024

@@ -1,0 +1,91 @@
+package nettrace
+
+import "github.com/unstall/unstall/internal/format/nettrace/eventpipe"
+
+// textStore keeps the names of methods as they came, in UTF-16, in blocks.
+type textStore struct {
+	blocks [][]byte
+	text   []byte // reused
+}
+
+// textAt is where a text is: without pointers, so that the collector need not look at
+// methods, and to sort them costs no barrier.
+type textAt struct{ block, from, size uint32 }
+
+const (
+	leastBlock = 4 << 10
+	textBlock  = 256 << 10
+)
+
+// keep copies the bytes of an event.
+func (t *textStore) keep(b []byte) textAt {
+	if len(b) > textBlock {
+		b = b[:textBlock]
+	}
+	last := len(t.blocks) - 1
+	if last < 0 || len(t.blocks[last])+len(b) > cap(t.blocks[last]) {
+		size := leastBlock
+		if last >= 0 {
+			size = min(textBlock, 2*cap(t.blocks[last]))
+		}
+		t.blocks = append(t.blocks, make([]byte, 0, max(size, len(b))))
+		last++
+	}
+	from := len(t.blocks[last])
+	t.blocks[last] = append(t.blocks[last], b...)
+	return textAt{uint32(last), uint32(from), uint32(len(b))}
+}
+
+func (t *textStore) at(p textAt) []byte {
+	if p.size == 0 {
+		return nil
+	}
+	return t.blocks[p.block][p.from : p.from+p.size]
+}
+
+// frame is a method as dotnet-stack prints it: Module!Namespace.Type.Method(parameters).
+// It is valid until the next one.
+func (t *textStore) frame(m *method, modules map[uint64]string) []byte {
+	namespace, rest := utf16z(t.at(m.name))
+	name, rest := utf16z(rest)
+	signature, _ := utf16z(rest)
+	b := t.text[:0]
+	if module := modules[m.module]; module != "" {
+		b = append(b, module...)
+	} else {
+		b = append(b, '?')
+	}
+	b = append(b, '!')
+	if len(namespace) > 0 {
+		b = eventpipe.AppendUTF16(b, namespace)
+		b = append(b, '.')
+	}
+	b = eventpipe.AppendUTF16(b, name)
+	for i := 0; ; i += 2 {
+		if i+1 >= len(signature) {
+			b = append(b, "()"...)
+			break
+		}
+		if signature[i] == '(' && signature[i+1] == 0 {
+			b = eventpipe.AppendUTF16(b, signature[i:])
+			break
+		}
+	}
+	t.text = b
+	for _, c := range b {
+		if c < ' ' || c == 0x7f || len(b) > maxText {
+			return []byte(clean(string(b)))
+		}
+	}
+	return b
+}
+
+// utf16z takes a string off, up to its zero or the end.
+func utf16z(b []byte) (s, rest []byte) {
+	for i := 0; i+1 < len(b); i += 2 {
+		if b[i] == 0 && b[i+1] == 0 {
+			return b[:i], b[i+2:]
+		}
+	}
+	return b[:len(b)&^1], b[len(b)&^1:]
+}

@@ -1,0 +1,289 @@
+package phpfpm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Log is the log of the process manager (error_log), which also holds what workers write to it.
+var Log = format.Format{
+	Name:  "phpfpm-log",
+	About: "php-fpm.log: pools that reached pm.max_children or are short of workers, requests ended, workers that crashed",
+	Match: func(head []byte) format.Confidence {
+		for line := range bytes.Lines(head) {
+			if _, rest, ok := logTime(line); ok {
+				for _, level := range levels {
+					if rest, ok := bytes.CutPrefix(rest, []byte(level+": ")); ok {
+						if _, _, ok := ofPool(rest); ok || bytes.HasPrefix(rest, []byte("fpm is running")) || bytes.HasPrefix(rest, []byte("ready to handle connections")) {
+							return format.Sure
+						}
+					}
+				}
+			}
+		}
+		return format.No
+	},
+	Parse: parseLog,
+}
+
+// levels are those of zlog.c.
+var levels = []string{"DEBUG", "NOTICE", "WARNING", "ERROR", "ALERT"}
+
+// messages are those that tell of a pool, by words that have been in them since 5.4; the first that fits.
+var messages = []struct{ has, says string }{
+	{"max_children setting", "it has as many workers as it may (pm.max_children)"},
+	{"seems busy", "it is short of idle workers, and starts more"},
+	{"executing too slow", "a request took longer than request_slowlog_timeout"},
+	{"execution timed out", "a request took longer than request_terminate_timeout, and its worker was ended"},
+	{"exited on signal", "a worker crashed or was killed"},
+	{"exited with code", "a worker ended"},
+	{"said into std", "a worker wrote something"},
+}
+
+type told struct {
+	pool, says  string
+	n           int64
+	first, last int64 // ns
+	line        int64
+	most        int64 // workers it may have, of the newest line; -1 not told
+}
+
+func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	by := make(map[string]*told)
+	var order []*told
+	var lines, from, until int64
+	err := a.Lines(func(l format.Line) bool {
+		at, text, ok := logTime(l.Text)
+		if !ok {
+			return l.Number&0xfff != 0 || ctx.Err() == nil
+		}
+		lines++
+		if from == 0 || at < from {
+			from = at
+		}
+		until = max(until, at)
+		if _, rest, ok := bytes.Cut(text[:min(len(text), 4096)], []byte(": ")); ok {
+			text = rest
+		}
+		name, text, ok := ofPool(text)
+		if !ok {
+			return true
+		}
+		for _, m := range messages {
+			if !bytes.Contains(text, []byte(m.has)) {
+				continue
+			}
+			x := by[name+m.says]
+			if x == nil {
+				if len(by) == mostPools*len(messages) {
+					break
+				}
+				x = &told{pool: name, says: m.says, first: at, line: l.Number, most: -1}
+				by[name+m.says] = x
+				order = append(order, x)
+			}
+			x.n, x.last = x.n+1, max(x.last, at)
+			if _, rest, ok := bytes.Cut(text, []byte("max_children setting (")); ok {
+				digits, _, _ := bytes.Cut(rest, []byte(")"))
+				if n, ok := whole(digits); ok && n > 0 && n < 1e6 {
+					x.most = n
+				}
+			}
+			break
+		}
+		return true
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && !errors.Is(err, format.ErrCut):
+		return err
+	case lines == 0:
+		return errors.New("php-fpm log: none of its lines has a time of PHP-FPM's")
+	case err != nil:
+		b.Warnf(0, "the file is incomplete: %v", err)
+		b.Cut()
+	}
+	subject := process(b)
+	b.Clock().Resolution = int64(time.Second)
+	b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
+	sorting.By(order, func(x, y *told) int { return cmp.Or(cmp.Compare(x.pool, y.pool), cmp.Compare(y.n, x.n)) })
+	table := evidence.Table{Title: "php-fpm log", Columns: []string{"pool", "what", "times", "first", "last"}}
+	for _, x := range order {
+		table.Rows = append(table.Rows, []string{x.pool, x.says, strconv.FormatInt(x.n, 10), clock(x.first), clock(x.last)})
+		if x.most > 0 {
+			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersMost, Value: x.pool, Number: float64(x.most), Origin: b.Origin(x.line)})
+			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersReached, Value: x.pool, Number: float64(x.n), From: x.first, Until: x.last, Origin: b.Origin(x.line)})
+		}
+	}
+	b.Table(table)
+	return nil
+}
+
+func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05") }
+
+// Slow is the slow log.
+var Slow = format.Format{
+	Name:  "phpfpm-slow",
+	About: "PHP-FPM's slow log: PHP stacks of requests that took longer than request_slowlog_timeout",
+	Match: func(head []byte) format.Confidence {
+		heads := false
+		for line := range bytes.Lines(head) {
+			switch {
+			case heads && bytes.HasPrefix(line, []byte("script_filename = ")):
+				return format.Sure
+			default:
+				_, _, heads = slowHead(line)
+			}
+		}
+		return format.No
+	},
+	Parse: parseSlow,
+}
+
+// slowHead reads "[23-Nov-2026 08:00:00]  [pool www] pid 4711".
+func slowHead(line []byte) (at int64, pool string, ok bool) {
+	at, rest, ok := logTime(line)
+	if !ok {
+		return 0, "", false
+	}
+	pool, rest, ok = ofPool(rest)
+	digits, is := bytes.CutPrefix(rest, []byte("pid "))
+	_, number := whole(digits)
+	return at, pool, ok && is && number
+}
+
+func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	subject := process(b)
+	kind, unit := b.Name(evidence.SampleSlowRequest), b.Name("count")
+	type place struct {
+		call, at string
+		n        int
+	}
+	places := make(map[string]*place)
+	var (
+		frames                  []evidence.Frame
+		call, at                string
+		when, line              int64
+		entries, strange, first int64
+		failed, dropped         int64
+		from, until             int64
+		open                    bool
+	)
+	end := func() {
+		if !open {
+			return
+		}
+		open = false
+		if entries >= mostEntries {
+			dropped++
+			return
+		}
+		entries++
+		if from == 0 || when < from {
+			from = when
+		}
+		until = max(until, when)
+		if len(frames) > 0 {
+			b.Sample(evidence.Sample{Subject: subject, Time: when, Stack: b.Stack(frames), Type: kind, Unit: unit, Value: 1, Origin: b.Origin(line)})
+		}
+		if call == "" {
+			return
+		}
+		p := places[call+"\x00"+at]
+		if p == nil && len(places) < mostRoutes {
+			p = &place{call: call, at: at}
+			places[call+"\x00"+at] = p
+		}
+		if p != nil {
+			p.n++
+		}
+	}
+	err := a.Lines(func(l format.Line) bool {
+		text := bytes.TrimSpace(l.Text)
+		if t, _, ok := slowHead(text); ok {
+			end()
+			open, when, line, frames, call, at = true, t, l.Number, frames[:0], "", ""
+			return l.Number&0xfff != 0 || ctx.Err() == nil
+		}
+		switch {
+		case len(text) == 0 || bytes.HasPrefix(text, []byte("script_filename = ")):
+		case bytes.HasPrefix(text, []byte("+++ dump failed")):
+			failed++
+		case open && bytes.HasPrefix(text, []byte("[0x")):
+			function, file, number, ok := phpFrame(text)
+			if !ok {
+				if strange++; strange == 1 {
+					first = l.Number
+				}
+				break
+			}
+			if len(frames) < 64 { // FPM writes 20
+				frames = append(frames, evidence.Frame{Func: b.Name(function), File: b.Name(file), Line: int32(number)})
+			}
+			if call == "" {
+				call, at = function, fmt.Sprintf("%s:%d", file, number)
+			}
+		default:
+			if strange++; strange == 1 {
+				first = l.Number
+			}
+		}
+		return true
+	})
+	end()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && !errors.Is(err, format.ErrCut):
+		return err
+	case entries == 0:
+		return errors.New("php-fpm slow log: it holds no entry")
+	case err != nil:
+		b.Warnf(0, "the file is incomplete: %v", err)
+		b.Cut()
+	}
+	b.Clock().Resolution = int64(time.Second)
+	b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
+	order := make([]*place, 0, len(places))
+	for _, p := range places {
+		order = append(order, p)
+	}
+	sorting.By(order, func(x, y *place) int { return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(x.call+x.at, y.call+y.at)) })
+	table := evidence.Table{Title: "where slow requests were", Columns: []string{"in", "called from", "requests"}}
+	for _, p := range order[:min(10, len(order))] {
+		table.Rows = append(table.Rows, []string{p.call, p.at, strconv.Itoa(p.n)})
+	}
+	b.Table(table)
+	if failed > 0 {
+		b.Warnf(0, "of %d requests FPM could not read the stack: it needs the capability SYS_PTRACE", failed)
+	}
+	if strange > 0 {
+		b.Warnf(first, "lines not understood: %d; the first is line %d", strange, first)
+	}
+	if dropped > 0 {
+		b.Warnf(0, "it holds more than %d entries: %d left out", mostEntries, dropped)
+	}
+	return nil
+}
+
+// phpFrame reads "[0x00007f1c2aa13100] hgetall() /srv/shop/cart.php:31".
+func phpFrame(text []byte) (function, file string, line int64, ok bool) {
+	_, rest, ok := bytes.Cut(text, []byte("] "))
+	i := bytes.LastIndex(rest, []byte("() "))
+	j := bytes.LastIndexByte(rest, ':')
+	if !ok || i <= 0 || j < i+3 {
+		return "", "", 0, false
+	}
+	line, ok = whole(rest[j+1:])
+	return clip(rest[:i]), clip(rest[i+3 : j]), line, ok && line < 1<<31
+}

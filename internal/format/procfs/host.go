@@ -1,0 +1,219 @@
+package procfs
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// hz is USER_HZ: how many ticks the files count in a second.
+const hz = 100
+
+// Columns of a cpu line.
+const (
+	user = iota
+	nice
+	system
+	idle
+	iowait
+	irq
+	softirq
+	steal
+	cpuColumns
+)
+
+// hostEnds make of a file's lines what they are together.
+var hostEnds = map[string]func(*parser){
+	"stat":    (*parser).perCPU,
+	"meminfo": (*parser).swapUsed,
+}
+
+var cpuSeries = []struct {
+	name    string
+	columns []int
+}{
+	{evidence.SeriesHostCPUBusy, []int{user, nice, system, irq, softirq}},
+	{evidence.SeriesHostCPUUser, []int{user, nice}},
+	{evidence.SeriesHostCPUSystem, []int{system}},
+	{evidence.SeriesHostCPUIowait, []int{iowait}},
+	{evidence.SeriesHostCPUSoftirq, []int{irq, softirq}},
+	{evidence.SeriesHostCPUSteal, []int{steal}},
+}
+
+func (p *parser) stat(line []byte) bool {
+	key, value, ok := keyed(line)
+	if !ok {
+		return false
+	}
+	var v [cpuColumns]int64
+	switch string(key) {
+	case "cpu":
+		n := fields(value, v[:])
+		if n <= softirq || n < p.wide {
+			return false
+		}
+		p.wide = n
+		p.rounds.ticks = 0
+		for _, ticks := range v {
+			p.rounds.ticks += ticks
+		}
+		for _, x := range cpuSeries {
+			if slices.Max(x.columns) < n {
+				var ticks float64
+				for _, i := range x.columns {
+					ticks += float64(v[i])
+				}
+				p.count(&p.host, x.name, "cores", ticks/hz)
+			}
+		}
+		return true
+	case "intr":
+		total, _, _ := bytes.Cut(value, []byte(" "))
+		return p.counter(total, &p.host, evidence.SeriesHostInterrupts, "1/s")
+	case "ctxt":
+		return p.counter(value, &p.host, evidence.SeriesHostContextSwitches, "1/s")
+	case "btime":
+		n, ok := whole(value)
+		p.btime = n
+		return ok
+	case "processes":
+		return p.counter(value, &p.host, evidence.SeriesHostForks, "1/s")
+	case "procs_running":
+		return p.gauge(value, &p.host, evidence.SeriesHostProcsRunning, "1")
+	case "procs_blocked":
+		return p.gauge(value, &p.host, evidence.SeriesHostProcsBlocked, "1")
+	}
+	if digits, ok := bytes.CutPrefix(key, []byte("cpu")); ok {
+		n, ok := whole(digits)
+		if !ok || n >= 1<<16 || p.online >= 1<<16 {
+			return false
+		}
+		p.online++ // those that are off have no line
+		p.cpus = max(p.cpus, p.online)
+		if columns := fields(value, v[:]); columns > softirq && columns >= p.wide {
+			p.processors.add(int(n), &v)
+		}
+		return true
+	}
+	p.ignored++
+	return true
+}
+
+// loadavg reads "2.61 2.06 1.52 9/116 17576".
+func (p *parser) loadavg(line []byte) bool {
+	first, rest, _ := bytes.Cut(line, []byte(" "))
+	if bytes.Count(rest, []byte(" ")) != 3 {
+		return false
+	}
+	v, ok := decimal(first)
+	if ok {
+		p.put(&p.host, evidence.SeriesHostLoad1, "1", false, v)
+	}
+	return ok
+}
+
+// decimal reads digits with an optional point.
+func decimal(s []byte) (float64, bool) {
+	i, f, point := bytes.Cut(s, []byte("."))
+	n, ok := whole(i)
+	if !ok || !point {
+		return float64(n), ok
+	}
+	m, ok := whole(f)
+	scale := 1.0
+	for range f {
+		scale *= 10
+	}
+	return float64(n) + float64(m)/scale, ok
+}
+
+// pressure reads "some avg10=24.70 avg60=21.85 avg300=20.06 total=354853060", of
+// the host or of a cgroup.
+func (p *parser) pressure(line []byte) bool {
+	what, _, _ := bytes.Cut(line, []byte(" "))
+	name := p.pressures[0]
+	switch string(what) {
+	case "some":
+	case "full":
+		name = p.pressures[1]
+	default:
+		return false
+	}
+	_, total, ok := bytes.Cut(line, []byte(" total="))
+	us, whole := whole(total)
+	if !ok || !whole || name == "" {
+		return false
+	}
+	t := &p.host
+	if p.group != nil {
+		t = &p.group.tracks
+	}
+	p.count(t, name, "1", float64(us)/1e6)
+	return true
+}
+
+// hostPressure and groupPressure are the series of what some, and all, waited for.
+var (
+	hostPressure = map[string][2]string{
+		"cpu":    {evidence.SeriesHostPressureCPUSome, evidence.SeriesHostPressureCPUFull},
+		"memory": {evidence.SeriesHostPressureMemorySome, evidence.SeriesHostPressureMemoryFull},
+		"io":     {evidence.SeriesHostPressureIOSome, evidence.SeriesHostPressureIOFull},
+		"irq":    {"", evidence.SeriesHostPressureIRQFull},
+	}
+	groupPressure = map[string][2]string{
+		"cpu.pressure":    {evidence.SeriesCgroupPressureCPUSome, evidence.SeriesCgroupPressureCPUFull},
+		"memory.pressure": {evidence.SeriesCgroupPressureMemorySome, evidence.SeriesCgroupPressureMemoryFull},
+		"io.pressure":     {evidence.SeriesCgroupPressureIOSome, evidence.SeriesCgroupPressureIOFull},
+		"irq.pressure":    {"", evidence.SeriesCgroupPressureIRQFull},
+	}
+)
+
+func (p *parser) hostname(line []byte) bool {
+	p.name = clean(line, 64)
+	return true
+}
+
+// perCPU is the time of each processor at this reading and the one before.
+type perCPU struct {
+	now, before []cpuTime
+	at          int64 // of before, 0 none
+	busy, soft  float64
+}
+
+type cpuTime struct {
+	id         int
+	busy, soft int64 // ticks
+}
+
+func (c *perCPU) add(id int, v *[cpuColumns]int64) {
+	soft := v[irq] + v[softirq]
+	c.now = append(c.now, cpuTime{id, v[user] + v[nice] + v[system] + soft, soft})
+}
+
+// perCPU finds, of each time between two readings, the processor that was busy most, and that
+// which interrupts took most of: where one has all of them, the mean of all says nothing.
+func (p *parser) perCPU() {
+	c := &p.processors
+	p.counted(len(c.now))
+	defer func() { c.before, c.now = c.now, c.before[:0] }()
+	if len(c.now) == 0 || c.at != 0 && p.now <= c.at {
+		return
+	}
+	if c.at != 0 && len(c.before) != len(c.now) {
+		return // one was switched off or on, or the rest is missing
+	}
+	if c.at != 0 {
+		var busy, soft int64
+		for i, x := range c.now {
+			if b := c.before[i]; b.id == x.id {
+				busy, soft = max(busy, x.busy-b.busy), max(soft, x.soft-b.soft)
+			}
+		}
+		c.busy += float64(busy) / hz
+		c.soft += float64(soft) / hz
+	}
+	c.at = p.now
+	p.count(&p.host, evidence.SeriesHostCPUBusiest, "cores", c.busy)
+	p.count(&p.host, evidence.SeriesHostCPUSoftirqMost, "cores", c.soft)
+}

@@ -1,0 +1,366 @@
+package procfs
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// process is one process: a PID and the time it started.
+type process struct {
+	tracks
+	pid     int
+	name    string // comm: the first 15 bytes of the executable's name, or what the thread calls itself
+	started int64  // ticks after boot
+	known   bool   // started is
+	line    int64  // where it is first named
+	exact   bool   // VmRSS was read
+	allowed string // Cpus_allowed_list
+	cgroups []string
+	parent  int64 // PID of who began it
+	kernel  bool  // it is the kernel's own
+	environ int64 // line of its environment's section, 0 not read
+	facts   []evidence.Fact
+	args    []string
+	service string // what its environment says that its telemetry calls it
+
+	scheduled, switched pass // of its threads, by schedstat and by status
+	thp                 reading
+}
+
+// pass is what threads' files say in one round over them.
+type pass struct {
+	threads map[int64]thread
+	round   int64
+	open    bool       // threads were read in this round
+	sum     [3]float64 // of what all threads that were read twice have since
+	most    [3]int64   // in this round, of one thread
+	waited  float64    // the sum of most[delay]
+	at      int64      // of the latest thread read
+}
+
+type thread struct {
+	round int64
+	v     [3]int64
+}
+
+// What schedstat has of a thread, and status.
+const (
+	run, delay, given = 0, 1, 2 // ns, ns, times
+	voluntary, forced = 0, 1
+)
+
+// Columns of /proc/PID/stat, counted from the state behind the name.
+const (
+	minflt     = 10 - 3
+	majflt     = 12 - 3
+	utime      = 14 - 3
+	stime      = 15 - 3
+	numThreads = 20 - 3
+	starttime  = 22 - 3
+	rss        = 24 - 3
+	columns    = 25 - 3
+	blocked    = 42 - 3 // delayacct_blkio_ticks; 2.6.18 on
+)
+
+// processStat reads "4711 (comm) S 1 …"; the name may hold blanks and
+// parentheses.
+func (p *parser) processStat(line []byte) bool {
+	open, close := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
+	if open < 0 || close < open || len(line) < close+4 {
+		return false
+	}
+	if pid, ok := whole(bytes.TrimSpace(line[:open])); !ok || int(pid) != p.pid {
+		return false
+	}
+	var v [columns]int64
+	if !statColumns(line[close+2:], v[:]) {
+		return false
+	}
+	for _, i := range []int{minflt, majflt, utime, stime, numThreads, starttime, rss} {
+		if v[i] < 0 {
+			return false
+		}
+	}
+	q := p.subject
+	if q.known && q.started != v[starttime] {
+		if q = p.newProcess(p.pid); q == nil {
+			p.dropped++
+			return true
+		}
+		p.subject = q
+	}
+	q.parent, q.kernel = v[parent], v[flags]&kernelThread != 0
+	q.name, q.started, q.known = clean(line[open+1:close], 64), v[starttime], true
+	p.count(&q.tracks, evidence.SeriesProcessCPU, "cores", (float64(v[utime])+float64(v[stime]))/hz)
+	p.count(&q.tracks, evidence.SeriesProcessCPUSystem, "cores", float64(v[stime])/hz)
+	p.count(&q.tracks, evidence.SeriesProcessMinorFaults, "1/s", float64(v[minflt]))
+	p.count(&q.tracks, evidence.SeriesProcessMajorFaults, "1/s", float64(v[majflt]))
+	p.put(&q.tracks, evidence.SeriesProcessThreads, "1", false, float64(v[numThreads]))
+	if !q.exact {
+		p.put(&q.tracks, evidence.SeriesProcessRSS, "bytes", false, float64(v[rss])*4096)
+	}
+	if ticks, ok := word(line[close+2:], blocked); ok {
+		p.count(&q.tracks, evidence.SeriesProcessBlocked, "1", float64(ticks)/hz)
+	}
+	return true
+}
+
+// word is a number behind so many words.
+func word(s []byte, n int) (int64, bool) {
+	for ; n > 0; n-- {
+		i := bytes.IndexByte(s, ' ')
+		if i < 0 {
+			return 0, false
+		}
+		s = s[i+1:]
+	}
+	digits, _, more := bytes.Cut(s, []byte(" "))
+	v, ok := whole(digits)
+	return v, ok && more // the last may be cut
+}
+
+// statColumns reads what follows the name: a letter, then numbers of which some
+// are negative.
+func statColumns(s []byte, out []int64) bool {
+	for i := range out {
+		word, rest, more := bytes.Cut(s, []byte(" "))
+		if i > 0 {
+			digits, negative := bytes.CutPrefix(word, []byte("-"))
+			n, ok := whole(digits)
+			if !ok {
+				return false
+			}
+			if negative { // tpgid and nice may be; what is read may not
+				n = -1
+			}
+			out[i] = n
+		}
+		if s = rest; !more { // the last that is read may be cut
+			return false
+		}
+	}
+	return true
+}
+
+func (p *parser) processStatus(line []byte) bool {
+	key, value, ok := keyed(line)
+	if !ok {
+		return false
+	}
+	q := p.subject
+	switch string(key) {
+	case "Name":
+		if q.name == "" {
+			q.name = clean(value, 64)
+		}
+		return true
+	case "VmRSS":
+		v, ok := kib(value)
+		if ok && !q.exact {
+			q.exact = true
+			q.drop(evidence.SeriesProcessRSS)
+		}
+		if ok {
+			p.put(&q.tracks, evidence.SeriesProcessRSS, "bytes", false, v)
+		}
+		return ok
+	case "voluntary_ctxt_switches":
+		return p.counter(value, &q.tracks, evidence.SeriesProcessMainThreadVoluntarySwitches, "1/s")
+	case "nonvoluntary_ctxt_switches":
+		return p.counter(value, &q.tracks, evidence.SeriesProcessMainThreadNonvoluntarySwitches, "1/s")
+	case "VmSwap", "RssAnon":
+		v, ok := kib(value)
+		if ok {
+			p.put(&q.tracks, statusSeries[string(key)], "bytes", false, v)
+		}
+		return ok
+	case "THP_enabled":
+		n, ok := whole(value)
+		q.thp = reading{float64(n), p.number}
+		return ok
+	case "Cpus_allowed_list":
+		q.allowed = clean(value, 256)
+		return true
+	}
+	p.ignored++
+	return true
+}
+
+var statusSeries = map[string]string{"VmSwap": evidence.SeriesProcessSwap, "RssAnon": evidence.SeriesProcessAnonymous}
+
+// processRollup reads what all of a process's mappings are together.
+func (p *parser) processRollup(line []byte) bool {
+	if bytes.HasSuffix(line, []byte("[rollup]")) {
+		return true
+	}
+	key, value, ok := keyed(line)
+	switch {
+	case !ok:
+		return false
+	case string(key) != "AnonHugePages":
+		p.ignored++
+		return true
+	}
+	v, ok := kib(value)
+	if ok {
+		p.put(&p.subject.tracks, evidence.SeriesProcessHuge, "bytes", false, v)
+	}
+	return ok
+}
+
+// processSchedstat reads "run delay slices", ns.
+func (p *parser) processSchedstat(line []byte) bool {
+	var v [3]int64
+	if fields(line, v[:]) != 3 {
+		return false
+	}
+	p.count(&p.subject.tracks, evidence.SeriesProcessMainThreadRunDelay, "1", float64(v[1])/1e9)
+	return true
+}
+
+func (p *parser) threadSchedstat(line []byte) bool {
+	var v [3]int64
+	if fields(line, v[:]) != 3 {
+		return false
+	}
+	p.thread(&p.subject.scheduled, v, (*parser).scheduled)
+	return true
+}
+
+// threadStatus reads of a thread how often it gave its CPU away and how often that was taken.
+func (p *parser) threadStatus(line []byte) bool {
+	key, value, ok := keyed(line)
+	if !ok {
+		return false
+	}
+	var v *int64
+	switch string(key) {
+	case "voluntary_ctxt_switches":
+		v = &p.switches[voluntary]
+	case "nonvoluntary_ctxt_switches":
+		v = &p.switches[forced]
+	default:
+		p.ignored++
+		return true
+	}
+	n, ok := whole(value)
+	if !ok {
+		return false
+	}
+	if *v = n; v == &p.switches[forced] { // the last line
+		p.thread(&p.subject.switched, p.switches, (*parser).switched)
+	}
+	return true
+}
+
+// thread adds what a thread has more than before to the sums of all; one that is read for the
+// second time in a round over them begins the next round.
+func (p *parser) thread(s *pass, v [3]int64, ended func(*parser, *process)) {
+	old, known := s.threads[p.tid]
+	switch {
+	case !known && p.threads >= maxThreads:
+		p.dropped++
+		return
+	case !known:
+		if s.threads == nil {
+			s.threads = make(map[int64]thread)
+		}
+		p.threads++
+	case old.round == s.round:
+		ended(p, p.subject)
+	}
+	if known && v[0] >= old.v[0] && v[1] >= old.v[1] && v[2] >= old.v[2] {
+		for i := range v {
+			s.sum[i] += float64(v[i] - old.v[i])
+			s.most[i] = max(s.most[i], v[i]-old.v[i])
+		}
+	}
+	s.threads[p.tid] = thread{s.round, v}
+	s.at, s.open = p.now, true
+}
+
+// scheduled ends a round over the schedstat of a process's threads.
+func (p *parser) scheduled(q *process) {
+	s := &q.scheduled
+	s.waited += float64(s.most[delay]) / 1e9
+	p.round(s, func() {
+		p.count(&q.tracks, evidence.SeriesProcessThreadsRun, "cores", s.sum[run]/1e9)
+		p.count(&q.tracks, evidence.SeriesProcessRunDelay, "1", s.sum[delay]/1e9)
+		p.count(&q.tracks, evidence.SeriesProcessRunDelayMost, "1", s.waited)
+		p.count(&q.tracks, evidence.SeriesProcessSwitches, "1/s", s.sum[given])
+	})
+}
+
+// switched ends a round over the status of a process's threads.
+func (p *parser) switched(q *process) {
+	s := &q.switched
+	p.round(s, func() {
+		p.count(&q.tracks, evidence.SeriesProcessVoluntarySwitches, "1/s", s.sum[voluntary])
+		p.count(&q.tracks, evidence.SeriesProcessInvoluntarySwitches, "1/s", s.sum[forced])
+	})
+}
+
+// round counts what a round gave, at the time of the last thread of it.
+func (p *parser) round(s *pass, count func()) {
+	now := p.now
+	p.now = s.at
+	count()
+	p.now = now
+	s.round++
+	s.most, s.open = [3]int64{}, false
+}
+
+// processCgroup reads "0::/user.slice" and, of version 1, "4:cpu,cpuacct:/".
+func (p *parser) processCgroup(line []byte) bool {
+	parts := bytes.SplitN(line, []byte(":"), 3)
+	if len(parts) != 3 || len(parts[2]) > maxPath {
+		return false
+	}
+	at := path.Clean("/" + string(parts[2]))
+	if q := p.subject; len(q.cgroups) < 64 {
+		for _, controller := range strings.Split(string(parts[1]), ",") {
+			g := path.Join("/", controller, at)
+			if !contains(q.cgroups, g) {
+				q.cgroups = append(q.cgroups, g)
+			}
+		}
+	}
+	return true
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// ioSeries are the counters of /proc/PID/io that become series: what calls read
+// and wrote, sockets too, and what of it went to disks.
+var ioSeries = map[string][2]string{
+	"rchar":                 {evidence.SeriesProcessIORead, "bytes/s"},
+	"wchar":                 {evidence.SeriesProcessIOWritten, "bytes/s"},
+	"syscr":                 {evidence.SeriesProcessIOReads, "1/s"},
+	"syscw":                 {evidence.SeriesProcessIOWrites, "1/s"},
+	"read_bytes":            {evidence.SeriesProcessDiskRead, "bytes/s"},
+	"write_bytes":           {evidence.SeriesProcessDiskWritten, "bytes/s"},
+	"cancelled_write_bytes": {evidence.SeriesProcessDiskCancelled, "bytes/s"},
+}
+
+func (p *parser) processIO(line []byte) bool {
+	key, value, ok := keyed(line)
+	if !ok {
+		return false
+	}
+	s, ok := ioSeries[string(key)]
+	if !ok {
+		p.ignored++
+		return true
+	}
+	return p.counter(value, &p.subject.tracks, s[0], s[1])
+}

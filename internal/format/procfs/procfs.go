@@ -1,0 +1,392 @@
+// Package procfs reads what Linux tells of a host and its processes under /proc,
+// recorded as text some times a second. An archive is a series of files, each
+// under a line that names it and the moment it was read:
+//
+//	-- 1763689985000000000 /proc/stat --
+//	cpu  114906 9935 31800 620455 1146 0 869 2000 0 0
+//	…
+//	-- 1763689985000150000 /proc/4711/stat --
+//	4711 (gateway) S 1 …
+//
+// The number is the time since the epoch, in ns (date +%s%N); one of fewer than
+// 18 digits is taken for µs, ms or s by its size. Where one program writes many
+// files at once, the moment may stand alone and the files follow under the
+// headers that tail and head print. This makes such an archive, of a process 4711
+// and of all others beside it:
+//
+//	for i in $(seq 40); do
+//		echo "-- $(date +%s%N) --"
+//		tail -n +1 /proc/stat /proc/pressure/cpu /proc/4711/stat /proc/[0-9]*/stat
+//		sleep .25
+//	done > host.txt 2>/dev/null
+//
+//	-- 1763689985000000000 --
+//	==> /proc/stat <==
+//	cpu  114906 …
+//
+// What date(1) prints is taken for a moment as well. Files without any, as people copy them into a
+// ticket, are readings one after the other: one that comes again begins the next, and how long was
+// between them is told by /proc/uptime, or by what the processors counted in /proc/stat.
+// /proc/stat, vmstat and meminfo are known without a header.
+//
+// The first process named is the one the archive is about, the others are its
+// neighbours: that, and nothing more, is what the order of subjects says.
+//
+// Read are, from proc(5), https://docs.kernel.org/filesystems/proc.html,
+// https://docs.kernel.org/accounting/psi.html and
+// https://docs.kernel.org/admin-guide/cgroup-v2.html, of Linux 2.6.33 to 6.18:
+//
+//	/proc/stat                       processors, steal, runnable threads, boot time
+//	/proc/pressure/{cpu,memory,io}   time somebody waited for them (4.20 on), irq (6.1 on)
+//	/proc/{loadavg,vmstat,meminfo,buddyinfo}
+//	/proc/diskstats                  requests, times and queue of each disk
+//	/proc/softirqs, /proc/net/softnet_stat, /proc/net/dev (/proc/PID/net/dev)
+//	/proc/sys/kernel/{hostname,osrelease}, other sysctls as facts: /proc/sys/vm/swappiness
+//	/proc/PID/stat                   processor time, faults, threads, start, size, time blocked
+//	/proc/PID/status                 VmRSS, VmSwap, THP_enabled, Cpus_allowed_list
+//	/proc/PID/schedstat              time ready and not run, of the main thread only
+//	/proc/PID/task/TID/{schedstat,status}  the same and context switches of every thread: summed by process
+//	/proc/PID/io                     bytes and calls of reading and writing
+//	/proc/PID/smaps_rollup           huge pages it has
+//	/proc/PID/environ                settings of runtimes: GOGC, GOMEMLIMIT; what its telemetry calls it
+//	/proc/PID/cmdline                shown by inspect
+//	/proc/PID/fd/tcp                 no file: what sock_diag(7) tells of its TCP sockets
+//	/proc/PID/cgroup                 ties these to a process:
+//	/sys/fs/cgroup/…/{cpu.stat,cpu.max,io.stat,pids.current,*.pressure}
+//	/sys/fs/cgroup/…/memory.{max,high,current,events,stat,swap.max,swap.current}
+//	/sys/fs/cgroup/cpu/…/{cpu.stat,cpu.cfs_quota_us,cpu.cfs_period_us}, cpuacct/…/cpuacct.{usage,stat}
+//	/sys/fs/cgroup/memory/…/memory.{limit_in_bytes,soft_limit_in_bytes,usage_in_bytes,failcnt,stat}
+//	/sys/fs/cgroup/blkio/…/blkio.throttle.{io_service_bytes,io_serviced}
+//	/sys/kernel/mm/transparent_hugepage/…  settings of huge pages
+//	/sys/devices/system/node/online
+//
+// An environment and a command line may hold zero bytes, as the kernel has them,
+// or a line for each. A variable that an environment does not hold has its
+// default, which is a fact too; without the section nothing is known.
+//
+// Where the figures lie, or are coarser than they look:
+//   - Times in /proc/stat and /proc/PID/stat are in 1/100 s (USER_HZ) whatever
+//     the kernel's own tick is. A process's is exact but rounded down; a host's is
+//     sampled by the tick on most kernels, so that short work between two ticks is
+//     charged to whoever the tick finds.
+//   - A guest's time is also in user time: it is not added again. iowait may
+//     decrease; such readings are left out.
+//   - Steal is what the hypervisor gave to others: neither busy nor idle.
+//   - A file is read a little after the moment that stands above it.
+//   - rss in /proc/PID/stat is in pages, taken for 4 KiB; VmRSS goes before it. Blocks
+//     in buddyinfo are of so many pages, too.
+//   - Zones of memory are summed up. What kernels before 4.8 count of each zone apart
+//     (pgscan_direct_normal) is the same figure as later ones' sum of them.
+//   - Partitions, and disks made of others (dm, md), are not summed up with disks.
+//   - A limit of a cgroup also holds for all below it: the lowest of a process's own
+//     and of those above is given, and of throttling what the cgroup with the lowest
+//     quota counts.
+//   - An environment is that of the start: what the program sets later is not seen.
+//
+// Counters become rates: a value of a series holds until the next one's time; the
+// last one repeats the one before it and only ends it.
+//
+// The package's opinion: counters are worth more than averages somebody else made
+// (the avg10 of pressure files is not read), and the whole host is worth
+// recording, because who has the processors is never the process one looks at.
+package procfs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is a series of /proc files.
+var Format = format.Format{
+	Name:  "procfs",
+	About: "Linux /proc files read over time, '-- <unix ns> /proc/… --' above each, or as head and tail print them",
+	Whole: true,
+	Match: match,
+	Parse: parse,
+}
+
+func match(head []byte) format.Confidence {
+	first := true // nothing but times came before: logs of crashes have lines of meminfo somewhere
+	for rest := head; len(rest) > 0; {
+		line, more, _ := bytes.Cut(rest, []byte("\n"))
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if _, path, ok := header(line); ok && kernelFile(path) {
+			return format.Sure
+		}
+		if path, ok := tailHeader(line); ok && kernelFile(path) || first && bare(line) != "" && len(more) > 0 {
+			return format.Sure
+		}
+		if _, ok := dated(line); !ok && len(line) > 0 {
+			first = false
+		}
+		rest = more
+	}
+	return format.No
+}
+
+func kernelFile(path []byte) bool {
+	for _, dir := range []string{"/proc/", "/sys/fs/cgroup/", hugePages, nodes} {
+		if bytes.HasPrefix(path, []byte(dir)) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	hugePages = "/sys/kernel/mm/transparent_hugepage/"
+	nodes     = "/sys/devices/system/node/"
+)
+
+// header reads "-- <digits> <path> --" and "-- <digits> --".
+func header(line []byte) (at int64, path []byte, ok bool) {
+	line, ok = bytes.CutPrefix(line, []byte("-- "))
+	if !ok {
+		return 0, nil, false
+	}
+	line, ok = bytes.CutSuffix(line, []byte(" --"))
+	if !ok {
+		return 0, nil, false
+	}
+	digits, path, _ := bytes.Cut(line, []byte(" "))
+	at, ok = whole(digits)
+	return at, path, ok
+}
+
+// tailHeader reads "==> <path> <==".
+func tailHeader(line []byte) ([]byte, bool) {
+	line, ok := bytes.CutPrefix(line, []byte("==> "))
+	if !ok {
+		return nil, false
+	}
+	return bytes.CutSuffix(line, []byte(" <=="))
+}
+
+// Limits of what is kept: about 100 MB.
+const (
+	maxProcesses = 4096
+	maxPoints    = 4 << 20
+	maxThreads   = 1 << 16
+	maxCgroups   = 1024
+	maxSettings  = 1024
+	maxDisks     = 128 // and interfaces
+	maxPath      = 1024
+)
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := newParser(b)
+	err := a.Lines(func(l format.Line) bool {
+		p.line(l)
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil && !errors.Is(err, format.ErrCut) {
+		return err
+	}
+	if err != nil {
+		b.Warnf(p.number, "the recording is incomplete after this line: %v", err)
+	}
+	if p.strange == p.number && p.damaged > 0 {
+		p.damaged-- // the last line is not damaged but unfinished
+		err = format.ErrCut
+	}
+	if err != nil {
+		b.Cut()
+	}
+	p.shut()
+	if p.host.list == nil && len(p.processes) == 0 && p.memory.line == 0 && len(p.settings.list) == 0 {
+		return errors.New("procfs: it holds none of the files unstall needs: record /proc/stat, /proc/pressure/cpu and /proc/PID/stat, each below a line '-- <unix ns> /proc/stat --'")
+	}
+	p.finish()
+	return nil
+}
+
+// reading is a value and where it was read.
+type reading struct {
+	value float64
+	line  int64
+}
+
+// parser reads one archive.
+type parser struct {
+	b      *evidence.Builder
+	host   tracks
+	name   string // of the host
+	memory reading
+	cpus   int
+	wide   int   // how many columns of a cpu line are there
+	btime  int64 // s since the epoch
+
+	settings   choices
+	swap       [2]reading // total and free, of the section
+	processors perCPU
+	disks      []string
+	network    map[string]bool
+
+	processes []*process
+	byPID     map[int]*process
+	threads   int
+	cgroups   map[string]*cgroup
+
+	now       int64 // ns: the moment above the section
+	stamped   bool  // some moment was told
+	early     bool  // files came before it
+	headed    bool  // some file had a header
+	rounds    rounds
+	unit      int64 // ns: the resolution of the coarsest moment
+	reader    func(p *parser, line []byte) bool
+	subject   *process        // of the section
+	group     *cgroup         // of the section
+	online    int             // processors named in the section
+	tid       int64           // of the section
+	switches  [3]int64        // of the section
+	pid       int             // of the section
+	pressures [2]string       // of the section: the series of a pressure file
+	path      string          // of the section, where its reader asks
+	sums      []sum           // of the section
+	end       func(p *parser) // of the section: what its lines are together
+
+	number    int64 // of the line
+	sections  int64
+	points    int
+	ignored   int64 // lines of files, or within files, that are known and of no use here
+	damaged   int64 // lines not understood
+	strange   int64 // the last of them
+	firstBad  int64
+	backwards int64 // files older than the one before
+	lastBack  int64 // the last of them
+	firstBack int64
+	shrunk    int64 // counters that went back
+	firstFall int64
+	dropped   int64 // readings beyond the limits
+}
+
+func newParser(b *evidence.Builder) *parser {
+	return &parser{b: b, unit: 1, byPID: make(map[int]*process), cgroups: make(map[string]*cgroup)}
+}
+
+func (p *parser) line(l format.Line) {
+	p.number = l.Number
+	if at, path, ok := header(l.Text); ok {
+		p.shut()
+		p.moment(at)
+		p.open(path)
+		return
+	}
+	if path, ok := tailHeader(l.Text); ok {
+		p.shut()
+		p.open(path)
+		return
+	}
+	if at, ok := dated(l.Text); ok {
+		p.shut()
+		p.moment(at)
+		p.reader = nil
+		return
+	}
+	if path := bare(l.Text); path != "" && !p.headed {
+		p.shut()
+		p.open([]byte("/proc/" + path))
+		p.headed = false
+	}
+	switch {
+	case len(l.Text) == 0:
+	case p.reader == nil:
+		p.ignored++
+	case p.now == 0 || l.Long:
+		p.bad()
+	case !p.reader(p, l.Text):
+		p.bad()
+	}
+}
+
+func (p *parser) bad() {
+	p.damaged++
+	p.strange = p.number
+	if p.firstBad == 0 {
+		p.firstBad = p.number
+	}
+}
+
+// moment takes the time of a header: ns, or by its size µs, ms or s.
+func (p *parser) moment(at int64) {
+	unit := int64(1)
+	for at > 0 && at < 1e17 && unit < 1e9 {
+		at *= 1000
+		unit *= 1000
+	}
+	if at < 1e17 || at > 4e18 {
+		at = 0 // not a time of this century
+		p.bad()
+	}
+	if p.now = at; at != 0 {
+		p.unit = max(p.unit, unit)
+		if !p.stamped {
+			p.stamp()
+		}
+	}
+}
+
+// whole reads digits and nothing else.
+func whole(s []byte) (n int64, ok bool) {
+	if len(s) == 0 || len(s) > 19 {
+		return 0, false
+	}
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, n >= 0
+}
+
+// fields reads whole numbers separated by blanks into out and says how many
+// there were; reading ends at the first that is none.
+func fields(s []byte, out []int64) (n int) {
+	for n < len(out) {
+		s = bytes.TrimLeft(s, " \t")
+		i := bytes.IndexAny(s, " \t")
+		if i < 0 {
+			i = len(s)
+		}
+		v, ok := whole(s[:i])
+		if !ok {
+			return n
+		}
+		out[n] = v
+		n++
+		s = s[i:]
+	}
+	return n
+}
+
+// keyed splits "key value" and "Key:\tvalue".
+func keyed(line []byte) (key, value []byte, ok bool) {
+	i := bytes.IndexAny(line, " \t:")
+	if i <= 0 {
+		return nil, nil, false
+	}
+	return line[:i], bytes.TrimLeft(line[i:], ": \t"), true
+}
+
+// kib reads "1234 kB" as bytes.
+func kib(value []byte) (float64, bool) {
+	digits, ok := bytes.CutSuffix(value, []byte(" kB"))
+	if !ok {
+		return 0, false
+	}
+	n, ok := whole(digits)
+	return float64(n) * 1024, ok
+}
+
+func clean(s []byte, limit int) string {
+	return strings.ToValidUTF8(string(s[:min(len(s), limit)]), "")
+}

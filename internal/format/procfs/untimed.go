@@ -1,0 +1,143 @@
+package procfs
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// rounds are the readings of files under headers without a time, as people paste them: a file
+// that comes again begins the next one. How long was between them is told by the time since boot.
+type rounds struct {
+	seen   map[string]bool // files of this round
+	number int64           // of the round
+	uptime map[int64]float64
+	ticks  int64 // of the section: all that all processors counted
+}
+
+// round gives a section of a file that no time stands above one of its own, until it is known better.
+func (p *parser) untimed(path []byte) {
+	r := &p.rounds
+	switch {
+	case r.seen == nil:
+		r.seen, r.uptime = make(map[string]bool), make(map[int64]float64)
+	case r.seen[string(path)]:
+		r.number++
+		clear(r.seen)
+	}
+	if len(r.seen) < maxThreads {
+		r.seen[string(path)] = true
+	}
+	p.now = (r.number + 1) * 1e9
+}
+
+// uptimeFile reads "14782.13 29000.51", s since boot and of idle processors.
+func (p *parser) uptimeFile(line []byte) bool {
+	first, _, _ := bytes.Cut(line, []byte(" "))
+	s, ok := decimal(first)
+	if ok && p.rounds.uptime != nil {
+		p.rounds.uptime[p.rounds.number] = s
+	}
+	return ok
+}
+
+// counted takes the time since boot from what processors counted, where nothing better tells it.
+func (p *parser) counted(processors int) {
+	r := &p.rounds
+	if _, known := r.uptime[r.number]; r.uptime != nil && !known && processors > 0 && r.ticks > 0 {
+		r.uptime[r.number] = float64(r.ticks) / hz / float64(processors)
+	}
+	r.ticks = 0
+}
+
+// stamp is the first time that stands anywhere: what came before it has none and is left out.
+func (p *parser) stamp() {
+	p.stamped = true
+	if p.rounds.seen == nil {
+		return
+	}
+	p.early = true
+	p.rounds = rounds{}
+	p.host, p.processors = tracks{}, perCPU{}
+	for _, q := range p.processes {
+		q.tracks, q.scheduled, q.switched = tracks{}, pass{}, pass{}
+	}
+	for _, g := range p.cgroups {
+		g.tracks = tracks{}
+	}
+}
+
+// place puts readings without time where they are by the time since boot; where that is not known
+// they stay 1 s apart.
+func (p *parser) place() evidence.Clock {
+	if p.stamped || p.rounds.seen == nil {
+		return evidence.Clock{Name: "unix", Error: 1e6, Resolution: p.unit}
+	}
+	r := &p.rounds
+	clock := evidence.Clock{Name: "readings, one after the other", Error: evidence.Unanchored}
+	at := make(map[int64]int64)
+	last := 0.
+	for n := range r.number + 1 {
+		s, ok := r.uptime[n]
+		if !ok || s <= last || s > 1e9 {
+			if r.number > 0 {
+				p.b.Warnf(0, "no time stands above its readings, which are taken for 1 s apart: write date +%%s%%N above each, or record /proc/uptime as well")
+			}
+			return clock
+		}
+		last = s
+		at[(n+1)*1e9] = int64(s * 1e9)
+	}
+	move := func(all []*track) {
+		for _, t := range all {
+			for i := range t.t {
+				t.t[i] = at[t.t[i]]
+			}
+		}
+	}
+	move(p.host.list)
+	for _, q := range p.processes {
+		move(q.list)
+	}
+	for _, g := range p.cgroups {
+		move(g.list)
+	}
+	for _, x := range p.settings.list {
+		x.from, x.until = at[x.from], at[x.until]
+	}
+	clock.Name, clock.Resolution = "since boot", 1e7
+	return clock
+}
+
+// dates are how date(1) writes a time.
+var dates = []string{"Mon Jan _2 15:04:05 MST 2006", "Mon Jan _2 03:04:05 PM MST 2006", "Mon _2 Jan 15:04:05 MST 2006", "Mon _2 Jan 2006 03:04:05 PM MST", "Mon _2 Jan 2006 15:04:05 MST",
+	"2006-01-02T15:04:05-07:00", "2006-01-02T15:04:05Z", "2006-01-02 15:04:05"}
+
+// dated reads a line that is a time and nothing else, s since the epoch. Names of zones other than
+// UTC are not known: what they say is read as UTC.
+func dated(line []byte) (at int64, ok bool) {
+	if len(line) < 19 || len(line) > 40 || line[3] != ' ' && line[4] != '-' || (line[0] < 'A' || line[0] > 'Z') && line[0] != '2' {
+		return 0, false
+	}
+	for _, layout := range dates {
+		if t, err := time.Parse(layout, string(line)); err == nil && t.Year() >= 1990 && t.Year() < 2100 {
+			return t.Unix(), true
+		}
+	}
+	return 0, false
+}
+
+// begins are the first lines of files that people copy without any header.
+var begins = []struct{ with, path string }{{"cpu  ", "stat"}, {"MemTotal: ", "meminfo"}, {"nr_free_pages ", "vmstat"}}
+
+// bare says which file of /proc begins with a line, "" none.
+func bare(line []byte) string {
+	for _, x := range begins {
+		rest, ok := bytes.CutPrefix(line, []byte(x.with))
+		if ok && bytes.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != ' ' && r != 'k' && r != 'B' }) < 0 && len(rest) > 0 {
+			return x.path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,325 @@
+package redisreply
+
+import (
+	"math"
+	"path"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// snapshot is one answer to INFO.
+type snapshot struct {
+	sections map[string]bool
+	values   []told // in order
+	keys     map[string]float64
+	at       int64 // ns, by the server's own clock; 0: it does not say
+	uptime   float64
+	line     int64
+}
+
+// told is a figure.
+type told struct {
+	series string
+	value  float64
+	use    use
+}
+
+// use is how a figure is meant, and so how it is kept.
+type use uint8
+
+const (
+	unused  use = iota
+	level       // as it is now
+	counter     // a sum since the server's start
+	changes     // a level or sum that is kept where it changed: there are many, and few of them change
+)
+
+// infoFields are the fields that are kept as figures. How the series is called is the field's name behind
+// evidence.RedisInfo.
+var infoFields = func() map[string]use {
+	of := make(map[string]use)
+	for u, names := range map[use][]string{
+		level: {evidence.SeriesRedisUptime, evidence.SeriesRedisConnected, evidence.SeriesRedisBlocked, evidence.SeriesRedisMaxClients, evidence.SeriesRedisRecentInput,
+			evidence.SeriesRedisRecentOutput, evidence.SeriesRedisUsedMemory, evidence.SeriesRedisRSS, evidence.SeriesRedisPeak, evidence.SeriesRedisDataset, evidence.SeriesRedisOverhead,
+			evidence.SeriesRedisLua, evidence.SeriesRedisSystemMemory, evidence.SeriesRedisMaxMemory, evidence.SeriesRedisFragmentation, evidence.SeriesRedisFragmented,
+			evidence.SeriesRedisNotCounted, evidence.SeriesRedisClientMemory, evidence.SeriesRedisSaving, evidence.SeriesRedisSaveCopied, evidence.SeriesRedisRewriting,
+			evidence.SeriesRedisRewriteCopied, evidence.SeriesRedisModuleForked, evidence.SeriesRedisCopied, evidence.SeriesRedisCopiedPeak, evidence.SeriesRedisAOFEnabled,
+			evidence.SeriesRedisAOFPending, evidence.SeriesRedisAOFBuffer, evidence.SeriesRedisAOFSize, evidence.SeriesRedisLatestFork, evidence.SeriesRedisThreadsActive},
+		counter: {evidence.SeriesRedisSaves, evidence.SeriesRedisRewrites, evidence.SeriesRedisAOFDelayed, evidence.SeriesRedisConnections, evidence.SeriesRedisCommands,
+			evidence.SeriesRedisNetIn, evidence.SeriesRedisNetOut, evidence.SeriesRedisReplicationOut, evidence.SeriesRedisRejected, evidence.SeriesRedisExpired,
+			evidence.SeriesRedisExpireCycle, evidence.SeriesRedisEvicted, evidence.SeriesRedisEvictedClients, evidence.SeriesRedisExceeded, evidence.SeriesRedisHits,
+			evidence.SeriesRedisMisses, evidence.SeriesRedisForks, evidence.SeriesRedisDefragmenting, evidence.SeriesRedisErrors, evidence.SeriesRedisOutputClosed,
+			evidence.SeriesRedisQueryClosed, evidence.SeriesRedisLoop, evidence.SeriesRedisLoopCommands, evidence.SeriesRedisCPUUser, evidence.SeriesRedisCPUSystem,
+			evidence.SeriesRedisMainUser, evidence.SeriesRedisMainSystem, evidence.SeriesRedisChildrenUser, evidence.SeriesRedisChildrenSystem},
+	} {
+		for _, name := range names {
+			of[strings.TrimPrefix(name, evidence.RedisInfo)] = u
+		}
+	}
+	return of
+}()
+
+// sectionNames are those of INFO.
+var sectionNames = map[string]bool{"server": true, "clients": true, "memory": true, "persistence": true, "threads": true, "stats": true, "replication": true, "cpu": true,
+	"modules": true, "commandstats": true, "errorstats": true, "latencystats": true, "cluster": true, "keyspace": true, "keysizes": true, "sentinel": true, "debug": true,
+	"keydb": true, "search": true, "scriptingengines": true, "tls": true, "availability zone": true}
+
+// isSection knows "# Server".
+func isSection(s string) bool {
+	name, ok := strings.CutPrefix(s, "# ")
+	return ok && sectionNames[strings.ToLower(strings.TrimSpace(name))]
+}
+
+// isField knows "used_memory:1024". Names hold what commands and errors are called.
+func isField(s string) bool {
+	i := strings.IndexByte(s, ':')
+	if i <= 0 || i > 200 {
+		return false
+	}
+	for _, c := range s[:i] {
+		if !(c == '_' || c == '-' || c == '|' || c == '.' || unicode.IsLetter(c) || unicode.IsDigit(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// field takes a line of INFO or CLUSTER INFO. A section that is there already begins the next answer.
+func (p *parser) field(line string) {
+	text := strings.TrimSpace(line)
+	s := &p.info
+	switch {
+	case text == "":
+	case strings.HasPrefix(text, "# "):
+		name := strings.ToLower(text[2:])
+		if s.sections[name] {
+			p.snapshot()
+			p.kind = info
+		}
+		if s.sections == nil {
+			s.sections = make(map[string]bool)
+			s.line = p.number
+		}
+		s.sections[name] = true
+	case isField(text):
+		if s.line == 0 {
+			s.line = p.number
+		}
+		name, value, _ := strings.Cut(text, ":")
+		p.one(name, strings.TrimSpace(value))
+	default:
+		p.end()
+		p.begin(line)
+	}
+}
+
+func (s *snapshot) add(series string, value float64, u use) {
+	if !math.IsNaN(value) && !math.IsInf(value, 0) && len(s.values) < mostFields {
+		s.values = append(s.values, told{series, value, u})
+	}
+}
+
+// one takes a field.
+func (p *parser) one(name, value string) {
+	s := &p.info
+	if u := infoFields[name]; u != unused {
+		if v, err := strconv.ParseFloat(value, 64); err == nil {
+			s.add(evidence.RedisInfo+name, v, u)
+			if name == "uptime_in_seconds" {
+				s.uptime = v
+			}
+			if name == "maxmemory" {
+				p.setting("maxmemory", value, false)
+			}
+		}
+		return
+	}
+	if p.who(name, value) {
+		return
+	}
+	for _, x := range []struct {
+		prefix string
+		read   func(p *parser, of, value string)
+	}{{"cmdstat_", (*parser).commandStat}, {"latency_percentiles_usec_", (*parser).percentiles}, {"errorstat_", (*parser).errorStat}, {"db", (*parser).keyspace}} {
+		if of, ok := strings.CutPrefix(name, x.prefix); ok && of != "" {
+			x.read(p, of[:min(len(of), mostWord)], value)
+			return
+		}
+	}
+}
+
+// who takes what tells which server it is, and what it is set to.
+func (p *parser) who(name, value string) bool {
+	x := &p.subject
+	clean := strings.ToValidUTF8(value[:min(len(value), 200)], "?")
+	switch name {
+	case "redis_version":
+		if x.Version == "" {
+			x.Version = "Redis " + clean
+		}
+	case "valkey_version":
+		x.Version = "Valkey " + clean
+	case "executable":
+		x.Name = path.Base(clean)
+		if strings.HasPrefix(x.Name, "keydb") {
+			x.Version = "KeyDB " + strings.TrimPrefix(x.Version, "Redis ")
+		}
+	case "mvcc_depth", "server_threads": // of KeyDB alone
+		if number, ok := strings.CutPrefix(x.Version, "Redis "); ok {
+			x.Version = "KeyDB " + number
+		}
+	case "process_id":
+		if pid, err := strconv.ParseInt(value, 10, 32); err == nil && pid > 0 && p.now.at == 0 { // else who recorded knows it by his own numbers
+			x.PID = int(pid)
+		}
+	case "run_id":
+		x.Instance = clean
+	case "server_time_usec":
+		if us, err := strconv.ParseInt(value, 10, 64); err == nil && us > 1e14 && us < 4e15 {
+			p.info.at = us * 1e3
+		}
+	case "role":
+		p.fact(evidence.FactRedisRole, clean, math.NaN())
+	case "tcp_port":
+		if n, err := strconv.ParseUint(clean, 10, 16); err == nil && n > 0 {
+			p.fact(evidence.FactRedisPort, clean, float64(n))
+		}
+	case "redis_mode":
+		p.fact(evidence.FactRedisMode, clean, math.NaN())
+	case "cluster_state":
+		p.fact(evidence.FactRedisCluster, clean, math.NaN())
+	case "maxmemory_policy":
+		p.setting("maxmemory-policy", value, false)
+	case "rdb_last_bgsave_status":
+		if value == "err" {
+			p.fact(evidence.FactRedisSaveBad, value, math.NaN())
+		}
+	case "aof_last_write_status", "aof_last_bgrewrite_status":
+		if value == "err" {
+			p.fact(evidence.FactRedisAOFBad, name, math.NaN())
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// pairs calls f for each of "calls=4,usec=68".
+func pairs(s string, f func(name string, v float64)) {
+	for part := range strings.SplitSeq(s, ",") {
+		name, text, _ := strings.Cut(part, "=")
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			f(name, v)
+		}
+	}
+}
+
+func (p *parser) commandStat(of, value string) {
+	of = strings.ToLower(of)
+	pairs(value, func(name string, v float64) {
+		switch name {
+		case "calls":
+			p.info.add(evidence.SeriesRedisCalls+":"+of, v, counter)
+		case "usec":
+			p.info.add(evidence.SeriesRedisCallTime+":"+of, v, counter)
+		case "rejected_calls":
+			p.info.add(evidence.SeriesRedisCallsRejected+":"+of, v, changes)
+		case "failed_calls":
+			p.info.add(evidence.SeriesRedisCallsFailed+":"+of, v, changes)
+		}
+	})
+}
+
+func (p *parser) percentiles(of, value string) {
+	of = strings.ToLower(of)
+	pairs(value, func(name string, v float64) {
+		switch name {
+		case "p50":
+			p.info.add(evidence.SeriesRedisCallP50+":"+of, v, changes)
+		case "p99":
+			p.info.add(evidence.SeriesRedisCallP99+":"+of, v, changes)
+		case "p99.9":
+			p.info.add(evidence.SeriesRedisCallP999+":"+of, v, changes)
+		}
+	})
+}
+
+func (p *parser) errorStat(of, value string) {
+	pairs(value, func(name string, v float64) {
+		if name == "count" {
+			p.info.add(evidence.SeriesRedisErrorKind+":"+of, v, changes)
+		}
+	})
+}
+
+// keyspace adds up what databases hold: "db0:keys=3,expires=0,avg_ttl=0".
+func (p *parser) keyspace(of, value string) {
+	if _, err := strconv.Atoi(of); err != nil {
+		return
+	}
+	pairs(value, func(name string, v float64) {
+		series := map[string]string{"keys": evidence.SeriesRedisKeys, "expires": evidence.SeriesRedisKeysThatExpire}[name]
+		if series == "" {
+			return
+		}
+		if p.info.keys == nil {
+			p.info.keys = make(map[string]float64)
+		}
+		p.info.keys[series] += v
+	})
+}
+
+// snapshot ends an answer to INFO. Its time is when a recorder got it, else by the server's clock, else
+// how long it runs.
+func (p *parser) snapshot() {
+	s := p.info
+	p.info = snapshot{}
+	for series, n := range s.keys {
+		s.add(series, n, level)
+	}
+	if len(s.values) == 0 {
+		if s.line > 0 && (p.subject.Version != "" || len(p.facts) > 0) {
+			p.understood++
+		}
+		return
+	}
+	p.understood++
+	at := p.now.at
+	switch {
+	case at > 0 && s.at > 0:
+		if d := at - s.at; d > clocksApart || d < -clocksApart {
+			p.skew = d
+		}
+	case at == 0 && s.at > 0:
+		at = s.at
+	case at == 0:
+		at = int64(s.uptime * 1e9)
+		p.undated = true
+	}
+	p.told.look(at, s.line, s.values)
+	for name, n := range p.own {
+		p.told.add(at, s.line, told{evidence.RedisOwn + name, n, counter})
+	}
+}
+
+// clocksApart (ns) are two clocks that do not agree: an answer takes some of it.
+const clocksApart = 200e6
+
+// asked counts the recorder's own commands, which INFO counts among the others, and takes the times of
+// its PING.
+func (p *parser) asked(h header) {
+	if p.subject.PID == 0 && h.pid > 0 {
+		p.subject.PID = h.pid
+	}
+	name := strings.ReplaceAll(strings.ToLower(h.name), " ", "|")
+	if len(p.own) < mostNames && len(name) <= mostWord {
+		p.own[name]++
+	}
+	if h.name == "PING" {
+		p.understood++
+		p.told.add(h.at, p.number, told{evidence.SeriesRedisPing, float64(h.took), level})
+	}
+}

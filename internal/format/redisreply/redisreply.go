@@ -1,0 +1,458 @@
+// Package redisreply reads what a Redis server answers when it is asked about itself: Redis 4 to 8,
+// Valkey, KeyDB.
+//
+//	INFO                     sections of name:value; one answer, or many in sequence
+//	SLOWLOG GET              calls that took long, with the address of who called
+//	LATENCY LATEST, HISTORY, HISTOGRAM
+//	CLIENT LIST              a line for each connection
+//	MEMORY STATS, CONFIG GET, CLUSTER INFO, LATENCY DOCTOR, MEMORY DOCTOR
+//
+// as redis-cli prints them: numbered, as it does on a terminal and with --no-raw, or a value a line,
+// as it does into a file. A session copied from a terminal is read by its prompts, a recording of
+// internal/collect/probe/redis by the line above each answer, which says when it came and how long it took:
+//
+//	== 1795268461318000000 SLOWLOG GET of 4711 took 81000 ns ==
+//
+// Without any of these an answer is known by its shape.
+//
+// Sources: https://redis.io/docs/latest/commands/info/ and the pages of the other commands,
+// cliFormatReplyTTY and cliFormatReplyRaw in src/redis-cli.c.
+//
+// The package's opinion: what clients ask for is nobody's business here: of the arguments of a call only
+// is kept how many there are and how long, of a client only its address; passwords and names are not
+// read at all.
+package redisreply
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is what a Redis server answers about itself.
+var Format = format.Format{
+	Name:    "redis",
+	About:   "what Redis, Valkey or KeyDB say of themselves, as redis-cli prints it: INFO, SLOWLOG GET, LATENCY, CLIENT LIST, MEMORY STATS, CONFIG GET",
+	Whole:   true,
+	Moments: true,
+	Match:   match,
+	Parse:   parse,
+}
+
+// Bounds of what is kept.
+const (
+	mostLines = 1 << 18 // of one answer
+	mostNodes = 1 << 19 // likewise
+	mostLooks = 1 << 14 // of each figure: twice as many are thinned out to half
+	mostNames = 1000    // commands, kinds of errors, addresses
+	mostWord  = 64      // of a name of these
+	mostSlow  = 100_000
+
+	mostFields  = 20_000 // of an answer to INFO
+	mostRefused = 20     // are told one by one
+)
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := newParser(b)
+	p.file = a.Name
+	var number int64
+	err := a.Lines(func(l format.Line) bool {
+		number = l.Number
+		p.number = l.Number
+		p.take(strings.TrimRight(string(l.Text), "\r"))
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && !errors.Is(err, format.ErrCut):
+		return err
+	}
+	p.end()
+	if p.understood == 0 && p.refused == 0 {
+		return errors.New("redis: it holds no answer that is read: take it with redis-cli INFO everything > info.txt")
+	}
+	if p.understood == 0 && !strings.Contains(p.refusal, tooMany) {
+		return fmt.Errorf("redis: the server only refused: %s", p.refusal)
+	}
+	if err != nil {
+		b.Warnf(number, "the text is incomplete after this line")
+		b.Cut()
+	}
+	p.emit()
+	return nil
+}
+
+// parser reads one file.
+type parser struct {
+	b      *evidence.Builder
+	file   string // its name
+	number int64  // of the line
+
+	now   header // of the answer that is read
+	kind  kind
+	began int64 // its first line
+	lines []string
+	tree  tree
+
+	info   snapshot
+	told   *figures
+	slow   slowlog
+	events events
+	look   clients
+	facts  []evidence.Fact
+
+	subject          evidence.Subject
+	own              map[string]float64 // calls of the recorder's so far
+	skew             int64              // ns by which the server's clock is behind that of who recorded
+	undated          bool               // figures are by the server's uptime, or by nothing
+	looked           [3]int64           // ns: from and until when clients were looked at; line
+	understood       int
+	refused          int
+	refusal          string
+	odd, first, over int64 // lines not understood, the first; what was too much
+}
+
+// kind is what an answer consists of.
+type kind uint8
+
+const (
+	nothing  kind = iota
+	info          // name:value
+	numbered      // as on a terminal
+	plain         // a value a line
+	listed        // connections
+	spoken        // of a doctor
+)
+
+func newParser(b *evidence.Builder) *parser {
+	p := &parser{b: b, told: newFigures(), own: make(map[string]float64)}
+	p.subject.Runtime = "redis"
+	return p
+}
+
+func (p *parser) miss(line int64) {
+	if p.odd++; p.odd == 1 {
+		p.first = line
+	}
+}
+
+// take reads a line.
+func (p *parser) take(line string) {
+	if h, ok := headerOf(line); ok {
+		p.end()
+		p.now = h
+		if h.at > 0 {
+			p.asked(h)
+		}
+		return
+	}
+	if p.kind == nothing {
+		p.begin(line)
+		return
+	}
+	switch p.kind {
+	case info:
+		p.field(line)
+	case numbered:
+		if !p.tree.line(line, p.number) {
+			p.end()
+			p.begin(line)
+		}
+	case listed:
+		if line != "" && !p.look.line(line) {
+			p.end()
+			p.begin(line)
+		}
+	default:
+		p.keep(line)
+	}
+}
+
+func (p *parser) keep(line string) {
+	if len(p.lines) == mostLines {
+		p.over++
+		return
+	}
+	p.lines = append(p.lines, line[:min(len(line), 4<<10)])
+}
+
+// begin finds out by its first line what an answer consists of.
+func (p *parser) begin(line string) {
+	p.began = p.number
+	switch text := strings.TrimSpace(line); {
+	case text == "":
+		if p.now.name != "" && plainFirst(p.now.name) {
+			p.kind = plain
+			p.keep(line)
+		}
+	case isSection(text), p.now.name == "INFO" && isField(text), isField(text) && infoFields[before(text, ':')] != 0, strings.HasPrefix(text, "cluster_state:"):
+		p.kind = info
+		p.field(line)
+	case isClient(text):
+		p.kind = listed
+		p.look.begin(p.now.at)
+		p.look.line(text)
+	case isNumbered(text):
+		p.kind = numbered
+		p.tree.line(line, p.number)
+	case isRefusal(text):
+		p.refuse(text)
+	case isSpoken(p.now.name, text):
+		p.kind = spoken
+		p.keep(line)
+	case p.now.name != "" || startsPlain(text):
+		p.kind = plain
+		p.keep(line)
+	default:
+		p.miss(p.number)
+	}
+}
+
+// end takes what an answer said.
+func (p *parser) end() {
+	kind := p.kind
+	p.kind = nothing
+	switch kind {
+	case info:
+		p.snapshot()
+	case numbered:
+		root := p.tree.root
+		p.over += p.tree.over
+		p.tree = tree{}
+		if !p.answer(root) {
+			p.miss(p.began)
+		}
+	case plain:
+		if !p.plain(p.lines) {
+			p.miss(p.began)
+		}
+	case listed:
+		p.understood++
+		p.look.end(p)
+	case spoken:
+		p.understood++
+		name := "LATENCY DOCTOR"
+		if strings.HasPrefix(p.now.name, "MEMORY") || strings.Contains(p.lines[0], "Sam") {
+			name = "MEMORY DOCTOR"
+		}
+		text := strings.Join(p.lines, "\n")
+		p.fact(evidence.FactRedisDoctor, name+evidence.Link+strings.ToValidUTF8(text[:min(len(text), 4<<10)], "?"), math.NaN())
+	}
+	p.lines = p.lines[:0]
+	p.now = header{}
+}
+
+// refuse notes that the server would not answer.
+func (p *parser) refuse(text string) {
+	p.refused++
+	text = strings.TrimPrefix(text, "(error) ")
+	if p.refusal == "" {
+		p.refusal = text[:min(len(text), 200)]
+	}
+	if strings.Contains(text, tooMany) { // which says why others wait, too
+		p.fact(evidence.FactRedisTold, evidence.RedisMaxClients+evidence.Link+strings.ToValidUTF8(p.refusal, "?"), float64(p.refused))
+	}
+	if p.refused > mostRefused {
+		return
+	}
+	what := p.now.name
+	if what == "" {
+		what = "what it was asked"
+	}
+	p.b.Warnf(p.number, "the server refused %s: %s", what, text[:min(len(text), 200)])
+}
+
+// tooMany is what a server answers that has as many clients as it may.
+const tooMany = "max number of clients reached"
+
+// isRefusal knows errors as redis-cli prints them: in brackets on a terminal, else as they came, with a
+// first word in capitals.
+func isRefusal(text string) bool {
+	if strings.HasPrefix(text, "(error) ") {
+		return true
+	}
+	word := before(text, ' ')
+	switch word {
+	case "ERR", "NOAUTH", "NOPERM", "WRONGPASS", "LOADING", "BUSY", "DENIED", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "-ERR", "-NOAUTH", "-DENIED", "NOPROTO":
+		return word != text
+	}
+	return false
+}
+
+// answer takes a numbered answer, by the name of what was asked, else by its shape.
+func (p *parser) answer(n *node) bool {
+	if n == nil {
+		return false
+	}
+	if n.kind == failed {
+		p.refuse(n.text)
+		return true
+	}
+	p.understood++
+	switch name := p.now.name; {
+	case name == "SLOWLOG GET" || name == "COMMANDLOG GET" || name == "" && n.isSlow():
+		return p.slow.reply(p, n)
+	case name == "LATENCY LATEST" || name == "" && n.isLatest():
+		return p.events.latest(p, n)
+	case name == "LATENCY HISTORY" || name == "" && n.isHistory():
+		return p.events.history(p, cmp.Or(p.now.of, p.eventOfFile()), n)
+	case name == "LATENCY HISTOGRAM" || name == "" && n.isHistogram():
+		return p.histogram(n)
+	case name == "MEMORY STATS" || name == "" && n.begins("peak.allocated"):
+		return p.memory(n)
+	case name == "CONFIG GET" || name == "" && n.isConfig():
+		return p.settings(n.strings())
+	case n.kind == list && len(n.items) == 0:
+		return true // of nobody knows what
+	case n.kind == text && strings.Contains(n.text, "\n"): // redis-cli --no-raw quotes these
+		p.understood--
+		now := p.now
+		for _, line := range strings.Split(strings.TrimRight(n.text, "\r\n"), "\n") {
+			p.take(strings.TrimRight(line, "\r"))
+			p.now = now
+		}
+		p.end()
+		return true
+	}
+	p.understood--
+	return false
+}
+
+// severalFacts are of names of which one does not replace another.
+var severalFacts = map[string]bool{evidence.FactRedisDoctor: true, evidence.FactListens: true}
+
+// fact notes what is so; the newest of a name holds.
+func (p *parser) fact(key, value string, number float64) {
+	f := evidence.Fact{Key: key, Value: value, Number: number, Origin: p.b.Origin(p.began)}
+	if i := slices.IndexFunc(p.facts, func(o evidence.Fact) bool { return o.Key == key && (!severalFacts[key] || o.Value == value) }); i >= 0 {
+		p.facts[i] = f
+		return
+	}
+	if len(p.facts) == mostNames {
+		p.over++
+		return
+	}
+	p.facts = append(p.facts, f)
+}
+
+// emit writes what was read.
+func (p *parser) emit() {
+	b := p.b
+	if p.undated {
+		p.date()
+	}
+	id := b.Subject(p.subject)
+	for _, f := range p.facts {
+		f.Subject = id
+		b.Fact(f)
+	}
+	p.told.emit(b, id)
+	if from := p.looked[0]; from > 0 {
+		b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisClients, From: from, Until: max(p.looked[1], from+1), Origin: b.Origin(p.looked[2])})
+	}
+	p.slow.emit(b, id)
+	p.events.emit(b, id)
+	if p.odd > 0 {
+		b.Warnf(p.first, "lines not understood: %d; the first is line %d", p.odd, p.first)
+	}
+	if p.over > 0 {
+		b.Warnf(0, "it holds too much: %d lines or figures left out", p.over)
+	}
+}
+
+// date gives figures without a date one: they were taken when the newest that has one was, or when the file
+// was written.
+func (p *parser) date() {
+	newest := p.told.newest()
+	at := p.b.Modified()
+	for _, c := range p.slow.calls {
+		at = max(at, c.high)
+	}
+	for _, e := range p.events.all {
+		at = max(at, e.at)
+	}
+	if at == 0 || at < newest {
+		p.b.Clock().Name, p.b.Clock().Error = "since the server's start", evidence.Unanchored
+		return
+	}
+	p.told.shift(at - newest)
+	if p.looked[0] > 0 {
+		p.looked[0], p.looked[1] = p.looked[0]+at-newest, p.looked[1]+at-newest
+	}
+}
+
+// when is the time of an answer: as recorded, else of the INFO before it, else none.
+func (p *parser) when() int64 {
+	if p.now.at > 0 {
+		return p.now.at
+	}
+	if p.told.looks == 0 {
+		p.undated = true
+		return 1
+	}
+	return p.told.last
+}
+
+func before(text string, c byte) string {
+	word, _, _ := strings.Cut(text, string(c))
+	return word
+}
+
+// match knows an artifact by its first lines.
+func match(head []byte) format.Confidence {
+	var first []string
+	for l := range bytes.Lines(head) {
+		if text := strings.TrimRight(string(l[:min(len(l), 512)]), " \r\n"); text != "" || len(first) > 0 {
+			first = append(first, text)
+		}
+		if len(first) == 40 {
+			break
+		}
+	}
+	if len(first) > 0 && begins(first) {
+		return format.Sure
+	}
+	return format.No
+}
+
+// begins says whether answers begin like this. A prompt counts if what was asked is read here.
+func begins(first []string) bool {
+	if h, ok := headerOf(first[0]); ok {
+		return h.at > 0 || h.known()
+	}
+	switch text := first[0]; {
+	case isSection(text):
+		for _, l := range first[1:] {
+			if isField(l) {
+				name := before(l, ':')
+				return infoFields[name] != 0 || strings.HasPrefix(name, "redis_") || strings.HasPrefix(name, "valkey_") || strings.HasPrefix(name, "cmdstat_") || strings.HasPrefix(name, "latency_percentiles_") || strings.HasPrefix(name, "errorstat_") || strings.HasPrefix(name, "db")
+			}
+			if l != "" {
+				return false
+			}
+		}
+		return false
+	case strings.HasPrefix(text, "redis_version:"), strings.HasPrefix(text, "cmdstat_") && strings.Contains(text, ":calls="), strings.HasPrefix(text, "cluster_state:"):
+		return true
+	case isClient(text):
+		return true
+	case isNumbered(text):
+		var t tree
+		for i, l := range first {
+			if !t.line(l, int64(i)) {
+				break
+			}
+		}
+		return t.root.isSlow() || t.root.isLatest() || t.root.isHistory() || t.root.isHistogram() || t.root.begins("peak.allocated") || t.root.isConfig()
+	}
+	return isSpoken("", first[0]) || plainShape(first) != "" || isRefusal(first[0]) && (!strings.HasPrefix(first[0], "ERR ") || strings.Contains(first[0], tooMany)) // which others begin with, too
+}

@@ -1,0 +1,430 @@
+package spans
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// raw is one object of the file as far as it was read: a span, or what holds spans.
+type raw struct {
+	trace, id, parent uint64
+	start, end        int64 // ns
+	duration          int64 // ns, where that is told instead of the end
+	name              []byte
+	kind              kind
+	failed, shared    bool
+	weight            float64 // requests it stands for, by its sampler; 0: not told
+	attr              [numFields][]byte
+	halves            [2]half // of Zipkin v1: the client's and the server's
+	process           evidence.NameID
+	service           int32 // where the object says it itself, else -1
+
+	// Of what holds spans.
+	resource  int32
+	processes map[evidence.NameID]int32
+}
+
+// half is what one side of a call has annotated.
+type half struct {
+	from, to int64
+	service  int32
+}
+
+// keep copies what the scanner will overwrite, for as long as the span is read.
+func (p *parser) keep(b []byte) []byte {
+	from := len(p.arena)
+	p.arena = append(p.arena, b...)
+	return p.arena[from:len(p.arena):len(p.arena)]
+}
+
+// thing reads any value: wherever spans are in it, they are found.
+func (p *parser) thing(depth int) {
+	switch c := p.s.peek(); {
+	case depth > maxNesting:
+		p.s.skip()
+	case c == '[':
+		p.s.array(func() { p.thing(depth + 1) })
+	case c == '{':
+		p.object(depth)
+	default:
+		p.s.skip()
+	}
+}
+
+// maxNesting is how deep spans may lie in a document: the deepest are five objects down, each
+// in an array.
+const maxNesting = 24
+
+// object reads a span, or something that holds spans: OTLP's resource, Jaeger's trace, an
+// answer of their APIs. Its members come in any order.
+func (p *parser) object(depth int) {
+	from := len(p.spans)
+	if depth == 0 {
+		p.arena = p.arena[:0]
+	}
+	arena := len(p.arena)
+	x := raw{service: -1, resource: -1, halves: [2]half{{service: -1}, {service: -1}}}
+	line := p.s.line
+	p.s.object(func(key []byte) { p.member(&x, key, depth) })
+	if p.s.err != nil && x.end == 0 && x.duration == 0 {
+		x.id = 0 // broke off within it
+	}
+	if x.resource >= 0 || x.processes != nil {
+		for i := from; i < len(p.spans); i++ {
+			s := &p.spans[i]
+			if s.service >= 0 {
+				continue
+			}
+			s.service = x.resource
+			if of, ok := x.processes[s.process]; ok {
+				s.service = of
+			}
+		}
+	}
+	if x.id != 0 && x.trace != 0 {
+		p.span(&x, line)
+	}
+	p.arena = p.arena[:arena]
+}
+
+func (p *parser) member(x *raw, key []byte, depth int) {
+	s := p.s
+	switch string(key) {
+	case "resourceSpans", "resource_spans", "batches", "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans", "spans", "data", "result", "traces", "trace":
+		p.thing(depth + 1)
+	case "resource":
+		x.resource = p.resource()
+	case "process":
+		x.service = p.process()
+	case "processes":
+		if s.peek() != '{' {
+			s.skip()
+			return
+		}
+		x.processes = make(map[evidence.NameID]int32)
+		s.object(func(id []byte) {
+			n := p.b.NameBytes(clip(id))
+			if of := p.process(); len(x.processes) < maxServices {
+				x.processes[n] = of
+			}
+		})
+	case "traceId", "traceID", "trace_id":
+		x.trace = identity(s.scalar())
+	case "spanId", "spanID", "span_id", "id":
+		x.id = identity(s.scalar())
+	case "parentSpanId", "parent_span_id", "parentId", "parentSpanID":
+		x.parent = identity(s.scalar())
+	case "references":
+		p.references(x)
+	case "name", "operationName":
+		x.name = p.keep(s.scalar())
+	case "kind":
+		x.kind = kinds[string(s.scalar())]
+	case "startTimeUnixNano", "start_time_unix_nano":
+		x.start, _ = s.number()
+	case "endTimeUnixNano", "end_time_unix_nano":
+		x.end, _ = s.number()
+	case "timestamp", "startTime":
+		x.start = p.micros()
+	case "duration":
+		x.duration = p.micros()
+	case "attributes", "tags", "binaryAnnotations":
+		p.tags(func(f field, text []byte) { p.attribute(x, f, text) })
+	case "status":
+		p.status(x)
+	case "traceState", "trace_state":
+		x.weight = weightOf(s.scalar())
+	case "shared":
+		x.shared = string(s.scalar()) == "true"
+	case "processID":
+		x.process = p.b.NameBytes(clip(s.scalar()))
+	case "localEndpoint":
+		name, _, _ := p.endpoint()
+		x.service = p.serviceOf(service{name: string(name)})
+	case "remoteEndpoint":
+		name, host, port := p.endpoint()
+		p.attribute(x, peerService, name)
+		p.attribute(x, serverAddress, host)
+		p.attribute(x, serverPort, port)
+	case "annotations":
+		p.annotations(x)
+	default:
+		s.skip()
+	}
+}
+
+// micros reads a time that is given in µs, in ns.
+func (p *parser) micros() int64 {
+	v, ok := p.s.number()
+	if !ok || v < 0 || v > math.MaxInt64/1000 {
+		return -1
+	}
+	p.coarse = true
+	return v * 1000
+}
+
+func (p *parser) attribute(x *raw, f field, text []byte) {
+	switch {
+	case f == none || len(text) == 0:
+	case f == spanKind:
+		x.kind = kinds[string(text)]
+	case f == isError:
+		x.failed = x.failed || string(text) != "false" && string(text) != "OK" && string(text) != "UNSET"
+	case x.attr[f] == nil:
+		x.attr[f] = p.keep(text)
+	}
+}
+
+// tags reads attributes: OTLP's and Jaeger's lists of key and value, Zipkin's object.
+func (p *parser) tags(f func(of field, text []byte)) {
+	s := p.s
+	switch s.peek() {
+	case '{':
+		s.object(func(key []byte) {
+			of := attributes[string(key)]
+			f(of, s.scalar())
+		})
+	case '[':
+		s.array(func() {
+			if s.peek() != '{' {
+				s.skip()
+				return
+			}
+			of, named := none, false
+			var text []byte
+			s.object(func(key []byte) {
+				switch {
+				case string(key) == "key":
+					of, named = attributes[string(s.scalar())], true
+				case string(key) == "value" && (of != none || !named): // the key may follow
+					text = p.keep(p.value())
+				default:
+					s.skip()
+				}
+			})
+			f(of, text)
+		})
+	default:
+		s.skip()
+	}
+}
+
+// value is a scalar, or OTLP's {"stringValue": …}, {"intValue": "3"}.
+func (p *parser) value() (text []byte) {
+	if p.s.peek() != '{' {
+		return p.s.scalar()
+	}
+	p.s.object(func([]byte) {
+		if v := p.s.scalar(); v != nil {
+			text = p.keep(v)
+		}
+	})
+	return text
+}
+
+func (p *parser) status(x *raw) {
+	if p.s.peek() != '{' {
+		p.s.skip()
+		return
+	}
+	p.s.object(func(key []byte) {
+		if string(key) != "code" {
+			p.s.skip()
+			return
+		}
+		code := string(p.s.scalar())
+		x.failed = x.failed || code == "2" || code == "STATUS_CODE_ERROR"
+	})
+}
+
+// references finds the parent; one that a span only follows from is better than none.
+func (p *parser) references(x *raw) {
+	if p.s.peek() != '[' {
+		p.s.skip()
+		return
+	}
+	p.s.array(func() {
+		if p.s.peek() != '{' {
+			p.s.skip()
+			return
+		}
+		var id uint64
+		child := false
+		p.s.object(func(key []byte) {
+			switch string(key) {
+			case "spanID", "spanId":
+				id = identity(p.s.scalar())
+			case "refType":
+				child = string(p.s.scalar()) == "CHILD_OF"
+			default:
+				p.s.skip()
+			}
+		})
+		if child || x.parent == 0 {
+			x.parent = id
+		}
+	})
+}
+
+func (p *parser) endpoint() (name, host, port []byte) {
+	if p.s.peek() != '{' {
+		p.s.skip()
+		return nil, nil, nil
+	}
+	p.s.object(func(key []byte) {
+		switch string(key) {
+		case "serviceName":
+			name = p.keep(p.s.scalar())
+		case "ipv4", "ipv6":
+			host = p.keep(p.s.scalar())
+		case "port":
+			if v, ok := p.s.number(); ok && v > 0 {
+				port = p.keep(strconv.AppendInt(nil, v, 10))
+			}
+		default:
+			p.s.skip()
+		}
+	})
+	return name, host, port
+}
+
+// annotations are moments. Of Zipkin v1 four of them are the span: client send and
+// receive, server receive and send.
+func (p *parser) annotations(x *raw) {
+	if p.s.peek() != '[' {
+		p.s.skip()
+		return
+	}
+	p.s.array(func() {
+		if p.s.peek() != '{' {
+			p.s.skip()
+			return
+		}
+		var at int64
+		var value, name []byte
+		p.s.object(func(key []byte) {
+			switch string(key) {
+			case "timestamp":
+				at = p.micros()
+			case "value":
+				value = p.keep(p.s.scalar())
+			case "endpoint":
+				name, _, _ = p.endpoint()
+			default:
+				p.s.skip()
+			}
+		})
+		h, begins := &x.halves[0], false
+		switch string(value) {
+		case "cs":
+			begins = true
+		case "cr":
+		case "sr":
+			h, begins = &x.halves[1], true
+		case "ss":
+			h = &x.halves[1]
+		default:
+			return
+		}
+		if begins {
+			h.from = at
+		} else {
+			h.to = at
+		}
+		if h.service < 0 && len(name) > 0 {
+			h.service = p.serviceOf(service{name: string(name)})
+		}
+	})
+}
+
+// resource is whose spans follow or went before.
+func (p *parser) resource() int32 {
+	if p.s.peek() != '{' {
+		p.s.skip()
+		return -1
+	}
+	var x service
+	p.s.object(func(key []byte) {
+		if string(key) != "attributes" {
+			p.s.skip()
+			return
+		}
+		p.tags(x.attribute)
+	})
+	return p.serviceOf(x)
+}
+
+// process is Jaeger's resource.
+func (p *parser) process() int32 {
+	if p.s.peek() != '{' {
+		p.s.skip()
+		return -1
+	}
+	var x service
+	p.s.object(func(key []byte) {
+		switch string(key) {
+		case "serviceName":
+			x.name = string(p.s.scalar())
+		case "tags":
+			p.tags(x.attribute)
+		default:
+			p.s.skip()
+		}
+	})
+	return p.serviceOf(x)
+}
+
+// identity is an id as 64 bits: hexadecimal without leading zeros, as 64-bit trace ids
+// are written with and without them, or the base64 of protocol buffers. 0 is none.
+func identity(text []byte) uint64 {
+	text = bytes.TrimLeft(text, "0")
+	if len(text) == 0 {
+		return 0
+	}
+	h := uint64(0xcbf29ce484222325) // FNV-1a
+	for _, c := range text {
+		if c >= 'A' && c <= 'F' && len(text) <= 32 && isHex(text) {
+			c |= 0x20
+		}
+		h = (h ^ uint64(c)) * 0x100000001b3
+	}
+	return max(h, 1)
+}
+
+func isHex(text []byte) bool {
+	for _, c := range text {
+		if _, ok := hexDigit(c); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// weightOf is how many requests one stands for by its tracestate, 0 if that does not
+// tell: ot=th:T, where T/2⁵⁶ of all were rejected (opentelemetry.io/docs/specs/otel/trace/
+// tracestate-probability-sampling), earlier ot=p:N for one in 2ᴺ.
+func weightOf(state []byte) float64 {
+	for _, vendor := range bytes.Split(state, []byte(",")) {
+		own, ok := bytes.CutPrefix(bytes.TrimSpace(vendor), []byte("ot="))
+		if !ok {
+			continue
+		}
+		for _, pair := range bytes.Split(own, []byte(";")) {
+			if t, ok := bytes.CutPrefix(pair, []byte("th:")); ok && len(t) > 0 && len(t) <= 14 {
+				v, err := strconv.ParseUint(string(t), 16, 64)
+				if rejected := float64(v) / math.Pow(16, float64(len(t))); err == nil && rejected < 1 {
+					return 1 / (1 - rejected)
+				}
+			}
+			if n, ok := bytes.CutPrefix(pair, []byte("p:")); ok {
+				if v, err := strconv.ParseUint(string(n), 10, 8); err == nil && v < 63 {
+					return math.Pow(2, float64(v))
+				}
+			}
+		}
+	}
+	return 0
+}

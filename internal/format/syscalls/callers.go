@@ -1,0 +1,73 @@
+package syscalls
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// function reads one of the program: "3 libc.so.6	fsync".
+func (p *parser) function(rest []byte) bool {
+	digits, rest, ok := bytes.Cut(rest, []byte(" "))
+	id, is := whole(digits)
+	file, name, two := bytes.Cut(rest, []byte("\t"))
+	if !ok || !is || !two {
+		return false
+	}
+	if len(p.frame) >= mostFrames {
+		p.dropped++
+		return true
+	}
+	in, function := clean(file), clean(name)
+	switch {
+	case function == "" && in == "":
+		function = "an unknown function"
+	case function == "":
+		function = in
+	case bytes.HasPrefix(name, []byte("0x")): // an address in a file without names
+		function = in + "+" + function
+	}
+	if strings.Contains(in, ".so") {
+		function += " (" + in + ")"
+	}
+	p.frame[id] = evidence.Frame{Func: p.b.Name(function), File: p.b.Name(in)}
+	return true
+}
+
+// within reads the functions by which a thread came to the wait of its next line.
+func (p *parser) within(rest []byte) bool {
+	digits, rest, _ := bytes.Cut(rest, []byte(" "))
+	tid, ok := whole(digits)
+	if !ok || tid == 0 {
+		return false
+	}
+	t := p.of(tid)
+	if t == nil {
+		return true
+	}
+	t.next = t.next[:0]
+	for len(rest) > 0 && len(t.next) < mostDepth {
+		digits, rest, _ = bytes.Cut(rest, []byte(" "))
+		n, ok := whole(digits)
+		f, told := p.frame[n]
+		if !ok || !told {
+			t.next = t.next[:0]
+			return false
+		}
+		t.next = append(t.next, f)
+	}
+	return true
+}
+
+// variable reads what a word of memory is called.
+func (p *parser) variable(rest []byte) bool {
+	address, name, ok := bytes.Cut(rest, []byte(" "))
+	if !ok || !bytes.HasPrefix(address, []byte("0x")) || len(name) == 0 {
+		return false
+	}
+	if len(p.words) < mostFDs {
+		p.words[string(address)] = clean(name)
+	}
+	return true
+}

@@ -1,0 +1,282 @@
+package sysstat
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// tracks are the figures of one subject over time, in the order they came.
+type tracks struct {
+	list   []*track
+	byName map[string]*track
+}
+
+// track is one figure: a gauge, or the mean since the row before.
+type track struct {
+	name, unit string
+	gauge      bool
+	boot       bool  // its first value may be of the time since boot
+	from       int64 // when what its first value is of began, 0 not told
+	line       int64
+	t          []int64
+	v          []float64
+}
+
+func (s *tracks) get(name string) *track { return s.byName[name] }
+
+// put adds a value of this moment.
+func (p *parser) put(s *tracks, name, unit string, v float64, gauge bool) {
+	if v < 0 || v > 1e18 {
+		return
+	}
+	t := s.byName[name]
+	if t == nil {
+		if s.byName == nil {
+			s.byName = make(map[string]*track)
+		}
+		t = &track{name: name, unit: unit, gauge: gauge, line: p.number, boot: !gauge && p.h != nil && p.h.timed == none && p.boot[p.h.kind] == 1}
+		if p.h != nil && p.h.timed == tod && p.clock.day > 0 {
+			t.from = p.clock.now - (p.clock.last-p.h.begins+daily)%daily
+		}
+		s.byName[name] = t
+		s.list = append(s.list, t)
+	}
+	if n := len(t.t); n > 0 && p.clock.now <= t.t[n-1] {
+		return // told twice, or the clock was set back
+	}
+	if p.points >= mostPoints {
+		p.dropped++
+		return
+	}
+	p.points++
+	t.t = append(t.t, p.clock.now)
+	t.v = append(t.v, v)
+}
+
+// sum is a figure that several rows of a moment make.
+type sum struct {
+	of         *tracks
+	name, unit string
+	v          float64
+	kind       *heading
+	line       int64 // the first of them
+}
+
+func (p *parser) sum(s *tracks, name, unit string) *sum {
+	for i := range p.sums {
+		if x := &p.sums[i]; x.of == s && x.name == name {
+			return x
+		}
+	}
+	p.sums = append(p.sums, sum{of: s, name: name, unit: unit, kind: p.h, line: p.number})
+	return &p.sums[len(p.sums)-1]
+}
+
+// add adds to the sum of several rows.
+func (p *parser) add(s *tracks, name, unit string, v float64) { p.sum(s, name, unit).v += v }
+
+// most keeps the largest of several rows.
+func (p *parser) most(s *tracks, name, unit string, v float64) {
+	x := p.sum(s, name, unit)
+	x.v = max(x.v, v)
+}
+
+// flush puts what several rows of a moment made, at that moment.
+func (p *parser) flush() {
+	if len(p.sums) == 0 {
+		return
+	}
+	clock, h, number := p.clock, p.h, p.number
+	p.clock.now, p.clock.last = p.sumsAt, p.sumsAt-p.clock.day
+	for _, x := range p.sums {
+		p.h, p.number = x.kind, x.line
+		p.put(x.of, x.name, x.unit, x.v, false)
+	}
+	p.clock, p.h, p.number = clock, h, number
+	p.sums = p.sums[:0]
+}
+
+// spread makes of a series of "since the row before" one of "until the next".
+func (t *track) spread() bool {
+	if t.boot {
+		t.t, t.v = t.t[1:], t.v[1:]
+	}
+	n := len(t.t)
+	switch {
+	case n == 0:
+		return false
+	case t.gauge:
+		return true
+	}
+	from := t.t[0] - int64(1e9)
+	switch {
+	case t.from > 0 && t.from < t.t[0]:
+		from = t.from
+	case n > 1:
+		from = 2*t.t[0] - t.t[1]
+	}
+	at := make([]int64, 0, n+1)
+	at = append(append(at, max(1, from)), t.t...)
+	if at[0] >= at[1] {
+		return false
+	}
+	t.t, t.v = at, append(t.v, t.v[n-1])
+	return true
+}
+
+// finish writes what was read.
+func (p *parser) finish() error {
+	b := p.b
+	clock := b.Clock()
+	switch {
+	case !p.clock.timed:
+		*clock = evidence.Clock{Name: "reports, one after the other", Error: evidence.Unanchored}
+		b.Warnf(0, "its reports have no time and are taken for 1 s apart: vmstat -t and iostat -t print one")
+	case p.clock.undate:
+		*clock = evidence.Clock{Name: "time of day", Error: evidence.Unanchored}
+		b.Warnf(0, "its times have no date, which stands in the first line that the tool prints: keep it")
+	default:
+		*clock = evidence.Clock{Name: "unix", Error: 1e9, Resolution: 1e9}
+		if !p.clock.zoned {
+			b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
+		}
+	}
+	host := b.Subject(evidence.Subject{Kind: evidence.Host, Name: p.name, CPUs: p.cpus})
+	if p.seen != "" {
+		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernel, Value: p.seen, Number: math.NaN(), Origin: b.Origin(1)})
+	}
+	p.unused()
+	emitted := p.series(host, &p.host)
+	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))
+	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.ShareOf(evidence.SeriesHostCPUBusy)))
+	p.cover(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
+	p.cover(host, evidence.CoverDisks, p.host.get(evidence.SeriesHostDiskRequests))
+	sorting.By(p.processes, func(x, y *process) int {
+		return cmp.Compare(y.get(evidence.SeriesProcessCPU).sum(), x.get(evidence.SeriesProcessCPU).sum())
+	})
+	var faults *track
+	about := host // whom faults are told of
+	for _, q := range p.processes {
+		id := b.Subject(evidence.Subject{Kind: evidence.Process, Name: q.name, PID: q.pid})
+		emitted += p.series(id, &q.tracks)
+		if f := q.get(evidence.SeriesProcessMinorFaults); f != nil && (faults == nil || len(f.t) > len(faults.t)) {
+			faults = f
+		}
+		if len(p.processes) == 1 { // pidstat -p: it was asked about, the others of a host merely ran on it
+			about = id
+		}
+	}
+	p.cover(about, evidence.CoverFaults, faults)
+	if emitted == 0 {
+		b.Warnf(0, "it holds one report, which is of all the time since boot: give the tool an interval, as in vmstat -t 1 30")
+	}
+	p.tables()
+	if p.odd > 0 {
+		b.Warnf(p.firstOdd, "%s not understood", format.Count(p.odd, "line was", "lines were"))
+	}
+	if p.dropped > 0 {
+		b.Warnf(0, "%s not kept: more than %d processes, %d disks or %d figures", format.Count(p.dropped, "row was", "rows were"), mostProcesses, mostNames, mostPoints)
+	}
+	return nil
+}
+
+// unused leaves out network interfaces that nothing passed.
+func (p *parser) unused() {
+	p.host.list = slices.DeleteFunc(p.host.list, func(t *track) bool {
+		_, name, ok := strings.Cut(t.name, ":")
+		if !ok || !strings.HasPrefix(t.name, networkPrefix) {
+			return false
+		}
+		for _, of := range []string{evidence.SeriesNetPacketsReceived, evidence.SeriesNetPacketsSent} {
+			if x := p.host.get(of + ":" + name); x != nil && slices.Max(x.v) > 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+var networkPrefix = strings.TrimSuffix(evidence.SeriesNetReceived, "received")
+
+func (p *parser) series(id evidence.SubjectID, s *tracks) (n int) {
+	for _, t := range s.list {
+		if t.spread() {
+			p.b.Series(evidence.Series{Subject: id, Name: t.name, Unit: t.unit, T: t.t, V: t.v, Origin: p.b.Origin(t.line)})
+			n++
+		}
+	}
+	return n
+}
+
+func (p *parser) cover(id evidence.SubjectID, kind string, t *track) {
+	if t != nil && len(t.t) > 1 {
+		p.b.Cover(evidence.Coverage{Subject: id, Kind: kind, From: t.t[0], Until: t.t[len(t.t)-1], Origin: p.b.Origin(t.line)})
+	}
+}
+
+// sum is that of all rows.
+func (t *track) sum() (all float64) {
+	if t != nil {
+		for _, v := range t.v {
+			all += v
+		}
+	}
+	return all
+}
+
+// mean is that of all rows, NaN of none.
+func (t *track) mean() float64 {
+	if t == nil {
+		return math.NaN()
+	}
+	rows := t.v
+	if !t.gauge && len(rows) > 0 {
+		rows = rows[:len(rows)-1] // the last stands there twice: spread
+	}
+	sum := 0.
+	for _, v := range rows {
+		sum += v
+	}
+	return sum / float64(len(rows))
+}
+
+// mostShown bounds rows of the table of processes.
+const mostShown = 20
+
+func (p *parser) tables() {
+	t := evidence.Table{Title: "host, mean over the recording", Columns: []string{"figure", "value", "unit"}}
+	for _, x := range p.host.list {
+		if v := x.mean(); !math.IsNaN(v) {
+			t.Rows = append(t.Rows, []string{x.name, shown(v), x.unit})
+		}
+	}
+	t.Rows = append(t.Rows, []string{"rows of averages, left out", strconv.FormatInt(p.averages, 10), "1"},
+		[]string{"rows recognized but not used", strconv.FormatInt(p.ignored, 10), "1"}, []string{"lines not understood", strconv.FormatInt(p.odd, 10), "1"})
+	p.b.Table(t)
+	if len(p.processes) == 0 {
+		return
+	}
+	t = evidence.Table{Title: "processes, those that used most CPU first", Columns: []string{"process", "pid", "cores", "of it system", "minor faults/s", "RSS MiB", "bytes/s to disks"}}
+	for _, q := range p.processes[:min(len(p.processes), mostShown)] {
+		t.Rows = append(t.Rows, []string{q.name, strconv.Itoa(q.pid), shown(q.get(evidence.SeriesProcessCPU).mean()), shown(q.get(evidence.SeriesProcessCPUSystem).mean()),
+			shown(q.get(evidence.SeriesProcessMinorFaults).mean()), shown(q.get(evidence.SeriesProcessRSS).mean() / (1 << 20)), shown(q.get(evidence.SeriesProcessDiskWritten).mean())})
+	}
+	p.b.Table(t)
+}
+
+func shown(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return ""
+	case v >= 1000:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}

@@ -1,0 +1,284 @@
+// Package sysstat reads what people have when they looked at a Linux host with its usual
+// tools, as text: vmstat of procps, and mpstat, pidstat, iostat and sar of sysstat.
+//
+//	vmstat 1                r, b, memory, swap, blocks, interrupts, switches, CPU by mode
+//	mpstat -P ALL 1         CPU by mode, of each CPU
+//	pidstat -u -r -d -w 1   CPU, faults, size, disks, switches of processes, -t of their threads
+//	iostat -x 1             CPU by mode, requests, bytes, times and queue of disks
+//	sar -u -B -d -q -r -w -W -n DEV,SOFT   likewise, and paging, the run queue, PSI, the network
+//
+// From their sources and manuals, https://github.com/sysstat/sysstat 9.0 to 12.7 and
+// https://gitlab.com/procps-ng/procps 3.2 to 4.0. Columns are found by name, as they
+// differ from version to version. They become the series that package procfs gives of /proc.
+//
+// Where the figures lie, or lack something:
+//   - A row tells of the time since the row before. The first report of vmstat and iostat is
+//     of the time since boot, and left out (with iostat -y and vmstat -y a true one is).
+//   - vmstat and iostat print no time unless told to (-t). Their reports are taken for 1 s apart
+//     then: they cannot be joined with other files, and rates are as printed.
+//   - The others print the time of day, without its zone: it is read as UTC. A date that may
+//     be month first or day first is taken for month first, as in the C locale, unless the day
+//     is above 12.
+//   - vmstat does not tell how many CPUs there are: its shares are shares of all of them.
+//   - %system of sar -u holds interrupts; with -u ALL, and in mpstat, they are apart.
+//   - runq-sz of sar is without sar itself. Switches and %wait of pidstat are those of the main
+//     thread, but with -t.
+//   - With vmstat -S units are others than the headings say: those are not known here.
+//
+// The package's opinion: what somebody copied into a ticket is evidence, headings of several
+// pages, averages and decimal commas included; a column that is not known is no error.
+package sysstat
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is the output of one of these tools, or of several.
+var Format = format.Format{
+	Name:  "sysstat",
+	About: "text of vmstat, mpstat, pidstat, iostat and sar, procps 3.2 to 4.0, sysstat 9.0 to 12.7",
+	Match: match,
+	Parse: parse,
+}
+
+// match is sure of the line that tools of sysstat begin with, and of headings.
+func match(head []byte) format.Confidence {
+	for i := 0; i < 200 && len(head) > 0; i++ {
+		line, more, whole := bytes.Cut(head, []byte("\n"))
+		if !whole && i > 0 {
+			return format.No // cut anywhere
+		}
+		text := string(line[:min(len(line), mostLine)])
+		if _, ok := banner(text); ok {
+			return format.Sure
+		}
+		if h := headingOf(strings.Fields(text)); h != nil && h.kind != other {
+			return format.Sure
+		}
+		head = more
+	}
+	return format.No
+}
+
+// Limits of what is kept: about 100 MB.
+const (
+	mostLine      = 4096
+	mostProcesses = 4096
+	mostPoints    = 4 << 20
+	mostNames     = 256 // of disks and interfaces
+	mostColumns   = 128
+)
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{b: b, byPID: make(map[int]*process), names: make(map[string]bool)}
+	err := a.Lines(func(l format.Line) bool {
+		p.number = l.Number
+		if text := strings.TrimSpace(string(l.Text[:min(len(l.Text), mostLine)])); text != "" {
+			p.line(text)
+		}
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && !errors.Is(err, format.ErrCut):
+		return err
+	case err != nil:
+		b.Warnf(p.number, "the recording is incomplete after this line: %v", err)
+		b.Cut()
+	}
+	p.flush()
+	if p.points == 0 && p.used == 0 {
+		return errors.New("sysstat: it holds no row of figures: let the tool print some, as vmstat -t 1 30 does")
+	}
+	return p.finish()
+}
+
+// parser reads one artifact.
+type parser struct {
+	b     *evidence.Builder
+	clock clock
+	host  tracks
+	name  string
+	cpus  int
+	seen  string // what banner said of the kernel
+
+	processes []*process
+	byPID     map[int]*process
+	names     map[string]bool // of disks and interfaces
+	disks     []string
+
+	h      *heading
+	thread *process    // whose threads' rows follow (pidstat -t)
+	told   [kinds]bool // kinds of rows in this report, where reports have no time
+	boot   [kinds]int  // reports of a kind that may be of the time since boot
+	sums   []sum       // of this moment
+	sumsAt int64
+
+	number, points, dropped int64
+	used, odd, firstOdd     int64
+	averages, ignored       int64 // rows
+}
+
+func (p *parser) line(text string) {
+	if x, ok := banner(text); ok {
+		p.begin(x)
+		return
+	}
+	f := strings.Fields(text)
+	if len(f) > mostColumns {
+		f = f[:mostColumns]
+	}
+	if h := headingOf(f); h != nil {
+		p.heading(h)
+		return
+	}
+	if p.clock.report(text) { // iostat -t
+		p.h = nil
+		return
+	}
+	switch {
+	case strings.Contains(text, "--memory--") || strings.Contains(text, "-memory-"):
+		return // above vmstat's headings
+	case strings.Contains(text, "LINUX RESTART"):
+		p.h = nil
+		return
+	case summary(f[0]):
+		p.averages++
+		return
+	case p.h == nil:
+		p.unknown()
+		return
+	case p.h.kind == other:
+		p.ignored++
+		return
+	}
+	if p.row(f) {
+		p.used++
+	} else {
+		p.unknown()
+	}
+}
+
+func (p *parser) unknown() {
+	if p.odd++; p.firstOdd == 0 {
+		p.firstOdd = p.number
+	}
+}
+
+// summary says whether a row is one of averages: "Average:", "Moyenne :", "Durchschn.:", "Média:".
+func summary(first string) bool {
+	return strings.HasSuffix(first, ":") && first[0] > '9' || first == "Moyenne"
+}
+
+// greeting is what tools of sysstat begin with.
+type greeting struct {
+	release, host, date string
+	cpus                int
+}
+
+// banner reads "Linux 6.1.0-18-amd64 (web1) 	11/23/2026 	_x86_64_	(8 CPU)".
+func banner(text string) (g greeting, ok bool) {
+	f := strings.Fields(text)
+	if len(f) < 4 || f[0] != "Linux" || !strings.HasPrefix(f[2], "(") || !strings.HasSuffix(f[2], ")") || f[1][0] < '0' || f[1][0] > '9' {
+		return g, false
+	}
+	g = greeting{release: f[1], host: f[2][1 : len(f[2])-1], date: f[3]}
+	if n := len(f); n > 5 && strings.HasPrefix(f[n-2], "(") && strings.HasSuffix(f[n-1], ")") {
+		if v, is := number(f[n-2][1:]); is && v.v >= 1 && v.v <= 1<<16 {
+			g.cpus = int(v.v)
+		}
+	}
+	return g, true
+}
+
+// begin takes what a banner says; several may follow each other, of several tools.
+func (p *parser) begin(g greeting) {
+	p.flush()
+	p.h, p.thread = nil, nil
+	p.boot, p.told = [kinds]int{}, [kinds]bool{}
+	if p.name == "" {
+		p.name = clean(g.host)
+	}
+	if g.cpus > 0 {
+		p.cpus = g.cpus
+	}
+	if p.seen == "" {
+		p.seen = clean(g.release)
+	}
+	p.clock.on(g.date)
+}
+
+// heading begins rows. Where reports have no time, one that has been there since the last
+// begins the next.
+func (p *parser) heading(h *heading) {
+	if h.timed == none && h.kind != memoryOfHost {
+		if p.told[h.kind] {
+			p.flush()
+			p.told = [kinds]bool{}
+			p.clock.next()
+		}
+		p.told[h.kind] = true
+		p.boot[h.kind]++
+	}
+	if p.h == nil || p.h.kind != h.kind || h.timed == none {
+		p.thread = nil
+	}
+	h.line = p.number
+	p.h = h
+}
+
+func clean(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), 64)], "")
+}
+
+// figure is a number as a tool printed it.
+type figure struct {
+	v     float64
+	bytes bool // with a unit behind it (--human)
+}
+
+// number reads "0.50", "0,50", "12%" and, with --human, "1.5M" bytes.
+func number(s string) (f figure, ok bool) {
+	s = strings.TrimSuffix(s, "%")
+	if n := len(s); n > 1 {
+		for i, unit := range "BkMGTP" {
+			if rune(s[n-1]) == unit {
+				f, ok = number(s[:n-1])
+				return figure{f.v * float64(int64(1)<<(10*i)), true}, ok && !f.bytes
+			}
+		}
+	}
+	if len(s) == 0 || len(s) > 24 {
+		return f, false
+	}
+	scale, point := 1., false
+	for _, c := range []byte(s) {
+		switch {
+		case c >= '0' && c <= '9':
+			f.v = f.v*10 + float64(c-'0')
+			if point {
+				scale *= 10
+			}
+		case (c == '.' || c == ',') && !point:
+			point = true
+		default:
+			return f, false
+		}
+	}
+	f.v /= scale
+	return f, s[0] != '.' && s[0] != ','
+}
+
+func (f figure) of(factor float64) float64 {
+	if f.bytes {
+		return f.v
+	}
+	return f.v * factor
+}

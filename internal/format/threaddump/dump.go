@@ -1,0 +1,309 @@
+package threaddump
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/java"
+)
+
+// thread is one of a dump.
+type thread struct {
+	header
+	line   int64
+	state  string // "BLOCKED (on object monitor)"
+	wait   lock
+	held   []string // objects
+	loader lock     // of a class loader, held while it loads
+	frames []evidence.Frame
+	stack  evidence.StackID
+	deep   bool
+
+	unmounted bool   // a virtual thread that has not run yet
+	outermost string // function
+}
+
+// section is which part of a dump the lines belong to.
+type section uint8
+
+const (
+	outside    section = iota
+	inThread           // its state, its stack
+	afterwards         // after its stack: the synchronizers it owns
+	deadlock           // who waits for whom in a circle
+	toFile             // of Thread.dump_to_file
+)
+
+type parser struct {
+	b       *evidence.Builder
+	subject evidence.SubjectID
+	typ     evidence.NameID
+	count   evidence.NameID
+	line    int64
+	section section
+
+	at, stamped int64 // of the dump: by its own time, by the collector of the log
+	date        int64 // a line of nothing but a time, which may be the next dump's
+	dateLine    int64
+	about       evidence.Subject
+
+	now    thread
+	open   bool
+	dump   []thread
+	begun  int64 // line
+	circle []string
+	told   [][]string // circles the JVM found in this dump
+	found  [][]string // circles that were told of, of all dumps
+	listed bool       // the circle has been told, its stacks follow
+
+	dumps, threads, more, deep int64
+	odd, oddLine               int64
+	emitted
+}
+
+func newParser(b *evidence.Builder) *parser {
+	return &parser{b: b, subject: b.Subject(evidence.Subject{Runtime: "jvm"}), typ: b.Name(threads.SampleType), count: b.Name("count")}
+}
+
+func parseTime(layout, s string) (int64, error) {
+	t, err := time.Parse(layout, s)
+	if err == nil && (t.Year() < 1970 || t.Year() > 2200) {
+		return 0, bytes.ErrTooLarge
+	}
+	return t.UnixNano(), err
+}
+
+// take reads a line.
+func (p *parser) take(l format.Line) {
+	text := bytes.TrimRight(l.Text, " \t")
+	trimmed := bytes.TrimLeft(text, " \t")
+	switch {
+	case len(trimmed) == 0:
+		p.blank()
+	case bytes.Contains(text, title):
+		p.begin(l, text)
+	case trimmed[0] == '"':
+		p.header(trimmed, l)
+	case p.toFile(text):
+	case p.section == outside:
+		p.beside(text)
+	case p.section == deadlock:
+		p.inCircle(trimmed)
+	case bytes.HasPrefix(trimmed, stateLine):
+		p.now.state = strings.TrimSpace(string(trimmed[len(stateLine):]))
+	case bytes.HasPrefix(trimmed, []byte("Mounted virtual thread #")):
+		p.mounted(trimmed)
+	case bytes.HasPrefix(trimmed, []byte("Found ")) && bytes.Contains(trimmed, []byte("deadlock")):
+		p.flush()
+		p.section = deadlock
+	case bytes.HasPrefix(trimmed, []byte("JNI global ref")), bytes.HasPrefix(trimmed, []byte("Heap")) && len(trimmed) == 4:
+		p.flush()
+		p.section = outside
+		if trimmed[0] == 'J' { // deadlocks come after it
+			p.section = afterwards
+		}
+	default:
+		p.inside(string(trimmed[:min(len(trimmed), maxFrame+3)]))
+	}
+}
+
+// begin starts a dump.
+func (p *parser) begin(l format.Line, text []byte) {
+	p.end()
+	p.dumps++
+	p.begun = l.Number
+	p.section = afterwards
+	p.at, p.stamped = 0, l.Stamp
+	if p.date != 0 && p.dateLine+1 == l.Number {
+		p.at = p.date
+	}
+	// Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
+	if _, rest, ok := bytes.Cut(text, []byte(" VM (")); ok {
+		if v := java.Version(string(rest[:min(len(rest), 100)])); v != "" {
+			p.about.Version = v
+		}
+	}
+}
+
+// beside reads what comes before a dump: jcmd's first line, and the time.
+func (p *parser) beside(text []byte) {
+	if at, ok := stamp(text); ok {
+		p.date, p.dateLine = at, p.line
+		return
+	}
+	if pid, ok := bytes.CutSuffix(text, []byte(":")); ok && len(pid) <= 8 && p.dumps == 0 {
+		p.about.PID = int(number(string(pid)))
+	}
+}
+
+func (p *parser) blank() {
+	switch p.section {
+	case inThread:
+		p.section = afterwards
+	case toFile:
+		p.flush()
+	}
+}
+
+func (p *parser) header(text []byte, l format.Line) {
+	h, ok := readHeader(text)
+	switch {
+	case !ok && p.section == deadlock:
+		p.inCircle(text)
+		return
+	case !ok && p.section == outside:
+		return
+	case !ok:
+		p.strange()
+		return
+	}
+	p.flush()
+	if p.section == outside { // its title was cut off
+		p.begin(l, nil)
+	}
+	p.section = inThread
+	p.start(h)
+}
+
+// start opens a thread, which [parser.flush] ends.
+func (p *parser) start(h header) {
+	p.now = thread{header: h, line: p.line, frames: p.now.frames[:0], held: p.now.held[:0]}
+	p.open = true
+}
+
+// inside reads a line of a thread.
+func (p *parser) inside(text string) {
+	switch {
+	case strings.HasPrefix(text, "at "):
+		if at, ok := stamp([]byte(text)); p.section != inThread || ok && at != 0 || !p.frame(strings.TrimSpace(text[3:])) {
+			p.strange()
+		}
+	case strings.HasPrefix(text, "-"):
+		if text == "- None" {
+			return
+		}
+		if k, ok := readLock(text); ok {
+			p.lock(k)
+			return
+		}
+		if !strings.Contains(text, "<") {
+			p.strange() // "- waiting to lock <no object reference available>" is none
+		}
+	case p.section == afterwards && p.atDate(text):
+	case known(text):
+	default:
+		p.strange()
+	}
+}
+
+// atDate keeps a time that may be the next dump's.
+func (p *parser) atDate(text string) bool {
+	at, ok := stamp([]byte(text))
+	if ok {
+		p.date, p.dateLine = at, p.line
+	}
+	return ok
+}
+
+// known are lines of dumps that say nothing of a thread's stack.
+func known(text string) bool {
+	for _, s := range []string{"Locked ownable synchronizers:", "Locked synchronizers:", "No compile task", "Compiling:", "Carrying virtual thread #", "Threads class SMR info:",
+		"_java_thread_list=", "_to_delete_list=", "0x0", "0x", "}", "JNI global", "|", "VM state:", "Number of locked synchronizers"} {
+		if strings.HasPrefix(text, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// strange counts a line within a dump that is no part of one: other threads of the
+// program go on writing.
+func (p *parser) strange() {
+	if p.odd++; p.oddLine == 0 {
+		p.oddLine = p.line
+	}
+}
+
+func (p *parser) frame(text string) bool {
+	function, file, line, ok := readFrame(text)
+	switch {
+	case !ok:
+		return false
+	case !p.open:
+	case len(p.now.frames) == maxFrames:
+		p.now.deep = true
+	default:
+		p.now.outermost = function
+		p.now.frames = append(p.now.frames, evidence.Frame{Func: p.b.Name(function), File: p.b.Name(file), Line: line})
+	}
+	return true
+}
+
+func (p *parser) lock(k lock) {
+	if !p.open {
+		return
+	}
+	switch k.verb {
+	case "eliminated":
+	case "locked", "":
+		if k.object != "" && len(p.now.held) < maxHeld {
+			p.now.held = append(p.now.held, k.object)
+			if p.now.outermost == loadClass {
+				p.now.loader = k
+			}
+		}
+	case toRelock: // below the frame that waited, and was notified if it is blocked
+		if strings.HasPrefix(p.now.state, "BLOCKED") {
+			p.now.wait = lock{toLock, k.object, k.class}
+		}
+	default:
+		if len(p.now.frames) <= 1 { // of the innermost frame: below, it waited before
+			p.now.wait = k
+		}
+	}
+}
+
+// mounted goes over from the thread that carries a virtual one to that (JDK 24 and later).
+func (p *parser) mounted(text []byte) {
+	p.flush()
+	_, id, _ := bytes.Cut(text, []byte("#"))
+	p.start(header{name: virtual, java: number(string(id)), cpu: -1})
+}
+
+// virtual is what virtual threads are called: most have no name.
+const virtual = "virtual"
+
+// inCircle reads who waits for whom for ever: the names, and once more the stacks.
+func (p *parser) inCircle(text []byte) {
+	name, named := bytes.CutSuffix(text, []byte(`":`))
+	switch {
+	case named && name[0] == '"' && !p.listed:
+		if len(p.circle) < maxHeld {
+			p.circle = append(p.circle, strings.ToValidUTF8(string(redact.Value(name[1:min(len(name), maxName)])), "?"))
+		}
+	case bytes.HasPrefix(text, []byte("Java stack information")):
+		p.deadlocked()
+		p.listed = true
+	case bytes.HasPrefix(text, []byte("Found one")):
+		p.listed = false
+	case bytes.HasPrefix(text, []byte("Found ")):
+		p.section, p.listed = outside, false
+	}
+}
+
+func (p *parser) deadlocked() {
+	if len(p.circle) == 0 {
+		return
+	}
+	value := `"` + strings.Join(p.circle, `", "`) + `"`
+	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactDeadlock, Value: value, Number: float64(len(p.circle)), Origin: p.b.Origin(p.line)})
+	p.b.Warnf(p.line, "the JVM found a deadlock: %s wait for each other and never continue", value)
+	p.told = append(p.told, slices.Clone(p.circle))
+	p.circle = p.circle[:0]
+}

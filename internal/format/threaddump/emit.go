@@ -1,0 +1,257 @@
+package threaddump
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/format/java"
+)
+
+// emitted is what is known of the dumps that were written out.
+type emitted struct {
+	first, last int64 // when they were taken, 0 unknown
+	squares     float64
+	undated     int
+	zoned       bool // the time of day is known: from a collector of logs, or in UTC
+	top         []thread
+	stateless   bool
+}
+
+// flush ends a thread.
+func (p *parser) flush() {
+	if !p.open {
+		return
+	}
+	p.open = false
+	t := p.now
+	if t.deep {
+		p.deep++
+	}
+	t.unmounted = t.name == virtual && len(t.frames) == 0
+	if len(p.dump) == maxThreads {
+		p.more++
+		return
+	}
+	if t.wait.verb == "waiting on" && strings.HasPrefix(t.state, "BLOCKED") { // it was notified, before JDK 9
+		t.wait.verb = toLock
+	}
+	if t.wait.verb == "" && strings.HasPrefix(t.state, "BLOCKED") { // the JVM itself wants a monitor, for what this thread calls
+		t.wait.verb = toLock
+	}
+	t.held = slices.Clone(t.held)
+	t.stack = p.b.Stack(p.framed(&t))
+	t.frames = nil
+	p.dump = append(p.dump, t)
+	p.now.held, p.now.loader = p.now.held[:0], lock{}
+}
+
+// framed puts around a stack what HotSpot says of the thread's lock, and the pool's name.
+func (p *parser) framed(t *thread) []evidence.Frame {
+	frames := t.frames
+	if t.unmounted {
+		frames = append(frames, evidence.Frame{Func: p.b.Name(threads.NotMounted)})
+	}
+	if verb := t.wait.verb; verb != "" {
+		if verb == toLock || t.wait.class != "" {
+			frames = slices.Insert(frames, 0, evidence.Frame{Func: p.b.Name("- " + verb + " (a " + cmp.Or(t.wait.class, "lock") + ")")})
+		}
+	}
+	if name := java.Pool(t.name); name != "" {
+		frames = append(frames, evidence.Frame{Func: p.b.Name("[" + name + "]")})
+	}
+	p.now.frames = frames[:0]
+	return frames
+}
+
+// lane is the system's number of a thread, else the program's, set apart from those.
+func (t *thread) lane(index int) evidence.LaneID {
+	const apart = int64(threads.ByProgram)
+	switch {
+	case t.native > 0:
+		return evidence.LaneID(t.native)
+	case t.java > 0:
+		return evidence.LaneID(t.java + apart)
+	}
+	return evidence.LaneID(apart<<1 + int64(index))
+}
+
+// end writes a dump out.
+func (p *parser) end() {
+	p.flush()
+	if len(p.dump) == 0 {
+		return
+	}
+	at := p.moment()
+	holders := make(map[string]evidence.LaneID)
+	loader := p.loader()
+	for i := range p.dump {
+		t := &p.dump[i]
+		if t.wait.verb == toLock && t.wait.object == "" {
+			t.wait.object, t.wait.class = loader.object, loader.class
+		}
+		for _, o := range t.held {
+			if o != t.wait.object { // who waits to be notified has let go of it
+				holders[o] = t.lane(i)
+			}
+		}
+		if t.name == "VM Thread" && p.about.Instance == "" {
+			p.about.Instance = t.address
+		}
+		if t.name == "main" {
+			p.named(t)
+		}
+	}
+	for i := range p.dump {
+		t := &p.dump[i]
+		lane, origin := t.lane(i), p.b.Origin(t.line)
+		p.stateless = p.stateless || t.stateless
+		p.b.Sample(evidence.Sample{Subject: p.subject, Time: at, Lane: lane, Stack: t.stack, Type: p.typ, Unit: p.count, Value: 1, Origin: origin})
+		if holder := holders[t.wait.object]; t.wait.verb == toLock || t.wait.verb == toPark && holder != 0 && t.wait.object != "" {
+			if t.wait.object == "" || holder == lane {
+				holder = 0
+			}
+			p.b.Interval(evidence.Interval{Subject: p.subject, Lane: lane, Kind: evidence.LockWait, Start: at, End: at, Stack: t.stack,
+				Cause: p.b.Name(t.wait.class), Holder: holder, Origin: origin})
+		}
+	}
+	p.circles()
+	p.threads += int64(len(p.dump))
+	p.ranked()
+	p.dump = p.dump[:0]
+}
+
+// loadClass holds the monitor of a class loader that is not parallel capable. Other threads
+// wait for that one in the JVM, which says of them that they are blocked, but not by what.
+// https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/lang/ClassLoader.html#registerAsParallelCapable()
+const loadClass = "java.lang.ClassLoader.loadClass"
+
+// loader is the monitor of the only class loader that loads in this dump; none where there
+// are several, of which any may be waited for.
+func (p *parser) loader() (only lock) {
+	for i := range p.dump {
+		switch k := p.dump[i].loader; {
+		case k.object == "" || k.object == only.object:
+		case only.object == "":
+			only = k
+		default:
+			return lock{}
+		}
+	}
+	return only
+}
+
+// moment is when the dump was taken, as its time line says, which has whole seconds, or
+// as whoever collected the log does.
+func (p *parser) moment() int64 {
+	at := p.at
+	if p.stamped != 0 {
+		at, p.zoned = p.stamped, true
+	}
+	if at == 0 && p.b.Recorded() {
+		at, p.zoned = p.b.Modified(), true
+	}
+	if at == 0 {
+		p.undated++
+		return 0
+	}
+	if p.first == 0 || at < p.first {
+		p.first = at
+	}
+	if p.last != 0 && at > p.last {
+		d := float64(at - p.last)
+		p.squares += d * d
+	}
+	p.last = max(p.last, at)
+	return at
+}
+
+// ranked keeps the threads that used most CPU time, of the last dump.
+func (p *parser) ranked() {
+	const most = 10
+	p.top = p.top[:0]
+	for i := range p.dump {
+		if p.dump[i].cpu >= 1 {
+			p.top = append(p.top, p.dump[i])
+		}
+	}
+	sorting.By(p.top, func(a, b thread) int { return cmp.Compare(b.cpu, a.cpu) })
+	p.top = p.top[:min(len(p.top), most)]
+}
+
+// named takes what the main thread runs for the program's name.
+func (p *parser) named(t *thread) {
+	if p.about.PID == 0 || p.b.Recorded() {
+		return // a name alone contradicts what the kernel calls it
+	}
+	if class, ok := strings.CutSuffix(t.outermost, ".main"); ok {
+		p.about.Name = class[strings.LastIndexByte(class, '.')+1:]
+	}
+}
+
+// finish says of what the dumps are, and when they were taken.
+func (p *parser) finish() {
+	b := p.b
+	p.when()
+	b.Describe(p.subject, func(s *evidence.Subject) {
+		about := p.about
+		if s.PID != 0 {
+			about.PID, about.Name = s.PID, s.Name
+		}
+		if len(s.Version) > len(about.Version) {
+			about.Version = s.Version
+		}
+		s.PID, s.Name, s.Version, s.Instance = about.PID, about.Name, about.Version, about.Instance
+	})
+	c := evidence.Coverage{Subject: p.subject, Kind: evidence.CoverThreads, From: p.first, Until: p.last, Origin: b.Origin(p.begun)}
+	if p.last > p.first {
+		c.Sampled = max(1, int64(p.squares/float64(p.last-p.first)))
+	}
+	b.Cover(c)
+	if len(p.top) > 0 {
+		p.processorTime()
+	}
+	if p.more > 0 {
+		b.Warnf(0, "a dump has more than %d threads: the rest was left out", maxThreads)
+	}
+	if p.deep > 0 {
+		b.Warnf(0, "stacks deeper than %d frames: %d; their outermost frames were left out", maxFrames, p.deep)
+	}
+	if p.stateless {
+		b.Warnf(p.begun, "this dump has no thread states: a thread that waits for a monitor looks as if it were running; jcmd PID Thread.print gives states")
+	}
+	if p.odd > 0 {
+		b.Warnf(p.oddLine, "lines within thread dumps that do not belong to one: %d", p.odd)
+	}
+}
+
+// when sets the clock: a dump that was recorded is of when it came, which tells the zone of
+// its own time, too.
+func (p *parser) when() {
+	b, clock := p.b, p.b.Clock()
+	switch {
+	case p.first == 0:
+		*clock = evidence.Clock{Name: "undated", Error: evidence.Unanchored}
+	case p.zoned:
+	case b.Recorded() && b.Modified() != 0:
+		*clock = evidence.Clock{Name: "unix", Offset: b.Modified() - p.last}
+	default:
+		clock.Resolution = 1e9
+		b.Warnf(p.begun, "the times of the thread dumps have no time zone and were read as UTC: check them against the other files")
+	}
+	if p.first != 0 && p.undated > 0 {
+		b.Warnf(p.begun, "thread dumps without a time: %d", p.undated)
+	}
+}
+
+func (p *parser) processorTime() {
+	t := evidence.Table{Title: "CPU time of threads since they began", Columns: []string{"thread", "ms"}}
+	for i := range p.top {
+		t.Rows = append(t.Rows, []string{strings.ToValidUTF8(p.top[i].name, "?"), fmt.Sprintf("%.0f", p.top[i].cpu)})
+	}
+	p.b.Table(t)
+}

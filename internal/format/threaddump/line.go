@@ -1,0 +1,179 @@
+package threaddump
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/format/java"
+)
+
+var stateLine = []byte("java.lang.Thread.State:")
+
+// header is the line of a thread.
+type header struct {
+	name    string
+	java    int64 // as the program numbers it: #59, 0 unknown
+	native  int64 // as the system does: nid=0x58d7 (decimal from JDK 21 on), 0 unknown
+	address string
+	cpu     float64 // ms since it began, -1 unknown: JDK 11 and later
+
+	stateless bool // nothing says whether it waits for a monitor: JDK 21's Thread.dump_to_file
+}
+
+// afterName is what may come after a thread's name: the VM's threads have neither a
+// number nor, from JDK 9 on, a priority; VisualVM and Spring Boot's actuator number threads
+// t@59.
+var afterName = []string{`" #`, `" daemon `, `" prio=`, `" os_prio=`, `" cpu=`, `" tid=`, `" nid=`, `" - Thread t@`, `" Id=`}
+
+// readHeader reads "name" #59 [22743] daemon prio=5 os_prio=0 cpu=18.53ms elapsed=1.71s
+// tid=0x… nid=0x58d7 waiting for monitor entry [0x…].
+func readHeader(l []byte) (h header, ok bool) {
+	text := string(l[:min(len(l), 4096)])
+	if !strings.HasPrefix(text, `"`) {
+		return h, false
+	}
+	end := -1
+	for _, s := range afterName {
+		if i := strings.Index(text, s); i > 0 && (end < 0 || i < end) {
+			end = i
+		}
+	}
+	if end < 0 {
+		return h, false
+	}
+	h.name = text[1:end]
+	h.cpu = -1
+	for _, f := range strings.Fields(text[end+1:]) {
+		key, value, is := strings.Cut(f, "=")
+		switch {
+		case f[0] == '#':
+			h.java = number(f[1:])
+		case strings.HasPrefix(f, "t@"):
+			h.java = number(f[2:])
+		case f[0] == '[' && strings.HasSuffix(f, "]") && h.native == 0:
+			h.native = number(f[1 : len(f)-1]) // the thread that carries a virtual one has its number only here
+		case !is:
+		case key == "nid":
+			h.native = number(value)
+		case key == "tid":
+			h.address = value
+		case key == "Id":
+			h.java = number(value)
+		case key == "cpu":
+			if ms, err := strconv.ParseFloat(strings.TrimSuffix(value, "ms"), 64); err == nil && ms >= 0 {
+				h.cpu = ms
+			}
+		}
+	}
+	return h, true
+}
+
+// number reads a positive number, decimal or 0x…; 0 of anything else.
+func number(s string) int64 {
+	base := 10
+	if hex, ok := strings.CutPrefix(s, "0x"); ok {
+		s, base = hex, 16
+	}
+	n, err := strconv.ParseUint(s, base, 63)
+	if err != nil {
+		return 0
+	}
+	return int64(n)
+}
+
+// readFrame reads "at java.lang.Thread.sleep(java.base@11.0.13/Native Method)", and
+// java.base/java.lang.Thread.sleep(Thread.java:540) of dump_to_file.
+func readFrame(text string) (function, file string, line int32, ok bool) {
+	text = text[:min(len(text), maxFrame)]
+	open := strings.LastIndexByte(text, '(')
+	if open <= 0 || text[len(text)-1] != ')' {
+		return "", "", 0, false
+	}
+	function, file = text[:open], text[open+1:len(text)-1]
+	if strings.ContainsAny(function, " \t\"") {
+		return "", "", 0, false
+	}
+	if i := strings.LastIndexByte(file, '/'); i >= 0 { // module and version
+		file = file[i+1:]
+	}
+	if f, n, has := strings.Cut(file, ":"); has {
+		file = f
+		if v, err := strconv.ParseInt(n, 10, 32); err == nil && v > 0 {
+			line = int32(v)
+		}
+	}
+	if file == "Native Method" || file == "Unknown Source" {
+		file = ""
+	}
+	function = java.Stable(function)
+	dot := strings.LastIndexByte(function, '.')
+	return function, file, line, dot > 0 && dot+1 < len(function)
+}
+
+// lock is a line about one.
+type lock struct {
+	verb   string
+	object string // where it lies, "" unknown
+	class  string
+}
+
+// verbs are what HotSpot says of a lock, longest first where one begins another.
+var verbs = []string{toLock, toRelock, "waiting on", toPark, "locked", "eliminated"}
+
+const (
+	toLock   = "waiting to lock"
+	toRelock = "waiting to re-lock in wait()" // its monitor is another's until that lets go
+	toPark   = "parking to wait for"
+)
+
+// initialization stands for the lock under which a class is initialized, which is no object's.
+const initialization = "class initialization of "
+
+// readLock reads "- waiting to lock <0x00000000fef00960> (a java.lang.Object)", and
+// "- waiting to lock <java.lang.Object@16bbc117>" of dump_to_file; "- <0x…> (a …)" of the
+// synchronizers that a thread owns.
+func readLock(text string) (k lock, ok bool) {
+	rest, ok := strings.CutPrefix(text, "-")
+	if !ok {
+		return k, false
+	}
+	rest = strings.TrimLeft(rest, " \t")
+	if class, is := strings.CutPrefix(rest, "waiting on the Class initialization monitor for "); is {
+		return lock{verb: toLock, class: initialization + class}, true
+	}
+	for _, v := range verbs {
+		if after, is := strings.CutPrefix(rest, v); is {
+			k.verb, rest = v, strings.TrimLeft(after, " ")
+			break
+		}
+	}
+	rest, ok = strings.CutPrefix(rest, "<")
+	end := strings.IndexByte(rest, '>')
+	if !ok || end < 0 {
+		return k, false
+	}
+	object := rest[:end]
+	if class, _, at := strings.Cut(object, "@"); at {
+		k.object, k.class = object, class
+	} else if strings.HasPrefix(object, "0x") {
+		k.object = object
+	}
+	if class, is := strings.CutPrefix(strings.TrimLeft(rest[end+1:], " "), "(a "); is {
+		class, _, _ = strings.Cut(strings.TrimSuffix(class, ")"), " for ") // of a class: "java.lang.Class for shop.Shop"
+		k.class = class
+	}
+	return k, true
+}
+
+// stamp reads "2026-11-21 13:40:43" alone on a line, as ns since the epoch in the zone of
+// the host, which it does not name.
+func stamp(l []byte) (at int64, ok bool) {
+	const layout = "2006-01-02 15:04:05"
+	l = bytes.TrimSpace(l)
+	if len(l) != len(layout) || l[4] != '-' || l[10] != ' ' {
+		return 0, false
+	}
+	t, err := parseTime(layout, string(l))
+	return t, err == nil
+}

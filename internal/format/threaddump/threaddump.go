@@ -1,0 +1,116 @@
+// Package threaddump reads what the threads of a JVM did, as HotSpot prints it: the
+// answers of jstack and jcmd Thread.print, what SIGQUIT leaves in the program's own
+// output, JDK 6 to 25, and the files of jcmd Thread.dump_to_file, text and JSON, JDK 21
+// and later. Any number of dumps may be in one file, and anything else around them.
+//
+//	2026-11-21 13:40:43
+//	Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
+//
+//	"http-35" #59 daemon prio=5 os_prio=0 cpu=18.53ms elapsed=1.71s tid=0x00007f… nid=0x58d7 waiting for monitor entry  [0x00007f…]
+//	   java.lang.Thread.State: BLOCKED (on object monitor)
+//		at shop.Shop.price(Shop.java:26)
+//		- waiting to lock <0x00000000fef00960> (a java.lang.Object)
+//
+// Sources: JavaThread::print_on, javaVFrame::print_lock_info_on and
+// VM_PrintThreads of HotSpot
+// (https://github.com/openjdk/jdk/tree/master/src/hotspot/share/runtime), and
+// jdk.internal.vm.ThreadDumper.
+//
+// Each thread becomes a sample of type thread. What HotSpot says of its lock stands as
+// the innermost frame of its stack ("- waiting to lock (a java.lang.Object)"), as a
+// monitor that is entered leaves no frame of its own; its name without the number, which
+// is the name of its pool, as the outermost ("[http]"). Who waits for what another holds
+// is an interval of no length: a dump is of one moment. Objects' addresses are not kept:
+// a collection moves them.
+//
+// The time in a dump is that of the JVM's host, without a zone. What threads do is
+// package threads' business.
+package threaddump
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is thread dumps of HotSpot.
+var Format = format.Format{
+	Name:    "threaddump",
+	About:   "stacks of a JVM's threads: jstack, jcmd Thread.print, SIGQUIT (JDK 6 to 25), Thread.dump_to_file (21 and later)",
+	Moments: true,
+	Match:   match,
+	Parse:   parse,
+}
+
+// Bounds of what is kept.
+const (
+	maxThreads = 100_000 // of a dump
+	maxFrames  = 1024    // of a thread: HotSpot's own MaxJavaStackTraceDepth
+	maxFrame   = 1024    // bytes of a frame's text
+	maxName    = 120     // bytes of a thread's name
+	maxHeld    = 64      // locks that a thread holds
+)
+
+var title = []byte("Full thread dump ")
+
+// match wants the title with a thread below it; or, where somebody has cut that off, a
+// thread with its state; or one of the files of dump_to_file.
+func match(head []byte) format.Confidence {
+	if isJSON(head) || isToFile(head) {
+		return format.Sure
+	}
+	var titled, inside bool
+	for l := range bytes.Lines(head) {
+		l = bytes.TrimRight(l, " \t\r\n")
+		switch {
+		case bytes.Contains(l, title):
+			titled = true
+		case len(l) > 0 && l[0] == '"':
+			_, inside = readHeader(l)
+			if inside && titled {
+				return format.Sure
+			}
+		case inside && bytes.HasPrefix(bytes.TrimLeft(l, " \t"), stateLine):
+			return format.Sure
+		}
+	}
+	return format.No
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := newParser(b)
+	json, err := p.json(ctx, a)
+	if !json {
+		err = p.text(ctx, a)
+	}
+	p.end()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case p.threads == 0 && err != nil:
+		return err
+	case p.threads == 0:
+		return errors.New("thread dump: it holds no thread: take it again with jcmd PID Thread.print")
+	case err != nil:
+		b.Warnf(p.line, "the thread dump is incomplete: %v", err)
+		b.Cut()
+	}
+	p.finish()
+	return nil
+}
+
+func (p *parser) text(ctx context.Context, a *format.Artifact) error {
+	var long bool
+	err := a.Lines(func(l format.Line) bool {
+		p.line, long = l.Number, l.Long
+		p.take(l)
+		return l.Number%4096 != 0 || ctx.Err() == nil
+	})
+	if long {
+		p.b.Cut()
+	}
+	return err
+}

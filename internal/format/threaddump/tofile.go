@@ -1,0 +1,102 @@
+package threaddump
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/unstall/unstall/internal/format/java"
+)
+
+// isToFile knows the text that Thread.dump_to_file writes by its first lines:
+//
+//	17876                                                      the process
+//	2026-11-21T13:40:13.154452871Z
+//	25.0.3+9-LTS
+//
+//	#3 "main" TIMED_WAITING 2026-11-21T13:40:13.169572211Z     JDK 21: #3 "main"
+//	    at java.base/java.lang.Thread.sleep(Thread.java:540)   JDK 21: no "at"
+func isToFile(head []byte) bool {
+	lines := bytes.SplitN(head, []byte("\n"), 6)
+	if len(lines) < 5 {
+		return false
+	}
+	_, ok := utc(string(bytes.TrimSpace(lines[1])))
+	_, thread := numbered(bytes.TrimSpace(lines[4]))
+	return ok && thread && number(string(bytes.TrimSpace(lines[0]))) > 0
+}
+
+func utc(s string) (int64, bool) {
+	if len(s) < len("2026-11-21T13:40:13Z") || s[len(s)-1] != 'Z' {
+		return 0, false
+	}
+	at, err := parseTime(time.RFC3339Nano, s)
+	return at, err == nil
+}
+
+// numbered reads #57 "" virtual RUNNABLE 2026-11-21T13:40:13.193255945Z.
+func numbered(l []byte) (h header, ok bool) {
+	if len(l) < len(`#1 ""`) || l[0] != '#' {
+		return h, false
+	}
+	id, rest, ok := bytes.Cut(l[1:], []byte(` "`))
+	end := bytes.LastIndexByte(rest, '"')
+	if !ok || end < 0 {
+		return h, false
+	}
+	h.java, h.cpu, h.name = number(string(id)), -1, string(rest[:end])
+	h.stateless = true
+	for f := range bytes.FieldsSeq(rest[end+1:]) {
+		switch {
+		case string(f) != virtual:
+			h.stateless = false
+		case h.name == "":
+			h.name = virtual
+		}
+	}
+	return h, h.java > 0
+}
+
+// toFile reads a line of such a file; false if it is none.
+func (p *parser) toFile(text []byte) bool {
+	if p.section != toFile {
+		if p.dumps > 0 {
+			return false
+		}
+		switch at, ok := utc(string(bytes.TrimSpace(text))); {
+		case ok:
+			p.at = at
+		case p.line == 1 && number(string(text)) > 0:
+			p.about.PID = int(number(string(text)))
+		case p.at != 0 && p.about.Version == "" && p.line <= 4:
+			p.about.Version = java.Version(string(bytes.TrimSpace(text)))
+		case p.at != 0:
+			h, ok := numbered(text)
+			if !ok {
+				return false
+			}
+			p.section, p.dumps, p.begun, p.zoned = toFile, 1, p.line, true
+			p.start(h)
+		default:
+			return false
+		}
+		return true
+	}
+	trimmed := bytes.TrimLeft(text, " \t")
+	if h, ok := numbered(text); ok {
+		p.flush()
+		p.start(h)
+		return true
+	}
+	if at := bytes.TrimPrefix(trimmed, []byte("at ")); len(at) < len(trimmed) || trimmed[0] != '-' {
+		if !p.frame(string(at[:min(len(at), maxFrame)])) {
+			p.strange()
+		}
+		return true
+	}
+	if k, ok := readLock(string(trimmed[:min(len(trimmed), maxFrame)])); ok {
+		p.lock(k)
+	} else {
+		p.strange()
+	}
+	return true
+}

@@ -1,0 +1,139 @@
+// Package vthreads reads what a JVM (JDK 24 on) says of the pool of threads that virtual
+// threads run on, as internal/collect/probe/hotspot asks for it again and again:
+//
+//	== 1795268461318000000 Thread.vthread_scheduler of 4711 ==
+//	java.util.concurrent.ForkJoinPool@64ca93b7[Running, parallelism = 2, size = 2, active = 2, running = 0, steals = 12, tasks = 0, submissions = 29]
+//
+// What is queued, in the carriers' own queues (tasks) and in the common one (submissions), are
+// virtual threads that could run and have no carrier. One answer without the line above it, as
+// jcmd prints it, is read, too.
+//
+// Sources: ForkJoinPool.toString and jdk.internal.vm.JcmdVThreadCommands
+// (https://github.com/openjdk/jdk/blob/master/src/java.base/share/classes/jdk/internal/vm/JcmdVThreadCommands.java).
+//
+// The package's opinion: there are as many carriers as the pool's parallelism says; those that
+// it adds while others are blocked in the kernel take no more work than they had.
+package vthreads
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is what a JVM says of its carriers.
+var Format = format.Format{
+	Name:  "vthreads",
+	About: "carriers of a JVM's virtual threads, and how many wait for one: jcmd Thread.vthread_scheduler (JDK 24 on)",
+	Whole: true,
+	Match: match,
+	Parse: parse,
+}
+
+func match(head []byte) format.Confidence {
+	const most = 2 // lines before the first pool: the time, or the process's id
+	for range most + 1 {
+		line, rest, _ := bytes.Cut(head, []byte("\n"))
+		head = rest
+		if _, _, ok := header(line); ok {
+			return format.Sure
+		}
+		if _, ok := poolOf(line); ok {
+			return format.Sure
+		}
+	}
+	return format.No
+}
+
+// header reads the line above an answer.
+func header(line []byte) (at int64, pid int, ok bool) {
+	return format.Stamp(line, "Thread.vthread_scheduler")
+}
+
+// pool is what one answer says.
+type pool struct{ carriers, queued float64 }
+
+// poolOf reads ForkJoinPool.toString.
+func poolOf(line []byte) (p pool, ok bool) {
+	text := strings.TrimSpace(string(line[:min(len(line), 1000)]))
+	if !strings.HasPrefix(text, "java.util.concurrent.ForkJoinPool@") || !strings.HasSuffix(text, "]") {
+		return p, false
+	}
+	_, inside, _ := strings.Cut(strings.TrimSuffix(text, "]"), "[")
+	n := map[string]float64{}
+	for field := range strings.SplitSeq(inside, ", ") {
+		name, value, is := strings.Cut(field, " = ")
+		if v, err := strconv.ParseUint(value, 10, 32); is && err == nil {
+			n[name] = float64(v)
+		}
+	}
+	carriers, ok1 := n["parallelism"]
+	tasks, ok2 := n["tasks"]
+	submissions, ok3 := n["submissions"]
+	return pool{carriers, tasks + submissions}, ok1 && ok2 && ok3
+}
+
+// mostReadings bounds what is kept: some days' of five a second.
+const mostReadings = 1 << 20
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	var at, first, strange int64
+	var pid int
+	size := evidence.Series{Name: evidence.SeriesPoolThreads, Unit: "count"}
+	queue := evidence.Series{Name: evidence.SeriesPoolQueue, Unit: "count"}
+	if b.Recorded() {
+		at = b.Modified()
+	}
+	err := a.Lines(func(l format.Line) bool {
+		if t, id, ok := header(l.Text); ok {
+			at, pid = t, id
+			return true
+		}
+		p, ok := poolOf(l.Text)
+		n := len(queue.T)
+		switch {
+		case !ok && (len(bytes.TrimSpace(l.Text)) == 0 || n == 0): // before it jcmd's "4711:"
+		case !ok, n > 0 && at <= queue.T[n-1], n == mostReadings:
+			if strange++; strange == 1 {
+				first = l.Number
+			}
+		default:
+			if n == 0 {
+				size.Origin, queue.Origin = b.Origin(l.Number), b.Origin(l.Number)
+			}
+			size.T, size.V = append(size.T, at), append(size.V, p.carriers)
+			queue.T, queue.V = append(queue.T, at), append(queue.V, p.queued)
+		}
+		return ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(queue.T) == 0 && err != nil:
+		return err
+	case len(queue.T) == 0:
+		return errors.New("it says nothing of a pool: take it again with jcmd PID Thread.vthread_scheduler")
+	case err != nil && !errors.Is(err, format.ErrCut):
+		return err
+	case err != nil:
+		b.Warnf(0, "the recording is incomplete: %v", err)
+		b.Cut()
+	}
+	if strange > 0 {
+		b.Warnf(first, "lines that are no answer, or go back in time, left out: %d", strange)
+	}
+	*b.Clock() = evidence.Clock{Name: "unix", Error: 1e6, Resolution: 1}
+	if queue.T[0] == 0 {
+		*b.Clock() = evidence.Clock{Name: "undated", Error: evidence.Unanchored}
+	}
+	subject := b.Subject(evidence.Subject{Runtime: "jvm", PID: pid})
+	size.Subject, queue.Subject = subject, subject
+	b.Series(size)
+	b.Series(queue)
+	return nil
+}

@@ -1,0 +1,281 @@
+// Package calibrate runs short loads of its own, whose kind of work is known, and shows what
+// the kernel counts of them beside what it counts of a service: what `stress` is for, with the figures
+// of this machine.
+//
+// Its opinion: nobody else pays for a measurement. A load has one or two threads, at most [memory]
+// of memory and of a file, a directory of its own, and some seconds; it calls fsync for its own
+// file and never sync for everybody's; it ends by itself, and with whoever started it.
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/signature"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// LoadCommand is the first argument of a process that is a load; whoever starts the tool gives it to
+// [Play] before anything else.
+const LoadCommand = "calibrate-load"
+
+// memory bounds what a load takes, of memory and of a disk, each.
+const memory = 32 << 20
+
+// Load is work of a known kind.
+type Load struct {
+	Name  string
+	About string
+	Class signature.Class
+	Extra bool // not among those that a service is held against by default
+	play  func(dir string, over func() bool) error
+}
+
+// Loads in the order they run and are shown.
+var Loads = []Load{
+	{Name: "sqrt", About: "square roots", Class: signature.User, play: squareRoots(1)},
+	{Name: "fsync", About: "writes 4 KiB to a file and waits for the disk (fsync)", Class: signature.Sync, play: fsyncs},
+	{Name: "write", About: "writes a file and removes it", Class: signature.Sync, play: writes},
+	{Name: "malloc", About: "takes memory, touches each page, gives it back", Class: signature.PageFault, play: touches},
+	{Name: "packets", About: "64 bytes to and fro over TCP on loopback", Class: signature.Network, play: packets},
+	{Name: "futex", About: "two threads wake each other by a futex", Class: signature.Futex, play: futexes},
+	{Name: "pipe", About: "two threads wake each other by pipes", Class: signature.Switch, play: pipes},
+	{Name: "threads", About: "square roots by four threads for each CPU", Class: signature.Saturation, Extra: true, play: squareRoots(0)},
+}
+
+// Standard are the loads that a service is held against.
+func Standard() (all []Load) {
+	for _, l := range Loads {
+		if !l.Extra {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// processName is what a load calls itself, so that a capture tells which process it was.
+func processName(load string) string { return "unstall-" + load }
+
+// Play is what a load does, with the arguments behind [LoadCommand]: its name, a directory of its own and for
+// how long. It ends early when its standard input does.
+func Play(args []string) error {
+	if len(args) != 3 {
+		return fmt.Errorf("%s: is started by unstall calibrate", LoadCommand)
+	}
+	d, err := time.ParseDuration(args[2])
+	l := find(args[0])
+	if l == nil || err != nil || d <= 0 || d > time.Minute {
+		return fmt.Errorf("%s: is started by unstall calibrate", LoadCommand)
+	}
+	_ = os.WriteFile("/proc/self/comm", []byte(processName(l.Name)), 0)
+	return l.play(args[1], clock(d, os.Stdin))
+}
+
+func find(name string) *Load {
+	for i := range Loads {
+		if Loads[i].Name == name {
+			return &Loads[i]
+		}
+	}
+	return nil
+}
+
+// Run runs loads one after the other, each for so long, and tells of each before it begins. Whatever ends it, they have
+// ended, and their files are removed.
+func Run(ctx context.Context, loads []Load, each time.Duration, tell func(Load)) error {
+	dir, err := directory()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	for _, l := range loads {
+		if ctx.Err() != nil {
+			return nil
+		}
+		tell(l)
+		if err := l.start(ctx, dir, each); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("the load %s: %w", l.Name, err)
+		}
+	}
+	return nil
+}
+
+// Start starts one load in a directory, until it has ended or the context has.
+func (l Load) start(ctx context.Context, dir string, d time.Duration) error {
+	c := exec.CommandContext(ctx, "/proc/self/exe", LoadCommand, l.Name, dir, d.String())
+	c.Args[0] = os.Args[0]
+	in, err := c.StdinPipe() // which ends with this process, whatever ends that
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	c.Cancel = func() error { return in.Close() }
+	c.WaitDelay = 2 * time.Second
+	text := &short{}
+	c.Stderr = text
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%w %s", err, text.b)
+	}
+	return nil
+}
+
+// short keeps the beginning of what is written.
+type short struct{ b []byte }
+
+func (s *short) Write(p []byte) (int, error) {
+	s.b = append(s.b, p[:min(len(p), 200-min(200, len(s.b)))]...)
+	return len(p), nil
+}
+
+var _ io.Writer = (*short)(nil)
+
+// directory is a new one, on a disk where there is one: in memory nothing is written back.
+func directory() (string, error) {
+	parent := os.TempDir()
+	if inMemory(parent) && !inMemory("/var/tmp") {
+		parent = "/var/tmp"
+	}
+	return os.MkdirTemp(parent, "unstall-calibrate-")
+}
+
+// Schema is the version of the JSON form of a [Result]. Keys are added, never renamed.
+const Schema = "unstall.calibrate/v1"
+
+// Result is a service beside loads of a known kind.
+type Result struct {
+	Schema      string  `json:"schema"`
+	ToolVersion string  `json:"tool_version"`
+	CPUs        int     `json:"cpus"`
+	Target      *Row    `json:"target"`  // null: none was given
+	Nearest     *string `json:"nearest"` // the load that is most like it, null unknown
+	Loads       []Row   `json:"loads"`
+	NotSeen     []Lack  `json:"not_seen"`
+	Capture     string  `json:"capture"`
+}
+
+// Lack is what could not be seen.
+type Lack struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+	Do   string `json:"do"`
+}
+
+// Row is what was counted of one; rates are per second of its CPU time, null is not known.
+type Row struct {
+	Name     string          `json:"name"`
+	PID      int             `json:"pid"`
+	About    string          `json:"about"`
+	Known    signature.Class `json:"known_class"` // "" of a service
+	Class    signature.Class `json:"class"`
+	Share    *float64        `json:"class_share"`
+	By       string          `json:"class_by"` // "samples", "counts", ""
+	Distance *float64        `json:"distance"` // to the target: the part of the CPU time that goes to something else
+
+	CPU         *float64 `json:"cpu"`
+	System      *float64 `json:"system"`
+	MinorFaults *float64 `json:"minor_faults"`
+	Voluntary   *float64 `json:"voluntary_switches"`
+	Involuntary *float64 `json:"involuntary_switches"`
+	Segments    *float64 `json:"tcp_segments"`
+	Dirtied     *float64 `json:"dirtied_pages"`
+	Read        *float64 `json:"read_pages"`
+	Host        Host     `json:"host"`
+
+	vector signature.Vector
+}
+
+// Host is what was counted of the whole host meanwhile: it decides nothing.
+type Host struct {
+	Softirq     *float64 `json:"softirq_share"`
+	NetRX       *float64 `json:"net_rx_s"`
+	Block       *float64 `json:"block_s"`
+	PressureCPU *float64 `json:"pressure_cpu"`
+	PressureIO  *float64 `json:"pressure_io"`
+}
+
+// warm is the beginning of a load, which is not counted: its program starts.
+const warm = 300 * time.Millisecond
+
+// Of reads the loads that a recording holds, and a service, the processes of which are given; none: no service.
+func Of(b *evidence.Bundle, title string, pid int, service []evidence.SubjectID) *Result {
+	r := &Result{Schema: Schema}
+	m := reading.MachineOf(b)
+	if m == nil {
+		return r
+	}
+	r.CPUs = m.CPUs
+	if len(service) > 0 {
+		row := rowOf(b, service, m, m.Window)
+		row.Name, row.PID = title, pid
+		r.Target = &row
+	}
+	for _, l := range Loads {
+		for id := range b.Subjects {
+			if s := &b.Subjects[id]; s.Kind != evidence.Process || s.Name != processName(l.Name) {
+				continue
+			}
+			w := reading.Watched(b, evidence.SubjectID(id))
+			w.From += int64(warm)
+			if w.Until <= w.From {
+				continue
+			}
+			row := rowOf(b, []evidence.SubjectID{evidence.SubjectID(id)}, m, w)
+			row.Name, row.PID, row.About, row.Known = l.Name, b.Subjects[id].PID, l.About, l.Class
+			if r.Target != nil {
+				row.Distance = known(signature.Distance(&r.Target.vector, &row.vector))
+			}
+			r.Loads = append(r.Loads, row)
+		}
+	}
+	for _, l := range b.Unseen {
+		r.NotSeen = append(r.NotSeen, Lack(l))
+	}
+	for i := range r.Loads {
+		if d := r.Loads[i].Distance; d != nil && (r.Nearest == nil || *d < *r.nearest().Distance) {
+			r.Nearest = &r.Loads[i].Name
+		}
+	}
+	return r
+}
+
+// nearest is the row of the load that is most like the target.
+func (r *Result) nearest() *Row {
+	for i := range r.Loads {
+		if r.Nearest != nil && r.Loads[i].Name == *r.Nearest {
+			return &r.Loads[i]
+		}
+	}
+	return nil
+}
+
+func rowOf(b *evidence.Bundle, processes []evidence.SubjectID, m *reading.Machine, w reading.Window) Row {
+	v := signature.Of(reading.WorkOf(b, processes, w), m.Over(b, w))
+	c := v.Classify()
+	row := Row{Class: c.Class, Share: known(c.Share), CPU: known(v.CPU), System: known(v.System), MinorFaults: known(v.MinorFaults), Voluntary: known(v.Voluntary), Involuntary: known(v.Involuntary),
+		Segments: known(v.Segments), Dirtied: known(v.Dirtied), Read: known(v.Read), vector: v,
+		Host: Host{known(v.Host.Softirq), known(v.Host.NetRX), known(v.Host.Block), known(v.Host.PressureCPU), known(v.Host.PressureIO)}}
+	if c.Shares.Known {
+		row.By = "counts"
+		if c.Shares.Sampled {
+			row.By = "samples"
+		}
+	}
+	return row
+}
+
+func known(v float64) *float64 {
+	if v != v || v > 1e300 || v < -1e300 {
+		return nil
+	}
+	return &v
+}
+
+// file is a name in a load's directory.
+func file(dir, load string) string { return filepath.Join(dir, load+"-"+strconv.Itoa(os.Getpid())) }

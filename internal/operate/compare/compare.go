@@ -1,0 +1,171 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Options are what the user decides. The zero value stands for the defaults.
+type Options struct {
+	Before, After string  // what the sides are called
+	Level         float64 // of confidence, 0: 0.95
+	MinEffect     float64 // relative; 0: as [Metrics] has it for each
+
+	// InTurn: the runs are pieces of one stretch of time under whatever load there was, which
+	// side a piece was of was drawn by lot ([Blocks]). Then a load that nobody knows or that
+	// swings is in the differences between pairs, and what differs between the sides is what
+	// the change did, or chance: it is said, and refuses nothing.
+	InTurn bool
+}
+
+// ErrNoRuns is wrapped by errors for sides without a run.
+var ErrNoRuns = errors.New("no run to compare")
+
+// Compare holds runs against each other: of each side in order of time, where it
+// is known, the i-th with the i-th. Runs without a partner are left out.
+func Compare(before, after []Run, opt Options) (*Comparison, error) {
+	if opt.Level == 0 {
+		opt.Level = .95
+	}
+	if !(opt.Level > 0 && opt.Level < 1) {
+		return nil, fmt.Errorf("level %g: give one between 0 and 1, such as 0.95", opt.Level)
+	}
+	if !(opt.MinEffect >= 0) || math.IsInf(opt.MinEffect, 0) {
+		return nil, fmt.Errorf("least effect %g: give a share such as 0.05", opt.MinEffect)
+	}
+	for _, s := range []struct {
+		name string
+		runs []Run
+	}{{"before", before}, {"after", after}} {
+		if len(s.runs) == 0 {
+			return nil, fmt.Errorf("%s: %w", s.name, ErrNoRuns)
+		}
+	}
+	before, after = inOrder(before), inOrder(after)
+	pairs := min(len(before), len(after))
+	c := &Comparison{Schema: Schema, Before: opt.Before, After: opt.After, Pairs: pairs, Level: opt.Level, Metrics: []Result{}, Warnings: []string{}}
+	c.Before, c.After = cmp.Or(c.Before, named(before)), cmp.Or(c.After, named(after))
+	if more := max(len(before), len(after)) - pairs; more > 0 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%d runs before, %d after: %d left out for want of a run to pair with", len(before), len(after), more))
+		before, after = before[:pairs], after[:pairs]
+	}
+	c.Loads = Loads{sideOf(before), sideOf(after)}
+	g := &guard{before: before, after: after, inTurn: opt.InTurn}
+	g.compare()
+	c.Warnings = append(append(c.Warnings, g.warnings...), warnings(before, after)...)
+	if opt.InTurn {
+		c.Warnings, g.differ = append(c.Warnings, g.differ...), nil
+	}
+	same := len(g.differ) == 0
+	if !same {
+		c.Comparable, c.Why = &same, "the loads differ: "+strings.Join(g.differ, "; ")
+		return c, nil
+	}
+	doubt := ""
+	if g.unknown() && !opt.InTurn {
+		doubt = "the load of the runs is not known"
+		c.Why = doubt + ": add a load result, an access log or a trace to each side"
+	} else {
+		c.Comparable = &same
+	}
+	for _, m := range Metrics {
+		if opt.MinEffect > 0 {
+			m.MinEffect = opt.MinEffect
+		}
+		if r, ok := result(m, before, after, opt.Level); ok {
+			if doubt != "" {
+				r.Result, r.Why = Unclear, doubt
+			}
+			c.Metrics = append(c.Metrics, r)
+		}
+	}
+	if len(c.Metrics) == 0 {
+		c.Warnings = append(c.Warnings, "no metric is known for both sides: give runs of the same kind")
+	}
+	return c, nil
+}
+
+var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
+
+// mostWarnings of runs are passed on.
+const mostWarnings = 10
+
+// warnings are what was said of the runs, each text once, whatever its figures are.
+func warnings(sides ...[]Run) (out []string) {
+	first, count := make(map[string]string), make(map[string]int)
+	var order []string
+	for _, runs := range sides {
+		for _, r := range runs {
+			for _, w := range r.Warnings {
+				shape := digits.ReplaceAllString(w, "0")
+				if count[shape]++; count[shape] == 1 {
+					first[shape], order = r.Name, append(order, w)
+				}
+			}
+		}
+	}
+	for i, w := range order {
+		if i == mostWarnings {
+			return append(out, fmt.Sprintf("and %d more warnings: diagnose each run by itself to see them", len(order)-i))
+		}
+		shape := digits.ReplaceAllString(w, "0")
+		text := first[shape] + ": " + w
+		if n := count[shape]; n > 1 {
+			text = fmt.Sprintf("%s and %d more: %s", first[shape], n-1, w)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func named(runs []Run) string {
+	if last := len(runs) - 1; last > 0 {
+		return runs[0].Name + " … " + runs[last].Name
+	}
+	return runs[0].Name
+}
+
+func inOrder(runs []Run) []Run {
+	runs = slices.Clone(runs)
+	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Start.IsZero() }) {
+		sorting.By(runs, func(a, b Run) int { return a.Start.Compare(b.Start) })
+	}
+	return runs
+}
+
+// sideOf sums up the loads of one side.
+func sideOf(runs []Run) Side {
+	s := Side{Runs: []string{}}
+	for i := range runs {
+		r := &runs[i]
+		s.Runs = append(s.Runs, r.Name)
+		s.URL, s.Mode = cmp.Or(s.URL, r.Load.URL), cmp.Or(s.Mode, r.Load.Mode)
+		if n := r.Load.Connections; n > 0 && s.Connections == nil {
+			s.Connections = &n
+		}
+	}
+	median := func(of func(*Load) (float64, bool)) *float64 {
+		if v, ok := side(runs, of); ok {
+			return known(v)
+		}
+		return nil
+	}
+	s.OfferedRate = median(func(l *Load) (float64, bool) { return l.Offered, l.Offered > 0 })
+	s.Rate = median(func(l *Load) (float64, bool) { return l.Rate, l.Rate > 0 })
+	s.DurationS = median(func(l *Load) (float64, bool) { return l.Duration.Seconds(), l.Duration > 0 })
+	s.Errors = median((*Load).Errors)
+	s.Others = median(func(l *Load) (float64, bool) {
+		if l.Others == nil {
+			return 0, false
+		}
+		return *l.Others, true
+	})
+	return s
+}

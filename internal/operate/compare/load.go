@@ -1,0 +1,279 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// By how much loads may differ that count as the same.
+const (
+	sameOffered  = .02 // of the offered rate
+	sameArrivals = .10 // of the rate of requests that came by themselves
+	served       = .95 // of the offered rate: below, a queue grows for as long as the run lasts
+	sameServed   = .02 // both below it, but alike
+	sameDuration = .20
+	lastAnswer   = time.Second // a run may end with its last answer
+	sameMix      = .05         // of the requests are of other routes
+	sameErrors   = .01         // what failed is often fast
+	sameOthers   = .15         // of the host's processors
+)
+
+// guard says in what the loads of runs differ, and what is not known of them.
+type guard struct {
+	before, after []Run
+	inTurn        bool // what differs is what the change did, or chance: there is nothing to do about it
+	differ        []string
+	warnings      []string
+}
+
+// difference notes what the loads differ in.
+func (g *guard) difference(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(g.differ, text) {
+		g.differ = append(g.differ, text)
+	}
+}
+
+func (g *guard) warn(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(g.warnings, text) {
+		g.warnings = append(g.warnings, text)
+	}
+}
+
+// compare holds what was asked of the service against each other pair by pair,
+// and what came of it over all runs of a side.
+func (g *guard) compare() {
+	for i := range min(len(g.before), len(g.after)) {
+		if n := len(g.differ); n > 0 {
+			break // the next pair would say it again
+		}
+		g.plans(&g.before[i].Load, &g.after[i].Load)
+	}
+	type figure struct {
+		name string
+		of   func(*Load) (float64, bool)
+		same func(b, a float64) bool
+		help string
+	}
+	for _, f := range []figure{
+		{"failed requests", (*Load).Errors, func(b, a float64) bool { return math.Abs(b-a) <= sameErrors },
+			": they do different work"},
+		{"the host's CPUs used by other processes", func(l *Load) (float64, bool) {
+			if l.Others == nil {
+				return 0, false
+			}
+			return *l.Others, true
+		}, func(b, a float64) bool { return math.Abs(b-a) <= sameOthers }, ": measure both on an equally quiet host"},
+	} {
+		b, known := side(g.before, f.of)
+		a, too := side(g.after, f.of)
+		if known && too && !f.same(b, a) {
+			if g.inTurn {
+				f.help = ""
+			}
+			g.difference("%s %.3g %% before, %.3g %% after%s", f.name, 100*b, 100*a, f.help)
+		}
+	}
+	g.capacity()
+	g.routes()
+	g.times()
+	limited := 0
+	for _, runs := range [][]Run{g.before, g.after} {
+		for _, r := range runs {
+			if r.Load.Limited {
+				limited++
+			}
+		}
+	}
+	if limited > 0 {
+		g.warn("the load generator did not keep its schedule in %d of %d runs: part of the latency comes from the generator; use a lower rate, or run it on another machine",
+			limited, len(g.before)+len(g.after))
+	}
+}
+
+// capacity compares which part of what was offered was served. Of a schedule that
+// does not wait for answers that is part of the outcome, and in the latencies;
+// where it is not, or the generator is what could not, the loads were not the same.
+func (g *guard) capacity() {
+	b, known := side(g.before, (*Load).achieved)
+	a, too := side(g.after, (*Load).achieved)
+	if !known || !too || b >= served && a >= served || math.Abs(b-a) <= sameServed {
+		return
+	}
+	less, name := g.before, "before"
+	if a < b {
+		less, name = g.after, "after"
+	}
+	intended, limited := 0, 0
+	for _, r := range less {
+		if r.Load.LatencyFrom == "intended" {
+			intended++
+		}
+		if r.Load.Limited {
+			limited++
+		}
+	}
+	if intended == len(less) && 2*limited <= len(less) {
+		g.warn("%.3g %% of the offered requests were served before, %.3g %% after: the service was over capacity %s the change; its figures per second there are of fewer requests", 100*b, 100*a, name)
+		return
+	}
+	g.difference("%.3g %% of the offered requests were served before, %.3g %% after: one of them was over capacity; use a rate that both can serve", 100*b, 100*a)
+}
+
+// plans holds what was meant to be sent in the two runs of a pair against each other.
+func (g *guard) plans(b, a *Load) {
+	if x, y := Path(b.URL), Path(a.URL); x != "" && y != "" && x != y {
+		g.difference("path %s before, %s after", x, y)
+	}
+	if b.Mode != "" && a.Mode != "" && b.Mode != a.Mode {
+		g.difference("%s loop before, %s loop after", b.Mode, a.Mode)
+		return // what follows from the mode differs, too
+	}
+	if b.LatencyFrom != "" && a.LatencyFrom != "" && b.LatencyFrom != a.LatencyFrom {
+		g.difference("latency is measured from %s before, from %s after", from(b.LatencyFrom), from(a.LatencyFrom))
+	}
+	switch {
+	case b.Offered > 0 && a.Offered > 0:
+		if !within(b.Offered, a.Offered, sameOffered) {
+			g.difference("offered rate %s before, %s after", rate(b.Offered), rate(a.Offered))
+		}
+	case b.Arrivals && a.Arrivals && b.Rate > 0 && a.Rate > 0:
+		if !within(b.Rate, a.Rate, sameArrivals) {
+			g.difference("%s requests before, %s after", rate(b.Rate), rate(a.Rate))
+		} else {
+			g.warn("the load was not controlled; the runs may differ")
+		}
+	case b.known() != a.known():
+		g.warn("the load is known for one side only")
+	case b.Mode != "closed" && a.Mode != "closed" && b.known():
+		g.warn("the offered rate is not known for both sides")
+	}
+	if b.Connections > 0 && a.Connections > 0 && b.Connections != a.Connections && (b.Mode == "closed" || a.Mode == "closed") {
+		g.difference("%d connections before, %d after", b.Connections, a.Connections)
+	}
+	if b.Duration > 0 && a.Duration > 0 && !within(b.Duration.Seconds(), a.Duration.Seconds(), sameDuration) && (b.Duration-a.Duration).Abs() > lastAnswer {
+		g.difference("%s before, %s after", b.Duration.Round(100*time.Millisecond), a.Duration.Round(100*time.Millisecond))
+	}
+}
+
+// routes compares which share of the requests is of other routes.
+func (g *guard) routes() {
+	mix := func(runs []Run) map[string]float64 {
+		var all map[string]float64
+		n := 0.
+		for _, r := range runs {
+			if len(r.Load.Routes) == 0 {
+				continue
+			}
+			if all == nil {
+				all = make(map[string]float64)
+			}
+			n++
+			for route, share := range r.Load.Routes {
+				all[route] += share
+			}
+		}
+		for route := range all {
+			all[route] /= n
+		}
+		return all
+	}
+	b, a := mix(g.before), mix(g.after)
+	if b == nil || a == nil {
+		return
+	}
+	var apart, most float64
+	var which string
+	for _, route := range merged(b, a) {
+		d := math.Abs(b[route] - a[route])
+		apart += d / 2
+		if d > most { // of equal ones the first by name
+			most, which = d, route
+		}
+	}
+	if apart > sameMix {
+		g.difference("%.0f %% of the requests go to different routes: %s was %.0f %% before, %.0f %% after", 100*apart, which, 100*b[which], 100*a[which])
+	}
+}
+
+// merged are the keys of both, in order.
+func merged(a, b map[string]float64) []string {
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// times warns about runs that were made at the same time: on one host they take
+// each other's processors.
+func (g *guard) times() {
+	for _, b := range g.before {
+		for _, a := range g.after {
+			if b.Name == a.Name && b.Name != "" && b.Start.Equal(a.Start) {
+				g.warn("%s was given for both sides", b.Name)
+				return
+			}
+			if b.Start.IsZero() || a.Start.IsZero() || b.Load.Duration <= 0 || a.Load.Duration <= 0 {
+				continue
+			}
+			overlap := min(b.Start.Add(b.Load.Duration).UnixNano(), a.Start.Add(a.Load.Duration).UnixNano()) - max(b.Start.UnixNano(), a.Start.UnixNano())
+			if overlap > int64(min(b.Load.Duration, a.Load.Duration))/10 {
+				g.warn("%s and %s were measured at the same time: on one host they compete for CPUs", b.Name, a.Name)
+				return
+			}
+		}
+	}
+}
+
+// unknown says that nothing tells under which load either side was measured.
+func (g *guard) unknown() bool {
+	none := func(runs []Run) bool {
+		return !slices.ContainsFunc(runs, func(r Run) bool { return r.Load.known() })
+	}
+	return none(g.before) || none(g.after)
+}
+
+// side is the median of a figure over the runs that have it.
+func side(runs []Run, of func(*Load) (float64, bool)) (float64, bool) {
+	var v []float64
+	for i := range runs {
+		if x, ok := of(&runs[i].Load); ok {
+			v = append(v, x)
+		}
+	}
+	return stats.Median(v), len(v) > 0
+}
+
+// Path is what of a URL says what was asked for; hosts and ports differ between
+// two services that both run. It ends with a slash.
+func Path(s string) string {
+	if s == "" {
+		return ""
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return s
+	}
+	return strings.TrimSuffix(u.Path, "/") + "/"
+}
+
+func within(a, b, part float64) bool { return math.Abs(a-b) <= part*max(a, b) }
+
+func rate(v float64) string { return fmt.Sprintf("%.4g/s", v) }
+
+func from(s string) string {
+	switch s {
+	case "intended":
+		return "the scheduled send time"
+	case "send":
+		return "the actual send time"
+	case "server":
+		return "when the service began with it"
+	}
+	return s
+}

@@ -1,0 +1,109 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// MeasureOptions are what the user decides about measuring.
+type MeasureOptions struct {
+	SLO time.Duration // above which a request is slow; 0: the share of slow ones is not measured
+
+	// Since and Until are the part of the evidence that is the run; zero: all there is.
+	Since, Until time.Time
+
+	// Process is the PID of the one that the figures are about; 0: the one that was watched.
+	Process int
+}
+
+// Measure reads a run out of the evidence of one: figures of requests from a load
+// generator's result before any other source, as it sees what the service does
+// not; the collector's, processor time and memory from whatever watched the
+// process. Several load results in one file are as many runs. The bundle stays as it is.
+func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
+	i := incident.Of(read, incident.Options{SLO: opt.SLO, Since: opt.Since, Until: opt.Until})
+	b := i.Bundle
+	part := !opt.Since.IsZero() && !opt.Until.IsZero()
+	if len(b.Loads) > 1 && b.Requests.Len() == 0 && !part {
+		var runs []Run
+		for i := range b.Loads {
+			m := newMeasurement(b, fmt.Sprintf("%s #%d", name, i+1))
+			m.load(&b.Loads[i])
+			runs = append(runs, m.run)
+		}
+		return runs
+	}
+	m := newMeasurement(b, name)
+	if m.from, m.until = b.Window(); part {
+		m.from, m.until = opt.Since.UnixNano(), opt.Until.UnixNano()
+	}
+	if m.until > m.from {
+		m.run.Start = time.Unix(0, m.from).UTC()
+	}
+	var top *ledger.Ledger
+	for _, l := range i.Ledgers() {
+		if top == nil || l.Requests.Count > top.Requests.Count {
+			top = l
+		}
+	}
+	if top != nil {
+		m.requests(top, opt)
+	}
+	var widest *evidence.LoadResult
+	for i := range b.Loads {
+		if l := &b.Loads[i]; widest == nil || l.Completed > widest.Completed {
+			widest = l
+		}
+	}
+	switch {
+	case widest != nil && part:
+		m.schedule(widest)
+	case widest != nil:
+		m.load(widest)
+	}
+	if part {
+		m.run.Load.Duration = opt.Until.Sub(opt.Since)
+	}
+	s, ok := numbered(b, opt.Process)
+	if opt.Process == 0 {
+		s, ok = m.process(top)
+	}
+	if ok {
+		m.collector(s, top)
+		m.system(s)
+	}
+	for _, w := range b.Warnings {
+		m.run.Warnings = append(m.run.Warnings, w.Text)
+	}
+	return []Run{m.run}
+}
+
+// measurement fills a run.
+type measurement struct {
+	b           *evidence.Bundle
+	run         Run
+	from, until int64 // ns: the span of the evidence
+}
+
+func newMeasurement(b *evidence.Bundle, name string) *measurement {
+	return &measurement{b: b, run: Run{Name: name, Metrics: make(map[string]float64)}}
+}
+
+// set notes a figure that is known.
+func (m *measurement) set(name string, v float64) {
+	if !math.IsNaN(v) && !math.IsInf(v, 0) && v >= 0 {
+		m.run.Metrics[name] = v
+	}
+}
+
+// perRequest notes a figure per second divided by the rate of requests.
+func (m *measurement) perRequest(name string, perSecond float64) {
+	if m.run.Load.Rate > 0 {
+		m.set(name, perSecond/m.run.Load.Rate)
+	}
+}

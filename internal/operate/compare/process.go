@@ -1,0 +1,113 @@
+package compare
+
+import (
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// process picks whom the figures of a runtime are about: the process whose
+// collector was watched for longest, or that was profiled; else the one with the
+// requests. A host's recording lists others, too.
+func (m *measurement) process(top *ledger.Ledger) (evidence.SubjectID, bool) {
+	best, most := evidence.SubjectID(-1), int64(0)
+	for i, s := range m.b.Subjects {
+		id := evidence.SubjectID(i)
+		if s.Kind != evidence.Process {
+			continue
+		}
+		var watched int64
+		for _, c := range m.b.Coverage {
+			if c.Subject == id && (c.Kind == evidence.CoverGC || c.Kind == evidence.CoverCPUProfile) {
+				watched = max(watched, c.Until-c.From)
+			}
+		}
+		if watched > most {
+			best, most = id, watched
+		}
+	}
+	if best < 0 && top != nil {
+		best = top.Subject
+	}
+	return best, best >= 0
+}
+
+// numbered is the process of an id; of several, as artifacts may not agree on whom they are
+// about, the one that was watched for longest.
+func numbered(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
+	best, most := evidence.SubjectID(-1), int64(-1)
+	for i, s := range b.Subjects {
+		id := evidence.SubjectID(i)
+		if pid == 0 || s.Kind != evidence.Process || s.PID != pid {
+			continue
+		}
+		if w := reading.Watched(b, id); w.Until-w.From > most {
+			best, most = id, w.Until-w.From
+		}
+	}
+	return best, best >= 0
+}
+
+// collector reads what the garbage collector did; what its runtime has not, or nobody
+// watched, is no figure.
+func (m *measurement) collector(s evidence.SubjectID, top *ledger.Ledger) {
+	if p, ok := reading.ProfileOf(m.b, s); ok && p.Span > 0 {
+		m.set("cpu_cores", float64(p.All)/1e9/p.Span) // until /proc says better
+	}
+	read := runtime.Of(m.b.Subjects[s].Runtime).ReadCollector
+	if read == nil {
+		return
+	}
+	g := read(m.b, s, reading.Scope{Beside: top.Beside(), Whole: true})
+	if g == nil {
+		return
+	}
+	m.set("gc_cycles_per_s", g.Rate.Number)
+	m.set("full_collections_per_s", g.Full.Number)
+	m.set("gc_cpu_share", g.Share.Number)
+	if used := reading.ProcessOf(m.b, s, g.Window).CPU; used.MostlyKnown() {
+		m.set("gc_pause_cpu_share", g.PauseCPU.Number/used.Number)
+	}
+	m.set("assist_ms_per_s", 1e3*g.Assist.Number)
+	m.perRequest("assist_us_per_request", 1e6*g.Assist.Number)
+	m.set("stopped_ms_per_s", 1e3*g.Stopped.Number)
+	if g.Longest.MostlyKnown() { // of a part of the run it says nothing of the rest
+		m.set("longest_pause_ms", 1e3*g.Longest.Number)
+	}
+	m.set("alloc_mib_per_s", g.Alloc.Number/(1<<20))
+	m.set("promoted_mib_per_s", g.Promoted.Number/(1<<20))
+	m.set("live_heap_mib", g.Live.Number/(1<<20))
+	m.set("heap_goal_mib", g.Goal.Number/(1<<20))
+	m.within(g)
+}
+
+// system reads what /proc said of the process and of its host.
+func (m *measurement) system(s evidence.SubjectID) {
+	w := reading.Window{From: m.from, Until: m.until}
+	p, h := reading.ProcessOf(m.b, s, w), reading.HostOf(m.b, s, w)
+	set := func(metric string, v reading.Value, unit float64) {
+		if v.Known() {
+			m.set(metric, v.Number/unit)
+		}
+	}
+	set("cpu_cores", p.CPU, 1)
+	if c, ok := m.run.Metrics["cpu_cores"]; ok {
+		m.perRequest("cpu_ms_per_request", 1e3*c)
+	}
+	set("system_cores", p.System, 1)
+	if p.CPU.Known() && p.System.Known() {
+		m.set("user_cores", max(0, p.CPU.Number-p.System.Number))
+	}
+	set("run_queue_ms_per_s", p.RunDelay, 1e-3)
+	set("rss_mib", p.RSS, 1<<20)
+	set("minor_faults_per_s", p.MinorFaults, 1)
+	set("major_faults_per_s", p.MajorFaults, 1)
+	set("cpu_pressure", h.Pressure, 1)
+	memory := reading.HostMemoryOf(m.b, w)
+	set("memory_pressure", memory.Pressure, 1)
+	if h.Others.Known() && h.CPUs > 0 {
+		others := min(1, h.Others.Number/h.CPUs)
+		m.run.Load.Others = &others
+	}
+}

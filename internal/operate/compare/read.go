@@ -1,0 +1,142 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/loadresult"
+)
+
+// Reader makes evidence of files; nil if nothing of them could be read, which it
+// has said then.
+type Reader func(names []string) *evidence.Bundle
+
+// Read measures the runs that a name stands for: a capture, a load result, a
+// diagnosis as JSON or another file with evidence is one; a directory of captures,
+// load results and diagnoses is a run for each, one of directories a run for each
+// of these; any other directory is the evidence of one run.
+func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
+	fi, err := os.Stat(name)
+	if err != nil || !fi.IsDir() { // the reader words what is wrong with it
+		return one(name, read, opt)
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var files, dirs, others []string
+	each := true
+	for _, e := range entries { // sorted by name
+		path := filepath.Join(name, e.Name())
+		fi, err := os.Stat(path)
+		switch {
+		case err != nil || strings.HasPrefix(e.Name(), "."):
+		case fi.IsDir():
+			dirs = append(dirs, path)
+		case !fi.Mode().IsRegular():
+		case !evidenceIn(path):
+			others = append(others, e.Name())
+		default:
+			files = append(files, path)
+			each = each && whole(path)
+		}
+	}
+	switch {
+	case len(files) == 0 && len(dirs) > 0:
+		files = dirs
+	case len(files) == 0 && len(others) > 0:
+		return nil, fmt.Errorf("%s: none of the %d files in this directory is of a format unstall reads", name, len(others))
+	case len(files) == 0:
+		return nil, fmt.Errorf("%s: there are no files in this directory", name)
+	case !each:
+		return noted(measured(name, files, read, opt), name, others), nil
+	}
+	var runs []Run
+	for _, f := range files {
+		more, err := one(f, read, opt)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, more...)
+	}
+	return noted(runs, name, others), nil
+}
+
+// evidenceIn says whether a file is one that Read makes something of.
+func evidenceIn(path string) bool {
+	return whole(path) || incident.Known(format.File(path))
+}
+
+// mostLeftOut is how many files that nothing reads are named.
+const mostLeftOut = 3
+
+// noted says with the first run which files of a directory are of no known format.
+func noted(runs []Run, dir string, others []string) []Run {
+	if len(runs) == 0 || len(others) == 0 {
+		return runs
+	}
+	names := strings.Join(others[:min(mostLeftOut, len(others))], ", ")
+	if more := len(others) - mostLeftOut; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	runs[0].Warnings = append(runs[0].Warnings, fmt.Sprintf("%s: left out, as not of a format unstall reads: %s", dir, names))
+	return runs
+}
+
+// measured measures the run that some files are the evidence of; none if nothing of them
+// could be read.
+func measured(name string, files []string, read Reader, opt MeasureOptions) []Run {
+	b := read(files)
+	if b == nil {
+		return nil
+	}
+	return Measure(b, name, opt)
+}
+
+func one(name string, read Reader, opt MeasureOptions) ([]Run, error) {
+	if head, err := beginning(name); err == nil && IsDiagnosis(head) {
+		f, err := format.File(name).Reader()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		defer f.Close()
+		r, err := ReadDiagnosis(f, name)
+		return []Run{r}, err
+	}
+	return measured(name, []string{name}, read, opt), nil
+}
+
+// whole says whether a file is by itself what is known of a run.
+func whole(name string) bool {
+	head, err := beginning(name)
+	return err == nil && (capture.Is(head) || IsDiagnosis(head) || loadresult.Format.Match(head) == format.Sure)
+}
+
+// beginning reads the start of a regular file without its compression.
+func beginning(name string) ([]byte, error) {
+	fi, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is not a file", name)
+	}
+	r, err := format.File(name).Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	head := make([]byte, format.HeadSize)
+	n, err := io.ReadFull(r, head)
+	if n == 0 {
+		return nil, err
+	}
+	return head[:n], nil
+}

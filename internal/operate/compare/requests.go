@@ -1,0 +1,119 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// quantiles are the metrics that are quantiles of the requests' latency, and how
+// many requests one takes.
+var quantiles = []struct {
+	metric string
+	q      float64
+	least  int
+}{{"p50_ms", .5, ledger.MinRequests}, {"p90_ms", .9, 50}, {"p99_ms", .99, 200}, {"p999_ms", .999, 2000}}
+
+// requests reads the figures of the requests that the artifact with most of them
+// saw. What did not finish counts with the time it took at least.
+func (m *measurement) requests(l *ledger.Ledger, opt MeasureOptions) {
+	r := &m.b.Requests
+	var at, latency []int64
+	var longest int64
+	load := Load{LatencyFrom: "server", Arrivals: true, Rate: l.Requests.Rate, Duration: time.Duration(l.Requests.To - l.Requests.From), Routes: make(map[string]float64)}
+	slow, sum := 0, 0.
+	for i := range r.Len() {
+		if a, _ := r.Origin.At(i).Artifact(); a != l.Requests.Source || r.Subject.At(i) != l.Subject || r.Latency(i) < 0 {
+			continue
+		}
+		d := r.Latency(i)
+		at, latency = append(at, r.End.At(i)), append(latency, d)
+		longest, sum = max(longest, d), sum+float64(d)
+		if r.Intended.At(i) != 0 {
+			load.LatencyFrom = "intended"
+		}
+		if o := r.Outcome.At(i); o != evidence.OK && o != evidence.Unfinished {
+			load.Failed++
+		}
+		if opt.SLO > 0 && d > opt.SLO.Nanoseconds() {
+			slow++
+		}
+		load.Routes[m.b.Names.Text(r.Route.At(i))]++
+	}
+	load.Sent = int64(len(latency))
+	for route := range load.Routes {
+		load.Routes[route] /= float64(len(latency))
+	}
+	m.run.Load = load
+	if len(latency) < ledger.MinRequests {
+		return
+	}
+	sorted := slices.Clone(latency)
+	slices.Sort(sorted)
+	for _, q := range quantiles {
+		if len(sorted) < q.least {
+			continue
+		}
+		m.set(q.metric, float64(stats.Quantile(sorted, q.q))/1e6)
+		if iv, ok := stats.QuantileInterval(at, latency, q.q, l.Requests.From, l.Requests.To+1, 5*longest, 1); ok {
+			m.sure(q.metric, stats.Interval{Low: iv.Low / 1e6, High: iv.High / 1e6})
+		}
+	}
+	n := float64(len(latency))
+	m.set("mean_ms", sum/n/1e6)
+	m.set("rate", load.Rate)
+	if e, ok := load.Errors(); ok {
+		m.set("errors", e)
+	}
+	if opt.SLO > 0 {
+		m.set("slow_share", float64(slow)/n)
+	}
+}
+
+// schedule is what a load generator was asked to do, of a part of what it did: what it says
+// came of all its time is not of this part.
+func (m *measurement) schedule(l *evidence.LoadResult) {
+	m.run.Load.URL, m.run.Load.Mode, m.run.Load.Offered, m.run.Load.Connections = l.URL, l.Mode, l.Offered, l.Connection
+	m.run.Load.Arrivals = false
+}
+
+// load reads a load generator's result. Its latencies replace those of requests
+// seen from inside; where the requests are its own, their intervals stay.
+func (m *measurement) load(l *evidence.LoadResult) {
+	seen := m.run.Load
+	m.run.Load = Load{URL: l.URL, Mode: l.Mode, LatencyFrom: "intended", Offered: l.Offered, Rate: l.Rate, Connections: l.Connection,
+		Duration: time.Duration(l.Duration), Sent: max(l.Sent, l.Completed), Failed: l.Errors, Routes: seen.Routes}
+	if l.FromSend {
+		m.run.Load.LatencyFrom = "send"
+	}
+	if l.Tool == "unstall" {
+		m.run.Load.Failed += l.Timeouts // others count them as errors
+	}
+	if seen.LatencyFrom != m.run.Load.LatencyFrom {
+		m.run.Within = nil
+		for _, q := range quantiles {
+			delete(m.run.Metrics, q.metric)
+		}
+		delete(m.run.Metrics, "mean_ms")
+	}
+	for _, q := range quantiles {
+		for _, x := range l.Quantiles {
+			if math.Abs(x.Q-q.q) < 1e-9 {
+				m.set(q.metric, float64(x.Ns)/1e6)
+			}
+		}
+	}
+	if l.Mean > 0 {
+		m.set("mean_ms", float64(l.Mean)/1e6)
+	}
+	if l.Rate > 0 {
+		m.set("rate", l.Rate)
+	}
+	if e, ok := m.run.Load.Errors(); ok {
+		m.set("errors", e)
+	}
+}

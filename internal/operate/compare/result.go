@@ -1,0 +1,116 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// result compares a metric over the pairs in which both runs have it; false if
+// there is none.
+func result(m Metric, before, after []Run, level float64) (Result, bool) {
+	var b, a []float64
+	var at []int
+	for i := range before {
+		x, ok := before[i].Metrics[m.Name]
+		y, too := after[i].Metrics[m.Name]
+		if ok && too && number(x) && number(y) {
+			b, a, at = append(b, x), append(a, y), append(at, i)
+		}
+	}
+	if len(b) == 0 {
+		return Result{}, false
+	}
+	r := Result{Name: m.Name, Title: m.Title, Unit: m.Unit, Better: m.Better, Pairs: len(b), MinEffect: m.MinEffect, Floor: m.Floor, Gate: m.Gate, Result: Unclear}
+	r.Before, r.After = known(stats.Median(b)), known(stats.Median(a))
+	factor, iv, ok := stats.RatioInterval(b, a, level, 1)
+	r.Change = known(factor - 1)
+	diffs := make([]float64, len(b))
+	for i := range b {
+		diffs[i] = a[i] - b[i]
+	}
+	apart, decided := stats.SignFlipInterval(diffs, level, 1)
+	if ok {
+		basis := BasisPairs
+		r.Low, r.High, r.Basis, r.Level = known(iv.Low-1), known(iv.High-1), &basis, &level
+	} else if w, ok := fromRequests(m.Name, before, after, at); ok && !decided {
+		basis, nominal := BasisWithin, .95
+		r.Low, r.High, r.Basis, r.Level = known(w.Low-1), known(w.High-1), &basis, &nominal
+	}
+	switch {
+	case !decided:
+		r.Why = few(len(b), level)
+	case ok:
+		r.decide(m, factor-1, stats.Interval{Low: iv.Low - 1, High: iv.High - 1}, apart)
+	default: // zero in so many runs that only differences are left
+		r.decide(m, math.Inf(1), stats.Interval{Low: apart.Low, High: apart.High}, apart)
+	}
+	return r, true
+}
+
+// decide says what a change and its interval mean; apart is the interval of the
+// absolute differences.
+func (r *Result) decide(m Metric, change float64, iv, apart stats.Interval) {
+	relative := !math.IsInf(change, 0)
+	small := apart.Low == 0 && apart.High == 0 ||
+		m.Floor > 0 && apart.Low >= -m.Floor && apart.High <= m.Floor ||
+		relative && iv.Low >= -m.MinEffect && iv.High <= m.MinEffect
+	least := "the smallest change that counts"
+	switch {
+	case small:
+		r.Result = Same
+	case iv.Contains(0):
+		r.Why = "no larger than the differences between runs"
+	case relative && math.Abs(change) < m.MinEffect:
+		r.Why = fmt.Sprintf("smaller than %s (%.3g %%)", least, 100*m.MinEffect)
+	case math.Abs(*r.After-*r.Before) < m.Floor:
+		r.Why = fmt.Sprintf("smaller than %s (%.3g %s)", least, m.Floor, m.Unit)
+	case (iv.Low > 0) == (m.Better == Higher):
+		r.Result = Improved
+	default:
+		r.Result = Regressed
+	}
+}
+
+// few says that there are too few pairs to decide.
+func few(n int, level float64) string {
+	need := stats.MinPairs
+	for (1-level)/2*math.Exp2(float64(need)) < 1-1e-9 {
+		need++
+	}
+	return fmt.Sprintf("%s of runs, at least %d needed", figure.Plural(n, "pair"), need)
+}
+
+// fromRequests combines what the requests of each run say about the factor: the limits
+// of the pairs' mean logarithm by the method of variance estimates recovery (Zou
+// & Donner, Construction of Confidence Limits about Effect Measures, Statistics in
+// Medicine 27, 2008).
+func fromRequests(name string, before, after []Run, at []int) (stats.Interval, bool) {
+	var mean, down, up float64
+	for _, i := range at {
+		b, a := before[i].Metrics[name], after[i].Metrics[name]
+		x, ok := before[i].Within[name]
+		y, too := after[i].Within[name]
+		if !ok || !too || !(x.Low > 0 && y.Low > 0 && b > 0 && a > 0) {
+			return stats.Interval{}, false
+		}
+		mean += math.Log(a / b)
+		square := func(v float64) float64 { return v * v }
+		down += square(math.Log(a/y.Low)) + square(math.Log(x.High/b))
+		up += square(math.Log(y.High/a)) + square(math.Log(b/x.Low))
+	}
+	n := float64(len(at))
+	return stats.Interval{Low: math.Exp((mean - math.Sqrt(down)) / n), High: math.Exp((mean + math.Sqrt(up)) / n)}, len(at) > 0
+}
+
+func number(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) && v >= 0 }
+
+// known makes an optional figure.
+func known(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}

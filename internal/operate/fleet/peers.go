@@ -1,0 +1,146 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/operate/watch/metrics/names"
+)
+
+// Unlike is a host on which a service is slower than on the others that run it.
+type Unlike struct {
+	Host      string  `json:"host"`
+	Service   string  `json:"service"`
+	SlowS     float64 `json:"slow_s"`
+	Rate      float64 `json:"rate"`         // its slow time, in Per
+	Peers     float64 `json:"peers_median"` // that of all hosts of the service
+	Per       string  `json:"per"`          // "s_per_1000_requests", or "s_per_hour" where requests are not counted
+	Of        int     `json:"of_hosts"`     // that run the service
+	Score     float64 `json:"score"`        // robust standard deviations from the median, of logarithms
+	Bound     float64 `json:"bound"`        // what chance reaches among so many
+	Mechanism string  `json:"mechanism"`    // that makes most of its slow time, "" unknown
+	Title     string  `json:"title"`        // the mechanism in words
+	Share     float64 `json:"mechanism_share"`
+}
+
+// When a host is unlike its peers.
+const (
+	leastPeers    = 5    // hosts of a service: the middle of fewer moves with the one that is held against it
+	leastRequests = 1000 // of a host, for its slow time for each to say something
+	leastTimes    = 2    // the median of its peers: less is told from them, but is no reason to look
+	leastLoss     = 3.6  // slow s an hour beyond its peers': a thousandth of the time
+	mostUnlike    = 20   // are told, the furthest off
+)
+
+// The units of rates.
+const (
+	perRequests = "s_per_1000_requests"
+	perHour     = "s_per_hour"
+)
+
+// unlike finds hosts whose slow time lies beyond that of their peers. Rates are compared as
+// logarithms, as hosts differ by factors; what is too little to matter is added, so that hosts
+// without any have one.
+func unlike(uses []use, window time.Duration) (all []Unlike) {
+	for service := range chunks(uses, func(x, y use) bool { return x.service == y.service }) {
+		var hosts []use
+		for of := range chunks(service, func(x, y use) bool { return x.host == y.host }) {
+			u := use{service: of[0].service, host: of[0].host}
+			for _, v := range of {
+				u.slow += v.slow
+				u.requests += v.requests
+			}
+			hosts = append(hosts, u)
+		}
+		all = append(all, unlikeOf(hosts, window)...)
+	}
+	sorting.By(all, func(x, y Unlike) int {
+		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Service, y.Service), cmp.Compare(x.Host, y.Host))
+	})
+	return all[:min(len(all), mostUnlike)]
+}
+
+func unlikeOf(hosts []use, window time.Duration) (all []Unlike) {
+	per, unit := perRequests, 1000.
+	if slices.ContainsFunc(hosts, func(u use) bool { return math.IsNaN(u.requests) }) {
+		per, unit = perHour, 1
+	} else {
+		// Who gets next to no requests is no peer.
+		hosts = slices.DeleteFunc(hosts, func(u use) bool { return u.requests < leastRequests })
+	}
+	if len(hosts) < leastPeers {
+		return nil
+	}
+	hours := window.Hours()
+	rates, volumes := make([]float64, len(hosts)), make([]float64, len(hosts))
+	for i, u := range hosts {
+		volumes[i] = hours
+		if per == perRequests {
+			volumes[i] = u.requests / unit
+		}
+		rates[i] = u.slow / volumes[i]
+	}
+	median, least := stats.Median(rates), leastLoss*hours/stats.Median(volumes)
+	logs := make([]float64, len(rates))
+	for i, r := range rates {
+		logs[i] = math.Log(r + least*least/(least+median)) // the more they all lose, the less is added: it would skew them
+	}
+	scores, bound := stats.Outliers(logs), stats.OutlierBound(len(hosts))
+	for i, u := range hosts {
+		beyond := (rates[i] - median) * volumes[i] / hours // s an hour
+		if scores[i] > bound && rates[i] >= leastTimes*median && beyond >= leastLoss {
+			all = append(all, Unlike{Host: u.host, Service: u.service, SlowS: u.slow, Rate: rates[i], Peers: median, Per: per, Of: len(hosts), Score: scores[i], Bound: bound})
+		}
+	}
+	return all
+}
+
+// explain asks what makes most of the slow time on hosts that are unlike.
+func (a *asked) explain(ctx context.Context, all []Unlike) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var hosts []string
+	for _, u := range all {
+		hosts = append(hosts, regexp.QuoteMeta(u.Host))
+	}
+	q := fmt.Sprintf("sum by (%s, %s, %s) (increase(%s[%s]))", names.Service, names.Host, names.Mechanism,
+		a.match(names.SlowSeconds, names.Host+"=~"+strconv.Quote(strings.Join(hosts, "|"))), span(a.opt.Since))
+	rows, err := a.store.Query(ctx, q, a.at)
+	if err != nil {
+		return err
+	}
+	for _, x := range rows {
+		for i := range all {
+			u := &all[i]
+			if u.Host == x.Labels[names.Host] && u.Service == x.Labels[names.Service] && u.SlowS > 0 && x.Value/u.SlowS > u.Share {
+				u.Mechanism, u.Share = x.Labels[names.Mechanism], min(1, x.Value/u.SlowS)
+				u.Title = titleOf(u.Mechanism)
+			}
+		}
+	}
+	return nil
+}
+
+// chunks gives stretches of neighbours that are alike.
+func chunks[T any](all []T, alike func(x, y T) bool) func(yield func([]T) bool) {
+	return func(yield func([]T) bool) {
+		for from, i := 0, 1; i <= len(all); i++ {
+			if i == len(all) || !alike(all[from], all[i]) {
+				if !yield(all[from:i:i]) {
+					return
+				}
+				from = i
+			}
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package fleet
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/operate/fleet/promql"
+	"github.com/unstall/unstall/internal/operate/watch/metrics/names"
+)
+
+// From when on what hosts say of themselves is told.
+const (
+	mostApart  = 30 * time.Second // between a host's clock and the store's: figures of one minute would be put into another
+	mostHere   = 2 * time.Minute  // between this machine's clock and the store's; VictoriaMetrics answers of half a minute ago
+	mostStarts = 6                // of a watch within an hour: more are two that write under one name, in turn
+)
+
+// warnings are what makes the figures less than they look.
+func (a *asked) warnings() (all []string) {
+	var twice []string
+	for _, s := range a.starts {
+		if s.Value > mostStarts {
+			twice = append(twice, s.Labels[names.Host])
+		}
+	}
+	if len(twice) > 0 {
+		all = append(all, fmt.Sprintf("%s: two hosts seem to write under one name, or the watch there restarts again and again: what they lost may be counted twice; give each host its own name", few(twice, 5)))
+	}
+	var apart []string
+	var most time.Duration
+	for _, s := range a.clocks {
+		if off := offOf(s); off > mostApart {
+			apart = append(apart, s.Labels[names.Host])
+			most = max(most, off)
+		}
+	}
+	if len(apart) > 0 {
+		all = append(all, fmt.Sprintf("%s: the clock there is up to %s off the store's: when things happened is off by as much; let it be set by NTP", few(apart, 5), figure.Time(float64(most))))
+	}
+	if off := a.opt.Now.Sub(a.at).Abs(); !a.opt.Now.IsZero() && off > mostHere {
+		all = append(all, fmt.Sprintf("the clock of this machine is %s off the store's, by which the time asked for is taken", figure.Time(float64(off))))
+	}
+	if slices.ContainsFunc(a.uses, func(u use) bool { return math.IsNaN(u.requests) }) {
+		all = append(all, fmt.Sprintf("some hosts do not count requests (%s): they are compared by slow time an hour, whatever their load was", names.Requests))
+	}
+	if slices.ContainsFunc(a.uses, func(u use) bool { return u.host == "" }) {
+		all = append(all, fmt.Sprintf("some series have no label %s: their hosts cannot be told apart; do not drop it in the store's relabelling", names.Host))
+	}
+	return all
+}
+
+func offOf(s promql.Sample) time.Duration {
+	return time.Duration(math.Min(math.Abs(s.Value), 1e9) * float64(time.Second))
+}

@@ -1,0 +1,225 @@
+// Package host says what, if anything, is wrong with a machine, and who pays for it, from a recording of
+// all of it (probe/linux.Host, probe/kernel.Host, or anybody's archive of /proc).
+//
+// Its opinion: a machine whose CPUs are busy is not sick; one on which somebody waits is. So a finding
+// names who waits beside who takes, and a bound is a share of time somebody pays. What one service's
+// requests wait for is for `unstall PID`, which the finding names.
+package host
+
+import (
+	"cmp"
+	"math"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/signature"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Schema is the version of the JSON form of a [Report]. Keys are added, never renamed.
+const Schema = "unstall.host/v1"
+
+// Report is what a machine did over a time. Figures that are not known are nil.
+type Report struct {
+	Schema      string `json:"schema"`
+	ToolVersion string `json:"tool_version"`
+	Host        string `json:"host"`
+	Window      Window `json:"window"`
+	CPUs        int    `json:"cpus"` // 0 unknown
+
+	Findings []Finding `json:"findings"` // the worst first; none: nothing found
+	CPU      CPU       `json:"cpu"`
+	Pressure Pressure  `json:"pressure"`
+	Memory   Memory    `json:"memory"`
+	Services []Service `json:"services"` // most CPU time first
+	Sampled  bool      `json:"sampled"`  // running threads were
+	NotSeen  []Lack    `json:"not_seen"`
+	Warnings []string  `json:"warnings"`
+	Capture  string    `json:"capture"`
+}
+
+// Window is when it was recorded.
+type Window struct {
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
+}
+
+// CPU is how many CPUs were in use for what, in the mean.
+type CPU struct {
+	Busy    *float64 `json:"busy"`
+	User    *float64 `json:"user"`
+	System  *float64 `json:"system"`
+	Softirq *float64 `json:"softirq"`
+	Iowait  *float64 `json:"iowait"`
+	Steal   *float64 `json:"steal"`
+}
+
+// Pressure is the share of the time in which somebody waited.
+type Pressure struct {
+	CPU    *float64 `json:"cpu"`
+	Memory *float64 `json:"memory"`
+	IO     *float64 `json:"io"`
+}
+
+// Memory is what the kernel did about memory, each second.
+type Memory struct {
+	AvailableBytes *float64 `json:"available_bytes"`
+	SwapIn         *float64 `json:"swap_in_pages_s"`
+	DirectReclaim  *float64 `json:"direct_reclaim_pages_s"`
+	CompactStalls  *float64 `json:"compact_stalls_s"`
+	OOMKills       *float64 `json:"oom_kills_s"`
+}
+
+// Service is processes that belong together.
+type Service struct {
+	Kind      string `json:"kind"` // "service", "kernel" (its own threads), "unlisted" (processes that came and went, or are not to be seen from here)
+	Name      string `json:"name"`
+	PID       int    `json:"pid"` // of the one that began the others; 0: of no service
+	Processes int    `json:"processes"`
+	Unit      string `json:"unit"` // systemd unit or container, "" none
+
+	CPU       *float64 `json:"cpu"`       // CPUs
+	System    *float64 `json:"system"`    // share of its CPU time in the kernel
+	Waits     *float64 `json:"waits"`     // share of the time it was ready to run in which it waited for a CPU
+	Waiting   *float64 `json:"waiting"`   // threads that did, in the mean
+	Throttled *float64 `json:"throttled"` // share of its quota's periods in which that stopped it
+	Written   *float64 `json:"written_bytes_s"`
+	Read      *float64 `json:"read_bytes_s"`
+
+	Class      signature.Class `json:"class"`
+	ClassShare *float64        `json:"class_share"` // of its CPU time
+	ClassBy    string          `json:"class_by"`    // "samples", "counts" or ""
+	Parts      []Part          `json:"parts"`       // of its CPU time, the largest first
+	Signature  Signature       `json:"signature"`
+	Next       string          `json:"next"` // a command that tells more, "" none
+}
+
+// Part is a share of a service's CPU time.
+type Part struct {
+	Class signature.Class `json:"class"`
+	Share float64         `json:"share"`
+}
+
+// Signature is what the kernel counted for each second of a service's CPU time.
+type Signature struct {
+	MinorFaults *float64 `json:"minor_faults"`
+	MajorFaults *float64 `json:"major_faults"`
+	Voluntary   *float64 `json:"voluntary_switches"`
+	Involuntary *float64 `json:"involuntary_switches"`
+	Segments    *float64 `json:"tcp_segments"`
+	Dirtied     *float64 `json:"dirtied_pages"`
+	Read        *float64 `json:"read_pages"`
+}
+
+// Lack is what could not be seen.
+type Lack struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+	Do   string `json:"do"`
+}
+
+// Of reports on the host whose recording is in a bundle, nil if there is none of one.
+func Of(b *evidence.Bundle) *Report {
+	m := reading.MachineOf(b)
+	if m == nil {
+		return nil
+	}
+	r := &Report{Schema: Schema, Host: b.Subjects[m.Subject].Name, CPUs: m.CPUs, Sampled: m.Sampled,
+		Window:   Window{time.Unix(0, m.Window.From).UTC(), time.Unix(0, m.Window.Until).UTC()},
+		CPU:      CPU{known(m.Busy), known(m.User), known(m.System), known(m.Softirq), known(m.Iowait), known(m.Steal)},
+		Pressure: Pressure{known(m.PressureCPU), known(m.PressureMemory), known(m.PressureIO)},
+		Memory:   Memory{known(m.MemoryAvailable), known(m.SwapIn), known(m.DirectReclaim), known(m.CompactStalls), known(m.OOMKills)},
+	}
+	for _, g := range groups(b) {
+		r.Services = append(r.Services, service(b, g, m))
+	}
+	r.unlisted()
+	sorting.By(r.Services, func(a, b Service) int { return cmp.Compare(number(b.CPU), number(a.CPU)) })
+	for _, l := range b.Unseen {
+		r.NotSeen = append(r.NotSeen, Lack(l))
+	}
+	for _, x := range b.Warnings {
+		r.Warnings = append(r.Warnings, x.Text)
+	}
+	r.Findings = r.findings(m.Disks)
+	return r
+}
+
+// Kinds of services.
+const (
+	kindService  = "service"
+	kindKernel   = "kernel"
+	kindUnlisted = "unlisted"
+)
+
+// leastUnlisted is the part of the CPUs from which on it is told that no process has it.
+const leastUnlisted = .05
+
+// unlisted adds what the CPUs were busy with and no process has: those that began and ended between two
+// looks, and those of other PID namespaces or users that are hidden. Interrupts are nobody's.
+func (r *Report) unlisted() {
+	left := number(r.CPU.Busy) - number(r.CPU.Softirq)
+	for i := range r.Services {
+		left -= number(r.Services[i].CPU)
+	}
+	if r.CPUs > 0 && left >= leastUnlisted*float64(r.CPUs) {
+		r.Services = append(r.Services, Service{Kind: kindUnlisted, Name: "processes not listed", Processes: 0, CPU: &left, Class: signature.Idle})
+	}
+}
+
+// leastPart is the share below which a part of CPU time is not listed.
+const leastPart = .03
+
+func service(b *evidence.Bundle, g *group, m *reading.Machine) Service {
+	v := signature.Of(reading.WorkOf(b, g.processes, m.Window), m)
+	s := Service{Kind: kindService, Name: g.name, PID: g.pid, Processes: len(g.processes), Unit: g.unit, CPU: known(v.CPU), System: known(v.System), Waiting: known(v.Delay),
+		Signature: Signature{known(v.MinorFaults), known(v.MajorFaults), known(v.Voluntary), known(v.Involuntary), known(v.Segments), known(v.Dirtied), known(v.Read)}}
+	if v.Demand() > 0 {
+		s.Waits = known(v.Delay / v.Demand())
+	}
+	s.Written, s.Read = known(v.Dirtied*v.CPU*4096), known(v.Read*v.CPU*4096)
+	verdict := v.Classify()
+	s.Class, s.ClassShare = verdict.Class, known(verdict.Share)
+	if g.kernel {
+		s.Kind = kindKernel
+		s.Class = signature.System
+		if v.CPU*v.Seconds < .02 {
+			s.Class = signature.Idle
+		}
+	}
+	if verdict.Shares.Known {
+		s.ClassBy = "counts"
+		if verdict.Shares.Sampled {
+			s.ClassBy = "samples"
+		}
+		for _, c := range signature.Classes {
+			if share := verdict.Shares.Of[c]; share >= leastPart {
+				s.Parts = append(s.Parts, Part{c, share})
+			}
+		}
+		sorting.By(s.Parts, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
+	}
+	for _, p := range g.processes {
+		if share := known(reading.QuotaOf(b, p, -1, m.Window).Share()); share != nil && (s.Throttled == nil || *share > *s.Throttled) {
+			s.Throttled = share
+		}
+	}
+	return s
+}
+
+// known is a figure, nil if it is not known.
+func known(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// number is a figure, 0 if it is not known: to be compared, never shown.
+func number(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}

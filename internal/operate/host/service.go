@@ -1,0 +1,122 @@
+package host
+
+import (
+	"cmp"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// group is the processes of one service.
+type group struct {
+	name      string
+	unit      string // the control group that says whose it is, "" none
+	pid       int    // of the process that began the others
+	processes []evidence.SubjectID
+	kernel    bool // the kernel's own threads
+}
+
+// kernelThreads is what they are called together.
+const kernelThreads = "kernel threads"
+
+// groups finds services: processes of one name that began each other, such as a server's workers, in one
+// control group. What a shell or an init began has another name, and so is by itself.
+func groups(b *evidence.Bundle) []*group {
+	type process struct {
+		id     evidence.SubjectID
+		parent int
+		unit   string
+		kernel bool
+	}
+	known := make(map[evidence.SubjectID]*process)
+	byPID := make(map[int]*process)
+	var order []*process
+	for _, id := range reading.Counted(b) {
+		p := &process{id: id}
+		known[id] = p
+		byPID[b.Subjects[id].PID] = p
+		order = append(order, p)
+	}
+	for i := range b.Facts {
+		f := &b.Facts[i]
+		p := known[f.Subject]
+		if p == nil {
+			continue
+		}
+		switch f.Key {
+		case evidence.FactParent:
+			p.parent, _ = strconv.Atoi(f.Value)
+			p.kernel = f.Value == evidence.KernelThread
+		case evidence.FactControlGroup:
+			p.unit = unit(f.Value)
+		}
+	}
+	root := func(p *process) *process {
+		for range 64 {
+			up := byPID[p.parent]
+			if up == nil || up == p || up.unit != p.unit || b.Subjects[up.id].Name != b.Subjects[p.id].Name {
+				break
+			}
+			p = up
+		}
+		return p
+	}
+	all := make(map[evidence.SubjectID]*group)
+	var kernel *group
+	var out []*group
+	for _, p := range order {
+		if p.kernel {
+			if kernel == nil {
+				kernel = &group{name: kernelThreads, kernel: true}
+				out = append(out, kernel)
+			}
+			kernel.processes = append(kernel.processes, p.id)
+			continue
+		}
+		r := root(p)
+		g := all[r.id]
+		if g == nil {
+			s := b.Subjects[r.id]
+			g = &group{name: s.Name, unit: p.unit, pid: s.PID}
+			all[r.id] = g
+			out = append(out, g)
+		}
+		g.processes = append(g.processes, p.id)
+	}
+	sorting.By(out, func(a, b *group) int { return cmp.Compare(a.pid, b.pid) })
+	return out
+}
+
+// unit is what a control group says of whose a process is: a systemd unit or a container; "" where it
+// only says who logged in, or is the root.
+func unit(group string) string {
+	last := path.Base(group)
+	switch {
+	case group == "/" || group == "":
+		return ""
+	case strings.HasSuffix(last, ".slice"), last == "init.scope", strings.HasPrefix(last, "session-") && strings.HasSuffix(last, ".scope"),
+		strings.HasPrefix(last, "user@"):
+		return ""
+	}
+	last = strings.TrimSuffix(strings.TrimSuffix(last, ".scope"), ".service")
+	if id := last[strings.LastIndexByte(last, '-')+1:]; len(id) == 64 && strings.Trim(id, "0123456789abcdef") == "" {
+		return "container " + id[:12]
+	}
+	return last
+}
+
+// ServiceOf finds the processes that belong together with one, which is among them, and what they are called.
+func ServiceOf(b *evidence.Bundle, pid int) (title string, first int, processes []evidence.SubjectID) {
+	for _, g := range groups(b) {
+		for _, p := range g.processes {
+			if b.Subjects[p].PID == pid {
+				return g.name, g.pid, g.processes
+			}
+		}
+	}
+	return "", 0, nil
+}

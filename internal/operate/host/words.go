@@ -1,0 +1,68 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/figure"
+)
+
+// Healthy says that nothing was found, and what bounds that.
+func (r *Report) Healthy() string {
+	text := "nothing found"
+	if r.CPUs > 0 && r.CPU.Busy != nil {
+		text += fmt.Sprintf(": the CPUs were busy %s of the time", figure.Percent(*r.CPU.Busy/float64(r.CPUs)))
+	}
+	var waits []string
+	for _, x := range []struct {
+		share *float64
+		what  string
+	}{{r.Pressure.CPU, "a CPU"}, {r.Pressure.Memory, "memory"}, {r.Pressure.IO, "disks"}} {
+		if x.share != nil {
+			waits = append(waits, fmt.Sprintf("%s %s", x.what, figure.Percent(*x.share)))
+		}
+	}
+	switch {
+	case len(waits) > 0:
+		text += ", and somebody waited for " + strings.Join(waits, ", for ") + " of it"
+	default:
+		text += "; whether anybody waited for memory or disks is not measured here"
+	}
+	return text + ". Whether a service's requests are slow is for unstall and its PID."
+}
+
+// CPULine is what the CPUs did.
+func (r *Report) CPULine() (all []string) {
+	if r.CPU.Busy == nil || r.CPUs == 0 {
+		return []string{"not recorded"}
+	}
+	all = append(all, figure.Percent(*r.CPU.Busy/float64(r.CPUs))+" busy")
+	for _, x := range []struct {
+		name string
+		of   *float64
+	}{{"programs", r.CPU.User}, {"kernel", r.CPU.System}, {"interrupts", r.CPU.Softirq}, {"idle while a disk was waited for", r.CPU.Iowait}, {"taken by the hypervisor", r.CPU.Steal}} {
+		if x.of != nil {
+			all = append(all, x.name+" "+figure.Percent(*x.of/float64(r.CPUs)))
+		}
+	}
+	return all
+}
+
+// WaitLine is the share of the time in which somebody waited.
+func (r *Report) WaitLine() (all []string) {
+	for _, x := range []struct {
+		name string
+		of   *float64
+	}{{"for a CPU", r.Pressure.CPU}, {"for memory", r.Pressure.Memory}, {"for disks", r.Pressure.IO}} {
+		if x.of != nil {
+			all = append(all, x.name+" "+figure.Percent(*x.of)+" of the time")
+		}
+	}
+	if len(all) == 0 {
+		return []string{"not measured by this kernel"}
+	}
+	if v := r.Memory.AvailableBytes; v != nil {
+		all = append(all, figure.Size(*v)+" of memory available")
+	}
+	return all
+}

@@ -1,0 +1,124 @@
+package top
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+var nan = math.NaN()
+
+// Board is what the counters of one process showed so far.
+type Board struct {
+	Subject Subject
+	Every   time.Duration // between two readings
+
+	rows   map[string]*row
+	groups []string // in the order in which they came
+	at     time.Time
+}
+
+type row struct {
+	history
+	id, title, unit string
+	group           string
+	order           int
+	rule            *Rule // nil: none
+	rank            int   // of its rule
+}
+
+// Line is a counter as it is to be shown.
+type Line struct {
+	Title, Unit   string
+	Now, Min, Max float64 // NaN unknown
+	Rule          string  // how it is read, "" for one that only informs
+	Alert         string  // what the rule found, "" nothing
+	history       *history
+}
+
+// Group is the counters of one provider.
+type Group struct {
+	Title string
+	Lines []Line
+}
+
+// NewBoard returns an empty board.
+func NewBoard(s Subject, every time.Duration) *Board {
+	return &Board{Subject: s, Every: every, rows: make(map[string]*row)}
+}
+
+// Add takes readings. A counter appears with its first, a total with its second.
+func (b *Board) Add(readings []Reading) {
+	for _, x := range readings {
+		r := b.rows[x.ID]
+		if r == nil {
+			r = &row{id: x.ID, title: x.Title, unit: x.Unit, group: x.Group, order: len(b.rows)}
+			r.rule, r.rank = b.Subject.ruleOf(x.ID)
+			b.rows[x.ID] = r
+			if !slices.Contains(b.groups, x.Group) {
+				b.groups = append(b.groups, x.Group)
+			}
+		}
+		r.add(x)
+		if x.At.After(b.at) {
+			b.at = x.At
+		}
+	}
+}
+
+// At is the moment of the newest reading.
+func (b *Board) At() time.Time { return b.at }
+
+func (b *Board) cores() float64 {
+	if b.Subject.Cores > 0 {
+		return b.Subject.Cores
+	}
+	return nan
+}
+
+// Groups are all counters, the process's last: within a group those with a rule
+// first, as the rules are listed, then in the order of their source.
+func (b *Board) Groups() []Group {
+	out := make([]Group, len(b.groups))
+	rows := make([]*row, 0, len(b.rows))
+	for _, r := range b.rows {
+		rows = append(rows, r)
+	}
+	sorting.By(rows, func(x, y *row) int { return cmp.Or(x.rank-y.rank, x.order-y.order) })
+	titles := slices.Clone(b.groups)
+	sorting.By(titles, func(x, y string) int { return last(x) - last(y) })
+	for i, title := range titles {
+		out[i].Title = title
+		for _, r := range rows {
+			if r.group == title {
+				out[i].Lines = append(out[i].Lines, b.line(r))
+			}
+		}
+	}
+	return out
+}
+
+// last puts what every process has behind what only its runtime knows.
+func last(group string) int {
+	if group == procGroup {
+		return 1
+	}
+	return 0
+}
+
+func (b *Board) line(r *row) Line {
+	l := Line{Title: r.title, Unit: r.unit, Now: r.now(), Min: nan, Max: nan, history: &r.history}
+	if len(r.value) > 0 {
+		l.Min, l.Max = r.min, r.max
+	}
+	if r.rule != nil {
+		l.Rule = r.rule.Text
+		if r.rule.Holds != nil && len(r.value) > 0 {
+			l.Alert = r.rule.Holds(View{&r.history, b})
+		}
+	}
+	return l
+}

@@ -1,0 +1,89 @@
+package top
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/figure"
+)
+
+// Rule is how a counter that matters is read.
+type Rule struct {
+	ID   string // of the counter
+	Text string // when to look, in one short line
+
+	// Holds says what it found, "" for nothing; nil: the text is all there is, since
+	// no figure by itself is wrong.
+	Holds func(v View) string
+}
+
+// View is a board as the rule of one of its counters sees it.
+type View struct {
+	*history
+	Board *Board
+}
+
+// Of is another counter's newest value, NaN if it has none.
+func (v View) Of(id string) float64 {
+	if r := v.Board.rows[id]; r != nil {
+		return r.now()
+	}
+	return nan
+}
+
+// busy is the CPU the process uses in percent of all it may use, NaN unknown.
+func (v View) busy() float64 { return v.Of(cpuID) / v.Board.cores() }
+
+// saturated is from where on, in percent of all processors, waiting for a
+// processor explains what is slow: a load that comes as it pleases queues long
+// before the last one is busy.
+const saturated = 90
+
+// ruleOf finds a counter's rule and its place, what decides first; nil if there is none.
+func (s *Subject) ruleOf(id string) (*Rule, int) {
+	rank := 0
+	for _, rules := range [][]Rule{ProcRules, s.Rules} {
+		for i := range rules {
+			if rules[i].ID == id {
+				return &rules[i], rank
+			}
+			rank++
+		}
+	}
+	return nil, rank
+}
+
+// above holds where a value is above a bound for a time.
+func above(bound float64, over time.Duration, what string) func(View) string {
+	return func(v View) string {
+		if !v.lasts(over, func(x float64) bool { return x > bound }) {
+			return ""
+		}
+		return what
+	}
+}
+
+// climbing holds where a value grew at least so much per second over a time and
+// nearly never fell.
+func climbing(perSecond float64, over time.Duration, what string) func(View) string {
+	return func(v View) string {
+		rate := v.climb(over)
+		if rate < perSecond || !v.risesFor(over) {
+			return ""
+		}
+		return fmt.Sprintf("grows by %s/s: %s", figure.Num(rate), what)
+	}
+}
+
+// risesFor says whether of the steps of a time at most a fifth went down.
+func (h *history) risesFor(over time.Duration) bool {
+	n := len(h.value)
+	steps, falls := 0, 0
+	for i := n - 1; i > 0 && h.at[n-1].Sub(h.at[i-1]) <= over; i-- {
+		steps++
+		if h.value[i] < h.value[i-1] {
+			falls++
+		}
+	}
+	return steps > 0 && falls*5 <= steps
+}

@@ -1,0 +1,140 @@
+package top
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+)
+
+// Watch is a process that is looked at: its sources and what they showed.
+type Watch struct {
+	*Board
+
+	// Notes are what is not seen, and why, one line each.
+	Notes []string
+
+	sources []Source // the last one knows whether the process lives
+	failed  []error  // what each source's last reading failed by
+	came    []bool   // of each source: anything so far
+	silent  int      // readings in a row that gave nothing
+	began   time.Time
+	now     func() time.Time
+}
+
+// patient is how many readings in a row may fail before a process that is only an
+// address is taken to be gone.
+const patient = 3
+
+// Open begins to look at a target, each interval, and at the counters of its runtime, if it
+// has any. What a source cannot give is a note; the error says that there is nothing at all.
+func Open(ctx context.Context, t discover.Target, about string, every time.Duration, counters *Counters) (*Watch, error) {
+	w := &Watch{Board: NewBoard(Subject{Text: about}, every), began: time.Now(), now: time.Now}
+	if counters != nil {
+		w.Subject.Rules = counters.Rules
+		if s, err := counters.Open(ctx, t, every, w.now); err != nil {
+			w.Notes = append(w.Notes, err.Error())
+		} else {
+			w.sources = append(w.sources, s)
+		}
+	}
+	if t.PID != 0 {
+		w.Subject.Cores = cores("/proc", "/sys/fs/cgroup", t.PID)
+		w.sources = append(w.sources, newProc(t.PID, w.now))
+	}
+	if len(w.sources) == 0 {
+		if len(w.Notes) > 0 {
+			return nil, errors.New(w.Notes[0])
+		}
+		return nil, errors.New("nothing to show: give the PID or name of a process on this host, or the URL of its net/http/pprof")
+	}
+	return w, nil
+}
+
+// New looks at sources, the last of which knows whether the process lives: what
+// [Open] does once it has found them.
+func New(s Subject, every time.Duration, now func() time.Time, sources ...Source) *Watch {
+	return &Watch{Board: NewBoard(s, every), sources: sources, began: now(), now: now}
+}
+
+// batch is what all sources gave at one time.
+type batch struct {
+	readings [][]Reading
+	errs     []error
+}
+
+// collect asks all sources at once. It touches nothing that is drawn.
+func (w *Watch) collect(ctx context.Context) batch {
+	x := batch{make([][]Reading, len(w.sources)), make([]error, len(w.sources))}
+	var all sync.WaitGroup
+	for i, s := range w.sources {
+		all.Go(func() { x.readings[i], x.errs[i] = s.Read(ctx) })
+	}
+	all.Wait()
+	return x
+}
+
+// apply takes what was collected. A source that fails is a note until it answers
+// again; the error, one line, says that the process is gone.
+func (w *Watch) apply(x batch) error {
+	if w.came == nil {
+		w.came = make([]bool, len(w.sources))
+	}
+	w.silent++
+	for i, readings := range x.readings {
+		w.Add(readings)
+		w.came[i] = w.came[i] || len(readings) > 0
+		if x.errs[i] == nil {
+			w.silent = 0
+		}
+	}
+	w.failed = x.errs
+	switch lives := x.errs[len(x.errs)-1]; {
+	case errors.Is(lives, ErrEnded):
+		return fmt.Errorf("%w, after %s", ErrEnded, w.now().Sub(w.began).Round(100*time.Millisecond))
+	case w.silent >= patient:
+		return lives
+	}
+	return nil
+}
+
+// copy is a watch that shows what this one shows now, whatever comes.
+func (w *Watch) copy() *Watch {
+	board := *w.Board
+	board.rows = make(map[string]*row, len(w.rows))
+	for id, r := range w.rows {
+		still := *r
+		still.at, still.value = slices.Clone(r.at), slices.Clone(r.value)
+		board.rows[id] = &still
+	}
+	return &Watch{Board: &board, Notes: w.Notes, failed: w.failed, came: w.came}
+}
+
+// Missing are the notes, and what could not be read the last time.
+func (w *Watch) Missing() []string {
+	out := slices.Clone(w.Notes)
+	for i, err := range w.failed {
+		switch {
+		case err == nil && !w.came[i]:
+			out = append(out, "the runtime's counters: the first values come after a moment")
+		case errors.Is(err, ErrEnded):
+			out = append(out, "the runtime has closed the session that sends its counters")
+		case err != nil:
+			out = append(out, err.Error())
+		}
+	}
+	return out
+}
+
+// Close ends what was switched on.
+func (w *Watch) Close() error {
+	var errs []error
+	for _, s := range w.sources {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,287 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/record"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/operate/watch/rule"
+	"github.com/unstall/unstall/internal/present/sentence"
+)
+
+// alarm is a rule that was set off.
+type alarm struct {
+	rule.Event
+	at time.Time
+}
+
+const (
+	segmentFor = time.Minute     // what a segment of the ring holds
+	beforeFor  = 2 * time.Minute // how much from before an alarm its capture holds, as far as it is there
+	keepFor    = 10 * time.Minute
+	retry      = 10 * time.Second // after something could not be recorded
+)
+
+// record records a target into the ring until it is gone, and its alarms' captures.
+func (w *Watcher) record(ctx context.Context, s *subject) {
+	var last captured
+	sampled := w.now()
+	for ctx.Err() == nil {
+		done := make(chan error, 1)
+		of, cancel := context.WithCancelCause(ctx)
+		path := ""
+		var finding record.Finding
+		if w.ring != nil {
+			path = w.ring.New(s.Key, w.now())
+			finding = record.Find(of, w.opt.Probes, []discover.Target{s.target})
+			go func() {
+				_, err := finding.Record(of, record.Options{For: w.part, Passive: true, Always: true, Path: path, Tool: w.opt.Tool, Command: w.opt.Command, Follow: s.requests.follow})
+				done <- err
+			}()
+		}
+		var a *alarm
+		var err error
+		select {
+		case err = <-done:
+		case x := <-s.alarms:
+			a = &x
+			// What began a moment ago is an alarm of the same thing; and what is under way goes on, so that
+			// the capture's last seconds are whole.
+			cancel(context.DeadlineExceeded)
+			if path != "" {
+				err = <-done
+			}
+		case <-ctx.Done():
+			if path != "" {
+				<-done
+			}
+		}
+		cancel(nil)
+		if path != "" {
+			w.ring.Done(path)
+		}
+		if err != nil && ctx.Err() == nil {
+			w.full(err)
+		} else if err == nil && path != "" {
+			w.over("recording", "what happens is recorded again")
+		}
+		switch now := w.now(); {
+		case a != nil && last.again(now, a.Rule, w.opt.Quiet):
+			w.capture(ctx, s, *a)
+			last = captured{w.now(), a.Rule.Severity}
+		case a == nil && err == nil && path != "" && w.opt.Sample > 0 && now.Sub(sampled) >= w.opt.Sample && ctx.Err() == nil:
+			sampled = now
+			w.attribute(ctx, s, path)
+		}
+		if err != nil || path == "" && a == nil {
+			wait(ctx, retry)
+		}
+	}
+}
+
+// captured is when a target was captured last, zero if it was not, and how grave that alarm was.
+type captured struct {
+	at       time.Time
+	severity string
+}
+
+// again says whether an alarm is captured: not soon after another, unless it is graver.
+func (c captured) again(now time.Time, r *rule.Rule, quiet time.Duration) bool {
+	return c.at.IsZero() || now.Sub(c.at) > quiet || r.Graver(c.severity)
+}
+
+// full says that nothing can be stored, and makes room: what is oldest in the ring is of least use.
+func (w *Watcher) full(err error) {
+	w.said("recording", fmt.Sprintf("what happens cannot be recorded: %v; rules go on", err))
+	if w.ring != nil {
+		w.ring.Drop()
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// capture records what is going on in full, puts what the ring has from before the alarm in front of it,
+// and has it diagnosed.
+func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
+	dir := filepath.Join(w.opt.Dir, "captures")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		w.said("captures", fmt.Sprintf("no capture of alarms can be kept: %v", err))
+		return
+	}
+	name := fmt.Sprintf("%s-%s-%s", fileKey(s.Service), a.at.UTC().Format("20060102T150405"), a.Rule.ID)
+	path := free(filepath.Join(dir, name), segmentSuffix)
+	after := path + afterSuffix
+	finding := w.find(ctx, s, a.Rule)
+	_, err := finding.Record(ctx, record.Options{For: w.opt.After, Path: after, Tool: w.opt.Tool, Command: w.opt.Command, Follow: s.requests.follow})
+	if err != nil && ctx.Err() == nil {
+		w.full(err)
+	}
+	from := a.at.Add(-beforeFor)
+	var parts []*capture.Capture
+	if w.ring != nil {
+		for _, seg := range w.ring.Since(s.Key, from) {
+			if c, err := capture.Open(seg.Path); err == nil {
+				parts = append(parts, c)
+			}
+		}
+	}
+	if c, err := capture.Open(after); err == nil {
+		parts = append(parts, c)
+	}
+	if len(parts) == 0 {
+		w.said("captures", "nothing of the alarm could be recorded")
+		return
+	}
+	host, _ := os.Hostname()
+	begins := parts[0].Info.Start
+	err = capture.Join(path, capture.Info{Tool: w.opt.Tool, Host: host, Target: s.Service, Start: begins, Command: w.opt.Command}, parts)
+	_ = os.Remove(after)
+	if err != nil {
+		w.said("captures", fmt.Sprintf("the capture of an alarm is not whole: %v", err))
+		if w.ring != nil {
+			w.ring.Drop()
+		}
+	} else {
+		w.over("captures", "captures of alarms are kept again")
+	}
+	w.bound(dir)
+	line := Line{Event: EventDiagnosis, Target: s.Key, Service: s.Service, Release: s.release, PID: s.target.PID, Rule: a.Rule.ID, Capture: path, From: begins.UTC(), Until: parts[len(parts)-1].End.UTC(),
+		Before: max(0, a.at.Sub(begins).Seconds())}
+	d, err := w.diagnose(ctx, path)
+	if err != nil {
+		line.Text = "the capture could not be diagnosed: " + err.Error()
+	} else {
+		told(&line, d)
+		w.mu.Lock()
+		w.found.take(s, d)
+		w.day.diagnosis(s.Service, d)
+		w.mu.Unlock()
+	}
+	w.log.say(line)
+}
+
+// find asks what can be recorded in full: with stacks of the kernel where the rule is about what it does, or about
+// nothing of which a cause is known, such as slow requests.
+func (w *Watcher) find(ctx context.Context, s *subject, r *rule.Rule) record.Finding {
+	ofKernel := func(cause string) bool { return strings.HasPrefix(cause, "linux.") }
+	if w.opt.Kernel != nil && (len(r.Causes) == 0 || slices.ContainsFunc(r.Causes, ofKernel)) {
+		return record.Find(ctx, w.opt.Kernel, []discover.Target{s.target})
+	}
+	return record.FindElse(ctx, w.opt.Probes, w.opt.Others, []discover.Target{s.target})
+}
+
+// afterSuffix is that of what is recorded after an alarm, until it is one with what was before.
+const afterSuffix = ".after"
+
+// tidy drops what a watcher that was killed in the middle of that left.
+func (w *Watcher) tidy() {
+	left, _ := filepath.Glob(filepath.Join(w.opt.Dir, "captures", "*"+afterSuffix))
+	for _, path := range left {
+		_ = os.Remove(path)
+	}
+}
+
+// attribute has a minute of the ring diagnosed when nothing is wrong, for what stores and the day's
+// summary are told.
+func (w *Watcher) attribute(ctx context.Context, s *subject, path string) {
+	if d, err := w.diagnose(ctx, path); err == nil {
+		w.mu.Lock()
+		w.found.take(s, d)
+		w.day.diagnosis(s.Service, d)
+		w.mu.Unlock()
+	}
+}
+
+// one diagnosis at a time: it is the sick host.
+var one sync.Mutex
+
+func (w *Watcher) diagnose(ctx context.Context, path string) (*diagnose.Diagnosis, error) {
+	if w.opt.Diagnose == nil {
+		return nil, errors.New("nobody diagnoses it: unstall " + path)
+	}
+	one.Lock()
+	defer one.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	return w.opt.Diagnose(ctx, path)
+}
+
+// told puts what a diagnosis says into a line.
+func told(x *Line, d *diagnose.Diagnosis) {
+	x.Outcome = d.Outcome
+	x.Text = sentence.Brief(d)
+	if d.Requests != nil {
+		ms := d.Requests.SlowTotalMs
+		x.SlowMs = &ms
+	}
+	for _, v := range d.Verdicts {
+		if v.Verdict != "supported" {
+			continue
+		}
+		if x.Cause == "" {
+			x.Cause = v.Cause
+			if v.Saves != nil {
+				ms := v.Saves.Value
+				x.SavesMs = &ms
+			}
+		}
+		if !slices.Contains(x.Supported, v.Cause) {
+			x.Supported = append(x.Supported, v.Cause)
+		}
+	}
+}
+
+// bound drops the oldest captures until the rest fits; the newest stays.
+func (w *Watcher) bound(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	type file struct {
+		path string
+		size int64
+		at   time.Time
+	}
+	var all []file
+	sum := int64(0)
+	for _, e := range entries {
+		if fi, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), segmentSuffix) {
+			all = append(all, file{filepath.Join(dir, e.Name()), fi.Size(), fi.ModTime()})
+			sum += fi.Size()
+		}
+	}
+	sorting.By(all, func(a, b file) int { return a.at.Compare(b.at) })
+	for i := 0; i+1 < len(all) && sum > w.opt.Captures; i++ {
+		if os.Remove(all[i].path) == nil {
+			sum -= all[i].size
+		}
+	}
+}
+
+// free is a path that nothing has yet.
+func free(base, suffix string) string {
+	path := base + suffix
+	for n := 2; n < 1000; n++ {
+		if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		path = fmt.Sprintf("%s-%d%s", base, n, suffix)
+	}
+	return path
+}

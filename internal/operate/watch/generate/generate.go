@@ -1,0 +1,94 @@
+// Package generate makes of rules what monitoring systems watch by: rules for Prometheus and vmalert,
+// a dashboard for Grafana, a template for Zabbix. So that all of them watch for the same as unstall does:
+// those in deploy/ are made of the rules that come with it, and a test holds them equal.
+package generate
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/operate/watch/rule"
+)
+
+// Form is a system that rules are made for.
+type Form struct {
+	Name  string
+	File  string // in deploy/
+	About string
+	Write func(w io.Writer, rules []rule.Rule) error
+}
+
+// Forms are those that are known.
+var Forms = []Form{
+	{"prometheus", "prometheus/unstall.rules.yml", "rules for Prometheus and vmalert", Prometheus},
+	{"grafana", "grafana/unstall.json", "a dashboard for Grafana", Grafana},
+	{"zabbix", "zabbix/unstall.yaml", "a template for Zabbix 6.0 and later", Zabbix},
+}
+
+// Names are those of all forms.
+func Names() (names []string) {
+	for _, f := range Forms {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Of finds a form.
+func Of(name string) (Form, bool) {
+	i := slices.IndexFunc(Forms, func(f Form) bool { return f.Name == name })
+	if i < 0 {
+		return Form{}, false
+	}
+	return Forms[i], true
+}
+
+// group is what a rule's ID begins with: "jvm".
+func group(r *rule.Rule) string {
+	before, _, _ := strings.Cut(r.ID, ".")
+	return before
+}
+
+// groups are those of rules, in the order in which they come.
+func groups(rules []rule.Rule) (names []string, of map[string][]*rule.Rule) {
+	of = make(map[string][]*rule.Rule)
+	for i := range rules {
+		g := group(&rules[i])
+		if of[g] == nil {
+			names = append(names, g)
+		}
+		of[g] = append(of[g], &rules[i])
+	}
+	return names, of
+}
+
+// title is a group in words.
+func title(group string) string {
+	return cmp.Or(map[string]string{"host": "Machine", "process": "Processes", "requests": "Requests"}[group], runtime.Of(group).Title)
+}
+
+// pushed is how often stores are told where nobody says otherwise. What is taken over a time must meet
+// two of a gauge in it, and a rate more, as one may come late.
+const (
+	pushed     = rule.Duration(10 * time.Second)
+	leastGauge = 2 * pushed
+	leastRate  = 4 * pushed
+)
+
+// encode writes YAML behind a line that says where it is from.
+func encode(w io.Writer, v any) error {
+	if _, err := io.WriteString(w, "# Made of the rules that come with unstall (internal/operate/watch/rule/default.yaml): change those.\n"); err != nil {
+		return err
+	}
+	e := yaml.NewEncoder(w)
+	e.SetIndent(2)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	return e.Close()
+}

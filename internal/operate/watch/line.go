@@ -1,0 +1,104 @@
+package watch
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/internal/operate/watch/replay"
+	"github.com/unstall/unstall/internal/operate/watch/rule"
+)
+
+// Schema is the version of the lines: fields are added, never renamed; unknown is left out.
+const Schema = "unstall.event/v1"
+
+// Events, as lines have them.
+const (
+	EventStarted   = "started"   // the watcher
+	EventStopped   = "stopped"   // likewise
+	EventFound     = "found"     // a target
+	EventGone      = "gone"      // likewise
+	EventAlarm     = "alarm"     // a rule holds
+	EventResolved  = "resolved"  // it does no longer
+	EventDiagnosis = "diagnosis" // what an alarm's capture says
+	EventTrouble   = "trouble"   // something keeps the watcher from its work
+	EventSummary   = "summary"   // of a day
+)
+
+// Line is what happened, as one line of JSON.
+type Line struct {
+	Schema   string    `json:"schema"`
+	Time     time.Time `json:"time"`
+	Event    string    `json:"event"`
+	Text     string    `json:"text"` // for people, one line
+	Target   string    `json:"target,omitempty"`
+	Service  string    `json:"service,omitempty"`
+	PID      int       `json:"pid,omitempty"`
+	Runtime  string    `json:"runtime,omitempty"`
+	Version  string    `json:"version,omitempty"`         // of the runtime
+	Release  string    `json:"service_version,omitempty"` // of the service, as its own people count
+	Rule     string    `json:"rule,omitempty"`
+	Severity string    `json:"severity,omitempty"`
+	Series   string    `json:"series,omitempty"`
+	Unit     string    `json:"unit,omitempty"`
+	Value    *float64  `json:"value,omitempty"`
+	Bound    *float64  `json:"bound,omitempty"`
+	Usual    *float64  `json:"usual,omitempty"`
+	Since    time.Time `json:"since,omitzero"`
+	Look     string    `json:"look,omitempty"`
+	Causes   []string  `json:"causes,omitempty"` // that the rule may stand for
+
+	Capture   string    `json:"capture,omitempty"`
+	From      time.Time `json:"from,omitzero"` // of the capture
+	Until     time.Time `json:"until,omitzero"`
+	Outcome   string    `json:"outcome,omitempty"`     // of the diagnosis
+	Cause     string    `json:"cause,omitempty"`       // the first that is supported
+	SavesMs   *float64  `json:"saves_ms,omitempty"`    // what it accounts for
+	SlowMs    *float64  `json:"slow_ms,omitempty"`     // all slow time
+	Supported []string  `json:"supported,omitempty"`   // all causes that are
+	Before    float64   `json:"before_s,omitempty"`    // how much of the capture lies before the alarm
+	Services  []Service `json:"services,omitempty"`    // of a summary
+	LostWrite int64     `json:"lost_points,omitempty"` // that no store took
+}
+
+// log writes lines. It is safe for concurrent use.
+type log struct {
+	mu  sync.Mutex
+	to  io.Writer
+	now func() time.Time
+}
+
+func (l *log) say(x Line) {
+	x.Schema = Schema
+	if x.Time.IsZero() {
+		x.Time = l.now()
+	}
+	x.Time = x.Time.UTC()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := json.NewEncoder(l.to)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(x) // who reads it may have gone; the watch goes on
+}
+
+// ofEvent is a line about a rule.
+func ofEvent(ev rule.Event) Line {
+	a := replay.AlarmOf(ev)
+	x := Line{Event: EventAlarm, Time: a.At, Target: a.Subject, Service: ev.Subject.Service, Rule: a.Rule, Severity: a.Severity, Series: a.Series, Unit: a.Unit, Since: a.Since,
+		Bound: a.Bound, Usual: a.Usual, Causes: a.Causes, Look: a.Look}
+	if !math.IsNaN(ev.Value) {
+		x.Value = &a.Value
+	}
+	if ev.Fired {
+		x.Text = a.Title + ": " + replay.Found(ev)
+		return x
+	}
+	x.Event, x.Look, x.Causes = EventResolved, "", nil
+	x.Text = "ended after " + time.Duration(ev.At-ev.Since).Round(time.Second).String() + ": " + a.Title
+	if ev.Why != "" {
+		x.Text += " (" + ev.Why + ")"
+	}
+	return x
+}

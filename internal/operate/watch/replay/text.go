@@ -1,0 +1,166 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/operate/watch/rule"
+	"github.com/unstall/unstall/internal/operate/watch/series"
+)
+
+// Schema is the version of the JSON form: fields are added, never renamed.
+const Schema = "unstall.watch/v1"
+
+type checked struct {
+	Schema   string    `json:"schema"`
+	From     time.Time `json:"from"`
+	Until    time.Time `json:"until"`
+	Subjects []string  `json:"subjects"`
+	Rules    int       `json:"rules"`
+	Alarms   []Alarm   `json:"alarms"`
+	Unheld   []string  `json:"not_held"` // rules of whose series nothing is recorded
+}
+
+// Alarm is one as JSON has it. Unknown is null.
+type Alarm struct {
+	Rule     string     `json:"rule"`
+	Title    string     `json:"title"`
+	Severity string     `json:"severity"`
+	Subject  string     `json:"subject"`
+	At       time.Time  `json:"at"`
+	Since    time.Time  `json:"since"`
+	Ended    *time.Time `json:"ended"`
+	Series   string     `json:"series"`
+	Value    float64    `json:"value"`
+	Bound    *float64   `json:"bound"`
+	Usual    *float64   `json:"usual"`
+	Unit     string     `json:"unit"`
+	Look     string     `json:"look"`
+	Causes   []string   `json:"causes"`
+}
+
+// Alarm is an event that began one, as JSON has it.
+func AlarmOf(ev rule.Event) Alarm {
+	s, _ := series.Of(ev.Rule.Series)
+	known := func(v float64) *float64 {
+		if math.IsNaN(v) {
+			return nil
+		}
+		return &v
+	}
+	unit := s.Unit
+	if ev.Rule.Period != nil {
+		unit = "s"
+	}
+	return Alarm{Rule: ev.Rule.ID, Title: ev.Rule.Title, Severity: ev.Rule.Severity, Subject: ev.Subject.Key, At: utc(ev.At), Since: utc(ev.Since), Series: ev.Rule.Series,
+		Value: ev.Value, Bound: known(ev.Bound), Usual: known(ev.Usual), Unit: unit, Look: ev.Rule.Look, Causes: append([]string{}, ev.Rule.Causes...)}
+}
+
+func utc(ns int64) time.Time { return time.Unix(0, ns).UTC() }
+
+// ended finds when an alarm did, 0: it had not.
+func (r *Result) ended(alarm rule.Event) int64 {
+	for _, ev := range r.Events {
+		if !ev.Fired && ev.Rule == alarm.Rule && ev.Subject == alarm.Subject && ev.At > alarm.At {
+			return ev.At
+		}
+	}
+	return 0
+}
+
+// JSON writes what the rules said.
+func (r *Result) JSON(w io.Writer, rules int) error {
+	out := checked{Schema: Schema, From: utc(r.From), Until: utc(r.Until), Subjects: append([]string{}, r.Subjects...), Rules: rules, Alarms: []Alarm{}, Unheld: append([]string{}, r.Unheld...)}
+	for _, ev := range r.Alarms() {
+		a := AlarmOf(ev)
+		if at := r.ended(ev); at != 0 {
+			t := utc(at)
+			a.Ended = &t
+		}
+		out.Alarms = append(out.Alarms, a)
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(out)
+}
+
+// Text writes it for people.
+func (r *Result) Text(w io.Writer, rules int) error {
+	var b strings.Builder
+	alarms := r.Alarms()
+	if len(r.Subjects) == 0 {
+		b.WriteString("nothing that rules can be held against was recorded\n")
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	fmt.Fprintf(&b, "%s of %s to %s UTC (%s), %s: %s\n", strings.Join(r.Subjects[:min(4, len(r.Subjects))], ", "), utc(r.From).Format("2006-01-02 15:04:05"),
+		utc(r.Until).Format("2006-01-02 15:04:05"), long(r.Until-r.From), figure.Plural(rules-len(r.Unheld), "rule"), figure.Plural(len(alarms), "alarm"))
+	for _, ev := range alarms {
+		fmt.Fprintf(&b, "\n%s  %s  %s\n", utc(ev.At).Format("2006-01-02 15:04:05"), ev.Rule.ID, ev.Subject.Key)
+		fmt.Fprintf(&b, "  %s: %s\n", ev.Rule.Title, Found(ev))
+		if at := r.ended(ev); at != 0 {
+			fmt.Fprintf(&b, "  ended after %s\n", long(at-ev.Since))
+		} else {
+			fmt.Fprintf(&b, "  had not ended when the recording did\n")
+		}
+		if ev.Rule.Look != "" {
+			fmt.Fprintf(&b, "  look at %s\n", ev.Rule.Look)
+		}
+	}
+	if len(r.Unheld) > 0 {
+		fmt.Fprintf(&b, "\nnot held, as nothing of their series is recorded: %s\n", figure.Plural(len(r.Unheld), "rule"))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Found says in words what an alarm's series was: "820 MiB, above 512 MiB (1.5 × the usual 341 MiB)".
+func Found(ev rule.Event) string {
+	c := &ev.Rule.Condition
+	unit := "count"
+	if s, ok := series.Of(c.Series); ok {
+		unit = s.Unit
+	}
+	if c.Period != nil {
+		return fmt.Sprintf("every %s", figure.Of(ev.Value, "s"))
+	}
+	switch c.Take {
+	case rule.Climb:
+		return fmt.Sprintf("by %s a second for %s, more than %s", figure.Of(ev.Value, unit), c.Over, figure.Num(ev.Bound))
+	case rule.Sum:
+		return fmt.Sprintf("%s within %s", figure.Num(math.Round(ev.Value*10)/10), c.Over)
+	}
+	word := "above"
+	if c.Below != nil {
+		word = "below"
+	}
+	out := fmt.Sprintf("%s, %s %s", figure.Of(ev.Value, unit), word, figure.Of(ev.Bound, unit))
+	switch {
+	case c.Usual != nil && ev.Bound > *c.Above*ev.Usual:
+		out += fmt.Sprintf(" (usual is %s)", figure.Of(ev.Usual, unit))
+	case c.Usual != nil:
+		out += fmt.Sprintf(" (%s × the usual %s)", figure.Num(*c.Above), figure.Of(ev.Usual, unit))
+	case c.Than != "":
+		out += fmt.Sprintf(" (%s × %s)", figure.Num(*c.Above), c.Than)
+	}
+	held := time.Duration(max(ev.At-ev.Since, int64(c.Over)))
+	if held > time.Second {
+		held = held.Round(time.Second) // who looks each second is some ms off
+	}
+	return out + " for " + rule.Duration(held).String()
+}
+
+// long is a time in words: "20 days", "3m20s".
+func long(ns int64) string {
+	d := time.Duration(ns)
+	if d >= 48*time.Hour {
+		return figure.Plural(int(math.Round(d.Hours()/24)), "day")
+	}
+	return d.Round(time.Second).String()
+}

@@ -1,0 +1,230 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/all"
+	"github.com/unstall/unstall/internal/operate/watch/sample"
+)
+
+// requests counts the requests that a target's access log tells of while it is recorded.
+//
+// What is slow is what the user says (SLO). Else it is what is far longer than usual for a route ([usually]): a report that always takes
+// long beside pages that do not is none of it.
+type requests struct {
+	slo time.Duration
+
+	mu   sync.Mutex
+	logs map[string]*followedLog
+
+	usual map[string]*usually // by route; of those beyond mostRoutes together, by none
+
+	slowMs float64 // of all slow requests so far
+}
+
+// followedLog is an access log, or what may be one.
+type followedLog struct {
+	lead   []byte // the first lines that came: read again with each look, as what they are, such as the unit of their times, few lines do not tell
+	leads  int64  // lines of lead
+	text   []byte
+	vain   int // looks that found no requests in it
+	useful bool
+	as     []format.Format // what found some: to ask all formats what it is costs more than to read it
+}
+
+const (
+	mostText   = 1 << 20 // of a log, from one look to the next: more is sampled by leaving out
+	mostLead   = 64 << 10
+	mostInVain = 5
+	lookEach   = 5 * time.Second
+	mostRoutes = 256
+)
+
+// follow is what [record.Options.Follow] asks for.
+func (r *requests) follow(m capture.Meta) func([]byte) {
+	if !m.Lines || !m.Found {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.logs == nil {
+		r.logs = make(map[string]*followedLog)
+	}
+	l := r.logs[m.Name]
+	if l == nil {
+		l = new(followedLog)
+		r.logs[m.Name] = l
+	}
+	if l.vain >= mostInVain && !l.useful {
+		return nil
+	}
+	return func(p []byte) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if l.vain >= mostInVain && !l.useful {
+			return
+		}
+		if len(l.text)+len(p) > mostText {
+			return
+		}
+		l.text = append(l.text, p...)
+	}
+}
+
+// look counts what came since the last time. Nothing is told of a service without an access log.
+func (r *requests) look(now time.Time) (points []sample.Point) {
+	r.mu.Lock()
+	var texts []*followedLog
+	var names []string
+	for name, l := range r.logs {
+		if len(l.text) > 0 || l.useful {
+			texts, names = append(texts, l), append(names, name)
+		}
+	}
+	type part struct {
+		l     *followedLog
+		text  []byte // new lines behind the lead
+		leads int64  // lines that were counted before
+		name  string
+		as    []format.Format
+	}
+	var parts []part
+	for i, l := range texts {
+		end := bytes.LastIndexByte(l.text, '\n') + 1
+		if end > 0 {
+			parts = append(parts, part{l, slices.Concat(l.lead, l.text[:end]), l.leads, names[i], l.as})
+		} else {
+			parts = append(parts, part{l: l})
+		}
+		l.leadBy(l.text[:end])
+		l.text = append(l.text[:0], l.text[end:]...)
+	}
+	r.mu.Unlock()
+
+	took := make(map[string][]float64) // ms, by route
+	count, failed, any := 0, 0, false
+	for _, p := range parts {
+		n := count
+		if len(p.text) > 0 {
+			b := incident.NewBundle()
+			a := &format.Artifact{Name: p.name, Size: int64(len(p.text)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.text)), nil }}
+			formats := p.as
+			if formats == nil {
+				formats = all.Formats
+			}
+			_ = format.Read(context.Background(), formats, a, b) // of what is no access log nothing comes
+			p.as = readBy(b)
+			for i := range b.Requests.Len() {
+				if b.Requests.Origin.At(i).Position() > p.leads && b.Requests.Timed(i) {
+					count++
+					route := b.Names.Text(b.Requests.Route.At(i))
+					took[route] = append(took[route], float64(b.Requests.Latency(i))/1e6)
+					if o := b.Requests.Outcome.At(i); o == evidence.Failed || o == evidence.TimedOut {
+						failed++
+					}
+				}
+			}
+		}
+		r.mu.Lock()
+		if count > n {
+			p.l.useful, p.l.as = true, p.as
+		} else if len(p.text) > 0 {
+			p.l.vain++
+			p.l.as = nil // it may be written in another way now
+		}
+		any = any || p.l.useful
+		r.mu.Unlock()
+	}
+	if !any {
+		return nil
+	}
+	at, over := now.UnixNano(), lookEach.Seconds()
+	points = append(points, sample.Point{ID: "requests/rate", At: at, V: float64(count) / over})
+	if count == 0 {
+		return points
+	}
+	judged, slow, worst := 0, 0, 0.
+	for route, ms := range took {
+		worst = max(worst, slices.Max(ms))
+		limit := r.limit(route, ms)
+		if limit == 0 {
+			continue
+		}
+		judged += len(ms)
+		for _, v := range ms {
+			if v >= limit {
+				slow++
+				r.mu.Lock()
+				r.slowMs += v
+				r.mu.Unlock()
+			}
+		}
+	}
+	points = append(points,
+		sample.Point{ID: "requests/worst", At: at, V: worst},
+		sample.Point{ID: "requests/errors", At: at, V: 100 * float64(failed) / float64(count)})
+	if judged == 0 {
+		return points
+	}
+	return append(points,
+		sample.Point{ID: "requests/slow", At: at, V: float64(slow) / over},
+		sample.Point{ID: "requests/slow-share", At: at, V: 100 * float64(slow) / float64(judged)})
+}
+
+// leadBy takes the first lines into the lead until that is full; r.mu is held.
+func (l *followedLog) leadBy(text []byte) {
+	for len(l.lead) < mostLead && len(text) > 0 {
+		n := bytes.IndexByte(text, '\n') + 1
+		if len(l.lead)+n > mostLead {
+			break
+		}
+		l.lead, text = append(l.lead, text[:n]...), text[n:]
+		l.leads++
+	}
+}
+
+// readBy are the formats that requests were read by; they take what follows for theirs unseen.
+func readBy(b *evidence.Bundle) (as []format.Format) {
+	if b.Requests.Len() == 0 {
+		return nil
+	}
+	a, _ := b.Requests.Origin.At(0).Artifact()
+	for _, f := range all.Formats {
+		if slices.Contains(b.Artifacts[a].Formats, f.Name) {
+			f.Match = func([]byte) format.Confidence { return format.Sure }
+			as = append(as, f)
+		}
+	}
+	return as
+}
+
+// limit is from how many ms on requests of a route are slow, which took so long this time; 0 where that is not known yet.
+func (r *requests) limit(route string, took []float64) float64 {
+	if r.slo > 0 {
+		return float64(r.slo) / 1e6
+	}
+	u := r.usual[route]
+	if u == nil {
+		if len(r.usual) >= mostRoutes {
+			route = ""
+		}
+		if u = r.usual[route]; u == nil {
+			if r.usual == nil {
+				r.usual = make(map[string]*usually)
+			}
+			u = newUsually()
+			r.usual[route] = u
+		}
+	}
+	u.take(took)
+	return u.limit()
+}

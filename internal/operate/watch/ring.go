@@ -1,0 +1,180 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Ring is the last minutes of what was recorded of all targets: captures of a minute each, in one
+// folder, of which the oldest go first. After a kill those that are there are as good as before.
+type Ring struct {
+	Dir  string
+	Size int64 // bytes, all segments together
+
+	mu   sync.Mutex
+	open map[string]bool // paths that are written to
+	last int64           // number of the newest segment
+}
+
+// Segment is one capture of the ring.
+type Segment struct {
+	Path string
+	Key  string    // of its target
+	From time.Time // when it began
+	n    int64
+	size int64
+}
+
+const segmentSuffix = ".unstall"
+
+var segmentName = regexp.MustCompile(`^(.+)-([0-9]{19})-([0-9]+)\.unstall$`)
+
+// OpenRing makes the folder, and bounds what an earlier watcher left there.
+func OpenRing(dir string, size int64) (*Ring, error) {
+	r := &Ring{Dir: dir, Size: size, open: make(map[string]bool)}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return r, err
+	}
+	f, err := os.CreateTemp(dir, ".try-")
+	if err != nil {
+		return r, err
+	}
+	_ = f.Close()
+	err = os.Remove(f.Name())
+	r.Bound()
+	return r, err
+}
+
+// New is the path of a target's next segment.
+func (r *Ring) New(key string, now time.Time) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last++
+	path := filepath.Join(r.Dir, fmt.Sprintf("%s-%019d-%d%s", fileKey(key), now.UnixNano(), r.last, segmentSuffix))
+	r.open[path] = true
+	return path
+}
+
+// Done says that nothing more is written to a segment.
+func (r *Ring) Done(path string) {
+	r.mu.Lock()
+	delete(r.open, path)
+	r.mu.Unlock()
+	r.Bound()
+}
+
+// fileKey is a target's name in names of files.
+func fileKey(key string) string {
+	return strings.Map(func(c rune) rune {
+		if c <= ' ' || c > '~' || strings.ContainsRune(`/\:*?"<>|`, c) {
+			return '_'
+		}
+		return c
+	}, key)
+}
+
+// segments lists what is there, oldest first.
+func (r *Ring) segments() (all []Segment) {
+	entries, err := os.ReadDir(r.Dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		m := segmentName.FindStringSubmatch(e.Name())
+		if m == nil {
+			continue
+		}
+		at, err := strconv.ParseInt(m[2], 10, 64)
+		fi, err2 := e.Info()
+		if err != nil || err2 != nil {
+			continue
+		}
+		n, _ := strconv.ParseInt(m[3], 10, 64)
+		all = append(all, Segment{Path: filepath.Join(r.Dir, e.Name()), Key: m[1], From: time.Unix(0, at), n: n, size: fi.Size()})
+	}
+	// By when they were written: a clock that was set back would have the newest be the oldest.
+	sorting.By(all, func(a, b Segment) int { return a.From.Compare(b.From) })
+	return all
+}
+
+// Since are a target's segments that hold anything after a time: those that began later, and the one
+// before them.
+func (r *Ring) Since(key string, from time.Time) (out []Segment) {
+	key = fileKey(key)
+	for _, s := range r.segments() {
+		if s.Key != key {
+			continue
+		}
+		if !s.From.After(from) {
+			out = out[:0]
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Bound drops the oldest segments until what is there fits. It returns how large the ring is then; what
+// is written to stays.
+func (r *Ring) Bound() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.segments()
+	sum := int64(0)
+	for _, s := range all {
+		sum += s.size
+	}
+	for _, s := range all {
+		if sum <= r.Size {
+			break
+		}
+		if r.open[s.Path] {
+			continue
+		}
+		if err := os.Remove(s.Path); err == nil || errors.Is(err, os.ErrNotExist) {
+			sum -= s.size
+		}
+	}
+	return sum
+}
+
+// Drop gives up the oldest segment that is not written to, to make room on a full disk.
+func (r *Ring) Drop() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.segments() {
+		if !r.open[s.Path] {
+			return os.Remove(s.Path) == nil
+		}
+	}
+	return false
+}
+
+// Keep drops segments that are older than what an alarm asks for, and of targets that are gone for as
+// long.
+func (r *Ring) Keep(since time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.segments()
+	for i, s := range all {
+		// What a segment holds ends where the next of its target begins.
+		until := s.From.Add(2 * segmentFor)
+		for _, next := range all[i+1:] {
+			if next.Key == s.Key {
+				until = next.From
+				break
+			}
+		}
+		if until.Before(since) && !r.open[s.Path] {
+			_ = os.Remove(s.Path)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+// Package sample reads, second by second, what is watched of processes and of the machine they run
+// on, and makes of it points of the series that rules name, and figures for stores.
+//
+// Its opinion: who watches for months must not be noticed. Files are kept open, and what a runtime
+// counts is read where it lies; nothing is parsed twice, and what is dear is read seldom.
+package sample
+
+import (
+	"math"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/operate/top"
+	"github.com/unstall/unstall/internal/operate/watch/series"
+)
+
+// Point is a value of a series.
+type Point struct {
+	ID string
+	At int64 // ns
+	V  float64
+}
+
+// renamed are readings of unstall top that are series by another name.
+var renamed = map[string]string{
+	"jvm/gc-0":      "jvm/young-gc",
+	"jvm/gc-0-time": "jvm/young-gc-time",
+}
+
+// Tally makes points of readings, and keeps what stores are told: sums that only grow, even where the
+// process says by how much.
+type Tally struct {
+	Born  int64   // when the process began, ns; 0 unknown
+	Cores float64 // that it may use; 0 unknown
+
+	Value map[string]float64 // newest by series, in the metric's own unit; a counter's is its sum
+	At    time.Time          // of the newest reading
+
+	last  map[string]top.Reading
+	now   map[string]float64 // newest points
+	share struct {
+		at int64
+		v  float64
+	}
+}
+
+// NewTally is an empty one.
+func NewTally(born int64, cores float64) *Tally {
+	return &Tally{Born: born, Cores: cores, Value: make(map[string]float64), last: make(map[string]top.Reading), now: make(map[string]float64)}
+}
+
+// Take makes points of readings.
+func (t *Tally) Take(readings []top.Reading) (out []Point) {
+	for _, r := range readings {
+		id := r.ID
+		if to := renamed[id]; to != "" {
+			id = to
+		}
+		if math.IsNaN(r.Value) || math.IsInf(r.Value, 0) {
+			continue
+		}
+		if r.At.After(t.At) {
+			t.At = r.At
+		}
+		v, ok := t.value(id, r)
+		if !ok {
+			continue
+		}
+		out = append(out, t.point(id, r.At.UnixNano(), v)...)
+	}
+	return out
+}
+
+// Newest is the newest point of a series, NaN unknown.
+func (t *Tally) Newest(id string) float64 {
+	if v, ok := t.now[id]; ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// Point takes one of a series that is a rate, or a gauge.
+func (t *Tally) Point(p Point, seconds float64) []Point {
+	if s, ok := series.Of(p.ID); ok {
+		if s.Metric.Counter {
+			t.Value[p.ID] += p.V * seconds / s.Metric.Factor()
+		} else {
+			t.Value[p.ID] = p.V / s.Metric.Factor()
+		}
+	}
+	return t.point(p.ID, p.At, p.V)
+}
+
+// value is what a reading says of a series: of a total by how much it grew per second.
+func (t *Tally) value(id string, r top.Reading) (float64, bool) {
+	scale := r.Scale
+	if scale == 0 {
+		scale = 1
+	}
+	s, known := series.Of(id)
+	was, before := t.last[id]
+	t.last[id] = r
+	seconds := r.At.Sub(was.At).Seconds()
+	switch r.Kind {
+	case top.Total:
+		if known {
+			t.Value[id] = r.Value * scale / s.Metric.Factor()
+		}
+		if !before || seconds <= 0 || r.Value < was.Value {
+			return 0, false
+		}
+		return (r.Value - was.Value) / seconds * scale, true
+	case top.Rate:
+		if known && s.Metric.Counter && before && seconds > 0 && seconds < 60 {
+			t.Value[id] += r.Value * scale * seconds / s.Metric.Factor()
+		}
+		return r.Value * scale, true
+	}
+	if known {
+		t.Value[id] = r.Value * scale / s.Metric.Factor()
+	}
+	return r.Value * scale, true
+}
+
+// point is a point, and those that follow from it.
+func (t *Tally) point(id string, at int64, v float64) []Point {
+	t.now[id] = v
+	out := []Point{{id, at, v}}
+	also := func(id string, v float64) {
+		if s, ok := series.Of(id); ok && !math.IsNaN(v) {
+			t.now[id], t.Value[id] = v, v/s.Metric.Factor()
+			out = append(out, Point{id, at, v})
+		}
+	}
+	switch id {
+	case "proc/cpu":
+		if t.Cores > 0 {
+			also("proc/busy", v/t.Cores)
+		}
+	case evidence.SeriesCPU: // of all CPUs, where /proc is not there
+		if _, told := t.now["proc/cpu"]; !told {
+			also("proc/busy", v)
+		}
+	case "jvm/safepoint-time":
+		if gc, ok := t.now["jvm/gc-time"]; ok {
+			also("jvm/safepoint-other", max(0, v-gc))
+		}
+	case "redis/limit":
+		if used, ok := t.now["redis/used"]; ok && v > 0 {
+			also("redis/used-share", 100*used/v)
+		}
+	case "go/gc-cpu":
+		if t.Born > 0 {
+			also("go/gc-share", t.gcShare(at, v/100))
+		}
+	}
+	return out
+}
+
+// gcShare is GC's share of the CPU time since the value before, %, of that since the start.
+func (t *Tally) gcShare(at int64, share float64) float64 {
+	was, before := t.share.v, t.share.at
+	if before != 0 && at-before < int64(4*time.Second) {
+		return math.NaN() // rounding would decide
+	}
+	t.share.at, t.share.v = at, share
+	if before == 0 {
+		return math.NaN()
+	}
+	return min(100, max(0, 100*(share*float64(at-t.Born)-was*float64(before-t.Born))/float64(at-before)))
+}

@@ -1,0 +1,205 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/operate/watch/metrics"
+	"github.com/unstall/unstall/internal/operate/watch/metrics/names"
+	"github.com/unstall/unstall/internal/operate/watch/rule"
+	"github.com/unstall/unstall/internal/operate/watch/series"
+)
+
+// State is all there is to tell stores now.
+func (w *Watcher) State() metrics.State {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := metrics.State{At: w.now(), Runs: make(map[string][]string)}
+	host := w.hostName
+	add := func(name, help string, kind metrics.Kind, v float64, labels ...metrics.Label) {
+		s.Samples = append(s.Samples, metrics.Sample{Name: name, Help: help, Kind: kind, Value: v, At: s.At, Labels: metrics.Sort(append(labels, metrics.Label{Name: "host", Value: host}))})
+	}
+	all := []*subject{w.host}
+	for _, key := range slices.Sorted(maps.Keys(w.subjects)) {
+		all = append(all, w.subjects[key])
+	}
+	firing := make(map[string]float64) // by rule and service
+	for _, ev := range w.open {
+		firing[ev.Rule.ID+"\x00"+ev.Subject.Service]++
+	}
+	figures := make(map[string]metrics.Figure)
+	for _, x := range all {
+		labels := []metrics.Label{{Name: "host", Value: host}}
+		of := x.told()
+		if !x.Host {
+			labels = append(labels, metrics.Label{Name: "service", Value: x.Service}, metrics.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)})
+			add("unstall_up", "the process is watched", metrics.Gauge, 1, metrics.Label{Name: "service", Value: x.Service}, metrics.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)},
+				metrics.Label{Name: "runtime", Value: cmp.Or(x.target.Runtime, "other")}, metrics.Label{Name: "runtime_version", Value: x.target.Version}, metrics.Label{Name: names.Version, Value: x.release})
+		}
+		if !slices.Contains(s.Runs[of], x.Service) {
+			s.Runs[of] = append(s.Runs[of], x.Service)
+		}
+		for _, one := range series.All {
+			v, ok := x.tally.Value[one.ID]
+			if !ok || s.At.Sub(x.tally.At) > stale {
+				continue
+			}
+			s.Samples = append(s.Samples, metrics.Of(one, v, x.tally.At, labels...))
+			if now := x.tally.Newest(one.ID); now == now {
+				key := of + "\x00" + x.Service + "\x00" + one.ID
+				// Of several processes of a name the largest one counts, where there is one item only.
+				if was, twice := figures[key]; !twice || now > was.Value {
+					figures[key] = metrics.Figure{Runtime: of, Service: x.Service, Series: one.ID, Value: now, At: x.tally.At}
+				}
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(figures)) {
+		s.Figures = append(s.Figures, figures[key])
+	}
+	for _, x := range all {
+		for i := range w.opt.Rules {
+			r := &w.opt.Rules[i]
+			if _, has := x.tally.Value[r.Series]; !has {
+				continue
+			}
+			labels := []metrics.Label{{Name: "service", Value: x.Service}, {Name: "rule", Value: r.ID}, {Name: "severity", Value: r.Severity}}
+			key := r.ID + "\x00" + x.Service
+			if n, told := firing[key]; !told || n >= 0 {
+				add("unstall_alarm", "processes of a service of which a rule holds", metrics.Gauge, n, labels...)
+				firing[key] = -1 // once for each service
+			}
+			if bound, ok := w.bounds[key]; ok {
+				s.Bounds = append(s.Bounds, metrics.Bound{Runtime: x.told(), Service: x.Service, Rule: r.ID, Value: bound})
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.fired)) {
+		add("unstall_alarms_total", "how often a rule was set off", metrics.Counter, float64(w.fired[id]), metrics.Label{Name: "rule", Value: id})
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(w.found.Seconds), func(a, b Where) int {
+		return cmp.Or(a.compare(b.Release), cmp.Compare(a.Mechanism, b.Mechanism))
+	}) {
+		add(names.SlowSeconds, "time of slow requests by what it went to, of what was diagnosed", metrics.Counter, w.found.Seconds[k],
+			append(k.labels(), metrics.Label{Name: names.Mechanism, Value: k.Mechanism})...)
+	}
+	counted := make(map[Release]bool) // from the first moment on: a store sees how much a counter grows only from its first value
+	for k := range w.found.Requests {
+		counted[k] = true
+	}
+	for _, x := range w.subjects {
+		counted[x.is()] = true
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(counted), Release.compare) {
+		add(names.Requests, "requests of what was diagnosed", metrics.Counter, w.found.Requests[k], k.labels()...)
+		add(names.SlowRequests, "slow requests of what was diagnosed", metrics.Counter, w.found.Slow[k], k.labels()...)
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(w.found.Causes), func(a, b Blamed) int {
+		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Cause, b.Cause))
+	}) {
+		add(names.CauseSeconds, "time of slow requests that a cause accounts for, of what was diagnosed; causes overlap", metrics.Counter, w.found.Causes[k],
+			metrics.Label{Name: names.Service, Value: k.Service}, metrics.Label{Name: names.Cause, Value: k.Cause})
+	}
+	add(names.Time, "the clock of the host, seconds since 1970", metrics.Gauge, float64(s.At.UnixMilli())/1e3)
+	add(names.Start, "when the watch began, seconds since 1970", metrics.Gauge, float64(w.began.UnixMilli())/1e3)
+	for _, service := range slices.Sorted(maps.Keys(w.found.known)) {
+		for _, cause := range slices.Sorted(maps.Keys(w.found.known[service])) {
+			v := 0.
+			if w.found.Verdicts[service][cause] {
+				v = 1
+			}
+			add(names.Verdict, "1: the newest diagnosis of the service supports the cause", metrics.Gauge, v, metrics.Label{Name: "service", Value: service}, metrics.Label{Name: "cause", Value: cause})
+		}
+	}
+	for _, p := range w.pushers {
+		lost, sent, waiting := p.Lost()
+		store := metrics.Label{Name: "store", Value: p.Name}
+		add("unstall_push_lost_points_total", "points that a store did not take in time", metrics.Counter, float64(lost), store)
+		add("unstall_push_sent_points_total", "points that a store took", metrics.Counter, float64(sent), store)
+		add("unstall_push_waiting_points", "points that wait for a store", metrics.Gauge, float64(waiting), store)
+	}
+	sorting.By(s.Samples, func(a, b metrics.Sample) int { return cmp.Compare(a.Full(), b.Full()) })
+	return s
+}
+
+func (r Release) compare(o Release) int {
+	return cmp.Or(cmp.Compare(r.Service, o.Service), cmp.Compare(r.Version, o.Version))
+}
+
+func (r Release) labels() []metrics.Label {
+	of := []metrics.Label{{Name: names.Service, Value: r.Service}}
+	if r.Version != "" {
+		of = append(of, metrics.Label{Name: names.Version, Value: r.Version})
+	}
+	return of
+}
+
+// stale is how old figures may be that are told as of now.
+const stale = 30 * time.Second
+
+// told is what items of a subject are below where they are apart by runtime.
+func (s *subject) told() string {
+	switch {
+	case s.Host:
+		return "host"
+	case runtime.Of(s.target.Runtime).Counters != nil: // there are items of its own figures
+		return s.target.Runtime
+	}
+	return "process"
+}
+
+// serve tells stores what there is: those that ask, and those that are sent it.
+func (w *Watcher) serve(ctx context.Context, all *sync.WaitGroup) {
+	for _, s := range w.opt.Stores {
+		p := metrics.NewPusher(s, w.said, w.over)
+		w.mu.Lock()
+		w.pushers = append(w.pushers, p)
+		w.mu.Unlock()
+		all.Go(func() { p.Run(ctx) })
+	}
+	if len(w.opt.Stores) == 0 {
+		return
+	}
+	all.Go(func() {
+		tick := time.NewTicker(w.opt.PushEach)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				s := w.State()
+				for _, p := range w.pushers {
+					p.Put(s)
+				}
+			}
+		}
+	})
+}
+
+// noteBounds keeps what rules are held against that know what is usual.
+func (w *Watcher) noteBounds() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.eval.Bounds(func(s rule.Subject, r *rule.Rule, bound float64) { w.bounds[r.ID+"\x00"+s.Service] = bound })
+}
+
+// hostName is what stores call this machine: in a container it has another name for itself.
+func hostName() string {
+	if name := os.Getenv("UNSTALL_HOST"); name != "" {
+		return name
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return name
+}

@@ -1,0 +1,481 @@
+// Package watch keeps watching services: it reads a few figures of each once a second, holds rules
+// against them (internal/operate/watch/rule), and keeps the last minutes of evidence in a ring on disk, so that when a
+// rule is set off the seconds before are there. These and a full recording of the seconds after become
+// one capture, which is diagnosed from the disk like any other; what came of it is one line of JSON.
+//
+// Its opinion: it is the part that must not fail. A target that ends comes back, a disk that is full is
+// said once and tried again, a clock that is set wakes nobody; what cannot be done is left out, and
+// everything else goes on. Whatever costs more than watching (a diagnosis) is another process's work.
+package watch
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/operate/watch/metrics"
+	"github.com/unstall/unstall/internal/operate/watch/rule"
+	"github.com/unstall/unstall/internal/operate/watch/sample"
+)
+
+// Options are what the user decides, and what the watcher is given to work with.
+type Options struct {
+	Targets  []string // as typed
+	Discover bool     // all processes here of a runtime that is known
+	Except   int      // a PID that is not one of them: our own
+	Rules    []rule.Rule
+	SLO      time.Duration // requests that take longer are slow, 0: what is usual decides
+	Dir      string        // of the ring, the captures, and what is remembered
+	RingSize int64         // bytes
+	Captures int64         // bytes of captures that are kept
+	After    time.Duration // how long to record in full once a rule is set off
+	Sample   time.Duration // how often a minute of the ring is diagnosed when nothing is wrong; 0: never
+	Quiet    time.Duration // after a capture of a target, how long until the next
+
+	Stores   []metrics.Store // that are sent what is watched
+	PushEach time.Duration
+	Metrics  string // address at which Prometheus is answered, "" none
+
+	Tool    string
+	Command []string
+	Log     io.Writer // lines
+
+	Resolve func(ctx context.Context, arg string) (discover.Target, error)
+	Find    func(ctx context.Context) ([]discover.Target, error) // what runs here
+	Probes  []probe.Probe                                        // asked of each target
+	Others  []probe.Probe                                        // of those of whose runtime the others tell nothing
+	Kernel  []probe.Probe                                        // asked instead after an alarm that the kernel may be behind
+	// Diagnose diagnoses a capture on disk, in another process. Nil: nobody does.
+	Diagnose func(ctx context.Context, path string) (*diagnose.Diagnosis, error)
+}
+
+// Watcher watches.
+type Watcher struct {
+	opt   Options
+	log   *log
+	ring  *Ring
+	eval  *rule.Evaluator
+	usual *rule.Usual
+	now   func() time.Time
+	part  time.Duration // of a segment of the ring
+
+	in chan batch
+
+	mu       sync.Mutex // of what others read
+	subjects map[string]*subject
+	host     *subject
+	open     map[string]rule.Event // alarms, by rule and subject
+	fired    map[string]int        // how often each rule was set off
+	trouble  map[string]bool       // what was said and still is so
+	found    Attribution
+	day      summary
+	pushers  []*metrics.Pusher
+	bounds   map[string]float64 // of rules that know what is usual, by rule and service
+	hostName string
+	began    time.Time
+}
+
+// subject is a target, or the machine.
+type subject struct {
+	rule.Subject
+	target   discover.Target
+	release  string // version of the program itself, "" unknown
+	tally    *sample.Tally
+	requests requests
+	alarms   chan alarm // to who records it
+	stop     context.CancelFunc
+}
+
+// is says which version of which service it is.
+func (s *subject) is() Release { return Release{s.Service, s.release} }
+
+// batch is what was read of a subject at one time.
+type batch struct {
+	key    string
+	points []sample.Point
+	gone   string // why there will be no more
+}
+
+// New is a watcher. What it cannot do is in its lines; the error is of what it cannot do without.
+func New(opt Options) (*Watcher, error) {
+	w := &Watcher{opt: opt, now: time.Now, part: segmentFor, in: make(chan batch, 64), subjects: make(map[string]*subject), open: make(map[string]rule.Event), fired: make(map[string]int), trouble: make(map[string]bool), bounds: make(map[string]float64), hostName: hostName()}
+	w.began = w.now()
+	w.log = &log{to: opt.Log, now: func() time.Time { return w.now() }}
+	w.found.init()
+	w.usual = w.remembered()
+	w.usual.Forget(w.now().UnixNano())
+	w.eval = rule.New(opt.Rules, w.usual)
+	if len(opt.Targets) == 0 && !opt.Discover {
+		return nil, errors.New("nothing to watch: name processes, or give --discover")
+	}
+	return w, nil
+}
+
+const (
+	every     = time.Second
+	lookFor   = 10 * time.Second // targets that are missing, and new ones
+	rememberE = 10 * time.Minute
+)
+
+// Run watches until the context ends.
+func (w *Watcher) Run(ctx context.Context) error {
+	release, err := lock(w.opt.Dir)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var all sync.WaitGroup
+	defer all.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if w.ring, err = OpenRing(filepath.Join(w.opt.Dir, "ring"), w.opt.RingSize); err != nil {
+		w.said("ring", fmt.Sprintf("nothing from before an alarm is kept: %v", err))
+		w.ring = nil
+	}
+	w.tidy()
+	w.log.say(Line{Event: EventStarted, Text: fmt.Sprintf("watching with %d rules", len(w.opt.Rules))})
+	w.begin(ctx, &all)
+	w.serve(ctx, &all)
+	if w.opt.Metrics != "" {
+		at, done, err := metrics.Serve(w.opt.Metrics, w.State)
+		if err != nil {
+			return fmt.Errorf("--metrics %s: %w: give another address", w.opt.Metrics, errors.Unwrap(errors.Unwrap(err)))
+		}
+		defer done()
+		w.log.say(Line{Event: EventStarted, Text: "Prometheus is answered at http://" + at + "/metrics"})
+	}
+	look := make(chan []discover.Target, 1)
+	all.Go(func() { w.looking(ctx, look) })
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	last, lastSaved := w.now(), w.now()
+	for {
+		select {
+		case <-ctx.Done():
+			w.remember()
+			w.log.say(Line{Event: EventStopped, Text: "stopped"})
+			return nil
+		case targets := <-look:
+			w.take(ctx, &all, targets)
+		case b := <-w.in:
+			w.add(b)
+		case <-tick.C:
+			// The monotonic clock tells by how much the other was set.
+			now := w.now()
+			if set := now.Round(0).Sub(last.Round(0)) - now.Sub(last); set > 2*time.Second || set < -2*time.Second {
+				w.log.say(Line{Event: EventTrouble, Text: fmt.Sprintf("the clock was set by %s: what is under way begins anew", set.Round(time.Second))})
+			}
+			last = now
+			w.judge(now)
+			w.noteBounds()
+			if now.Sub(lastSaved) > rememberE {
+				lastSaved = now
+				w.remember()
+				if w.ring != nil {
+					w.ring.Keep(now.Add(-keepFor))
+				}
+			}
+			w.daily(now)
+		}
+	}
+}
+
+// begin begins with the machine.
+func (w *Watcher) begin(ctx context.Context, all *sync.WaitGroup) {
+	h := &subject{Subject: rule.Subject{Key: "host", Service: w.hostName, Host: true}, tally: sample.NewTally(0, 0)}
+	w.mu.Lock()
+	w.host = h
+	w.mu.Unlock()
+	w.eval.Begin(h.Subject, 0)
+	all.Go(func() { w.readHost(ctx) })
+}
+
+// looking looks for targets: those that were typed while any of them is missing, and what else runs
+// here where it is to be found.
+func (w *Watcher) looking(ctx context.Context, out chan<- []discover.Target) {
+	said, born := make(map[string]string), make(map[string]time.Time)
+	for {
+		var found []discover.Target
+		for _, arg := range w.opt.Targets {
+			if t, ok := w.watched(arg); ok {
+				found = append(found, t)
+				continue
+			}
+			t, err := w.opt.Resolve(ctx, arg)
+			if err != nil {
+				if text := err.Error(); said[arg] != text && ctx.Err() == nil {
+					said[arg] = text
+					w.log.say(Line{Event: EventTrouble, Target: arg, Text: text + "; it is looked for again and again"})
+				}
+				continue
+			}
+			// An id that another process has now is not who was meant.
+			if _, err := strconv.Atoi(arg); err == nil && !t.Start.IsZero() {
+				if was, before := born[arg]; before && !was.Equal(t.Start) {
+					continue
+				}
+				born[arg] = t.Start
+			}
+			delete(said, arg)
+			t.Arg = arg
+			found = append(found, t)
+		}
+		if w.opt.Discover {
+			if more, err := w.opt.Find(ctx); err == nil {
+				for _, t := range more {
+					if t.PID != w.opt.Except && w.now().Sub(t.Start) > settled && !slices.ContainsFunc(found, func(o discover.Target) bool { return o.PID == t.PID && t.PID != 0 }) {
+						found = append(found, t)
+					}
+				}
+			}
+		}
+		select {
+		case out <- found:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(w.lookAgain(len(found))):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// settled is how old a process must be to be taken for a service where nobody named it: tools come and go.
+const settled = 20 * time.Second
+
+// lookAgain is how long until targets are looked for again: a short time where one is missing.
+func (w *Watcher) lookAgain(found int) time.Duration {
+	if found < len(w.opt.Targets) {
+		return 2 * time.Second
+	}
+	return lookFor
+}
+
+// watched is the target of an argument that is being watched.
+func (w *Watcher) watched(arg string) (discover.Target, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.subjects {
+		if s.target.Arg == arg {
+			return s.target, true
+		}
+	}
+	return discover.Target{}, false
+}
+
+// mostTargets bounds how much is watched at once: of the rest it is said.
+const mostTargets = 64
+
+// take begins to watch what is new.
+func (w *Watcher) take(ctx context.Context, all *sync.WaitGroup, targets []discover.Target) {
+	for _, t := range targets {
+		key := keyOf(t)
+		w.mu.Lock()
+		_, is := w.subjects[key]
+		n := len(w.subjects)
+		w.mu.Unlock()
+		if is {
+			continue
+		}
+		if n >= mostTargets {
+			w.said("targets", fmt.Sprintf("more than %d processes run here: the rest is not watched; name those that matter", mostTargets))
+			return
+		}
+		born := int64(0)
+		if !t.Start.IsZero() {
+			born = t.Start.UnixNano()
+		}
+		s := &subject{Subject: rule.Subject{Key: key, Service: serviceOf(t)}, target: t, release: t.Release(runtime.Of(t.Runtime).Built), alarms: make(chan alarm, 4)}
+		s.tally = sample.NewTally(born, coresOf(t))
+		s.requests.slo = w.opt.SLO
+		of, stop := context.WithCancel(ctx)
+		s.stop = stop
+		w.mu.Lock()
+		w.subjects[key] = s
+		w.mu.Unlock()
+		w.eval.Begin(s.Subject, born)
+		w.log.say(Line{Event: EventFound, Target: key, Service: s.Service, PID: t.PID, Runtime: t.Runtime, Version: t.Version, Release: s.release, Text: "watching " + key})
+		all.Go(func() { w.read(of, s) })
+		all.Go(func() { w.record(of, s) })
+	}
+}
+
+// serviceOf is what stays over restarts.
+func serviceOf(t discover.Target) string {
+	name := t.Name
+	if name == "" && t.URL != nil {
+		name = t.URL.Host
+	}
+	if t.Main != "" && slices.Contains(runtime.Launchers(), t.Name) {
+		name = t.Main
+	}
+	return cmp.Or(name, t.Arg)
+}
+
+func keyOf(t discover.Target) string {
+	if t.PID != 0 {
+		return fmt.Sprintf("%s pid %d", serviceOf(t), t.PID)
+	}
+	return serviceOf(t)
+}
+
+// add takes what was read.
+func (w *Watcher) add(b batch) {
+	for _, p := range b.points {
+		w.eval.Add(b.key, p.ID, p.At, p.V)
+	}
+	if b.gone == "" {
+		return
+	}
+	w.mu.Lock()
+	s := w.subjects[b.key]
+	delete(w.subjects, b.key)
+	w.mu.Unlock()
+	if s == nil {
+		return
+	}
+	s.stop()
+	w.events(w.eval.End(b.key, w.now().UnixNano(), b.gone))
+	w.log.say(Line{Event: EventGone, Target: b.key, Service: s.Service, PID: s.target.PID, Text: b.gone})
+}
+
+// judge holds the rules against what is known.
+func (w *Watcher) judge(now time.Time) { w.events(w.eval.At(now.UnixNano())) }
+
+// events tells of rules that hold or do no longer, and has captures made.
+func (w *Watcher) events(all []rule.Event) {
+	for _, ev := range all {
+		key := ev.Rule.ID + "\x00" + ev.Subject.Key
+		w.mu.Lock()
+		if ev.Fired {
+			w.open[key] = ev
+			w.fired[ev.Rule.ID]++
+			w.day.alarm(ev)
+		} else {
+			delete(w.open, key)
+		}
+		line := ofEvent(ev)
+		if s := w.subjects[ev.Subject.Key]; s != nil {
+			line.PID, line.Release = s.target.PID, s.release
+		}
+		w.mu.Unlock()
+		w.log.say(line)
+		if ev.Fired && ev.Rule.Severity != "note" {
+			w.alarm(ev)
+		}
+	}
+}
+
+// alarm has who records the subject make a capture; an alarm about the machine is one of the target
+// that uses its CPUs most.
+func (w *Watcher) alarm(ev rule.Event) {
+	w.mu.Lock()
+	s := w.subjects[ev.Subject.Key]
+	if ev.Subject.Host {
+		most := -1.
+		for _, key := range slices.Sorted(maps.Keys(w.subjects)) {
+			x := w.subjects[key]
+			if cpu := x.tally.Newest("proc/cpu"); cpu > most {
+				s, most = x, cpu
+			}
+		}
+	}
+	w.mu.Unlock()
+	if s == nil {
+		return
+	}
+	select {
+	case s.alarms <- alarm{ev, w.now()}:
+	default: // it is at one already
+	}
+}
+
+// said tells of a trouble once, until it is over.
+func (w *Watcher) said(what, text string) {
+	w.mu.Lock()
+	again := w.trouble[what]
+	w.trouble[what] = true
+	w.mu.Unlock()
+	if !again {
+		w.log.say(Line{Event: EventTrouble, Text: text})
+	}
+}
+
+// over tells that a trouble is.
+func (w *Watcher) over(what, text string) {
+	w.mu.Lock()
+	was := w.trouble[what]
+	delete(w.trouble, what)
+	w.mu.Unlock()
+	if was {
+		w.log.say(Line{Event: EventTrouble, Text: text})
+	}
+}
+
+// memory is what is kept over restarts.
+type memory struct {
+	Schema  string      `json:"schema"`
+	Usual   *rule.Usual `json:"usual"`
+	Summary *summary    `json:"summary"`
+}
+
+const memorySchema = "unstall.memory/v1"
+
+func (w *Watcher) memoryPath() string { return filepath.Join(w.opt.Dir, "memory.json") }
+
+// remembered reads what an earlier watcher kept; a file that is damaged is put aside.
+func (w *Watcher) remembered() *rule.Usual {
+	text, err := os.ReadFile(w.memoryPath())
+	if err != nil {
+		return new(rule.Usual)
+	}
+	m := memory{Usual: new(rule.Usual), Summary: &w.day}
+	if err := json.Unmarshal(text, &m); err != nil || m.Schema != memorySchema {
+		aside := w.memoryPath() + ".damaged"
+		_ = os.Rename(w.memoryPath(), aside)
+		w.log.say(Line{Event: EventTrouble, Text: fmt.Sprintf("%s could not be read and is now %s: what is usual is learnt anew", w.memoryPath(), filepath.Base(aside))})
+		w.day = summary{}
+		return new(rule.Usual)
+	}
+	if m.Usual == nil {
+		m.Usual = new(rule.Usual)
+	}
+	return m.Usual
+}
+
+// remember writes it, whole or not at all.
+func (w *Watcher) remember() {
+	w.mu.Lock()
+	text, err := json.Marshal(memory{memorySchema, w.usual, &w.day})
+	w.mu.Unlock()
+	path := w.memoryPath()
+	if err == nil {
+		err = os.MkdirAll(w.opt.Dir, 0o700)
+	}
+	if err == nil {
+		if err = os.WriteFile(path+".new", text, 0o600); err == nil {
+			err = os.Rename(path+".new", path)
+		}
+	}
+	if err != nil {
+		w.said("memory", fmt.Sprintf("what is usual cannot be kept over a restart: %v", err))
+		return
+	}
+	w.over("memory", "what is usual is kept again")
+}

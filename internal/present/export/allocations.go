@@ -1,0 +1,99 @@
+package export
+
+import (
+	"github.com/google/pprof/profile"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// memoryTypes are the types of samples of who allocates, in order of their columns.
+var memoryTypes = []string{evidence.SampleAllocated, evidence.SampleLargeAllocated, evidence.SampleLargeObjects, evidence.SampleGen2Deaths}
+
+// memoryTitles are what people call them.
+var memoryTitles = map[string]string{evidence.SampleAllocated: "allocated", evidence.SampleLargeAllocated: "large objects allocated", evidence.SampleGen2Deaths: "died in generation 2"}
+
+var missingAllocations = &Missing{"no record of who allocates", "unstall record TARGET of a .NET process, or dotnet-trace collect --profile gc-verbose -p PID"}
+
+// allocating are the processes that were asked who allocates.
+func (s *Source) allocating() (out []evidence.SubjectID) {
+	for i := range s.Bundle.Subjects {
+		id := evidence.SubjectID(i)
+		if len(s.Bundle.Covered(id, evidence.CoverAllocation)) > 0 {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// memory calls yield with each sample of who allocates, of processes that were asked.
+func (s *Source) memory(of []evidence.SubjectID, yield func(row, column int)) {
+	columns := make(map[evidence.NameID]int)
+	for i, name := range memoryTypes {
+		if id := s.Bundle.Names.Lookup(name); id != 0 {
+			columns[id] = i
+		}
+	}
+	asked := make(map[evidence.SubjectID]bool)
+	for _, id := range of {
+		asked[id] = true
+	}
+	x := &s.Bundle.Samples
+	for i := range x.Len() {
+		if c, ok := columns[x.Type[i]]; ok && asked[x.Subject[i]] {
+			yield(i, c)
+		}
+	}
+}
+
+// allocationProfile is who allocates what: the type of object is the innermost frame.
+func (s *Source) allocationProfile() (*profile.Profile, error) {
+	subjects := s.allocating()
+	if len(subjects) == 0 {
+		return nil, missingAllocations
+	}
+	p := newProfiler(s, len(subjects) > 1)
+	var sums [4]int64
+	s.memory(subjects, func(row, column int) { sums[column] += s.Bundle.Samples.Value[row] })
+	var at [len(sums)]int
+	for i, name := range memoryTypes {
+		at[i] = -1
+		if sums[i] > 0 {
+			at[i] = p.column(name, map[bool]string{true: "count", false: "bytes"}[name == evidence.SampleLargeObjects])
+			p.p.DefaultSampleType = evidence.SampleAllocated
+		}
+	}
+	for _, id := range subjects {
+		for _, c := range s.Bundle.Covered(id, evidence.CoverAllocation) {
+			if a, ok := c.Origin.Artifact(); ok && s.anchored(c.Clock) {
+				p.spans(taken{artifact: a, subject: id, from: c.From, to: c.Until})
+			}
+		}
+	}
+	x := &s.Bundle.Samples
+	s.memory(subjects, func(row, column int) {
+		if at[column] >= 0 {
+			p.add(sampleKey{subject: x.Subject[row], stack: x.Stack[row], class: x.Class[row], object: true}, at[column], x.Value[row])
+		}
+	})
+	return p.done()
+}
+
+// allocations writes who allocates, by process: the type of object is the innermost frame.
+func (f *scope) allocations() {
+	x := &f.s.Bundle.Samples
+	for _, id := range f.s.allocating() {
+		for i, name := range memoryTypes {
+			if memoryTitles[name] == "" {
+				continue
+			}
+			f.sampled(memoryTitles[name]+", "+f.s.subject(id), "bytes", func(yield func([]int, int64)) {
+				f.s.memory([]evidence.SubjectID{id}, func(row, column int) {
+					if column == i {
+						f.stack = append(f.framesOf(f.stack[:0], x.Stack[row]), f.frame(f.s.Bundle.Names.Text(x.Class[row]), ""))
+						yield(f.stack, x.Value[row])
+					}
+				})
+			})
+		}
+	}
+}

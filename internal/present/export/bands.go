@@ -1,0 +1,80 @@
+package export
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/timeline"
+)
+
+// lasting are the kinds of interval that have a track.
+var lasting = []struct {
+	kind  evidence.Kind
+	title string
+}{
+	{evidence.StopTheWorld, "stop-the-world"},
+	{evidence.GCCycle, "GC cycles"},
+	{evidence.GCMark, "GC mark"},
+	{evidence.Command, "slow commands"},
+	{evidence.ServerStall, "server stalls"},
+}
+
+// band writes intervals; those that overlap, as several sources tell of the same
+// cycles, have tracks of their own.
+func (p *viewed) band(root uint64, rank int, title string, rows []int) {
+	v := &p.s.Bundle.Intervals
+	tracks := make(map[evidence.ArtifactID][]slot)
+	var sources []evidence.ArtifactID
+	for _, i := range rows {
+		a, _ := v.Origin[i].Artifact()
+		if tracks[a] == nil {
+			sources = append(sources, a)
+		}
+		on := -1
+		for n := range tracks[a] {
+			if tracks[a][n].until <= v.Start[i] {
+				on = n
+				break
+			}
+		}
+		if on < 0 {
+			on = len(tracks[a])
+			name := title
+			if len(sources) > 1 && a != sources[0] {
+				name += " in " + filepath.Base(p.s.artifact(v.Origin[i]))
+			}
+			tracks[a] = append(tracks[a], slot{track: p.t.track(track{parent: root, name: name, rank: rank})})
+		}
+		x := &tracks[a][on]
+		x.until = v.End[i]
+		name := p.s.Bundle.Names.Text(v.Cause[i])
+		if name == "" {
+			name = v.Kind[i].String()
+		}
+		if n, ok := v.Get(i, evidence.CycleNumber); ok {
+			name = fmt.Sprintf("%s %.0f", name, n)
+		}
+		p.t.noteOnce("origin", p.s.Bundle.OriginText(v.Origin[i]))
+		for k := range evidence.NumKeys {
+			if n, ok := v.Get(i, k); ok {
+				p.t.noteFigure(figureColumns[k], n)
+			}
+		}
+		p.t.open(x.track, v.Start[i], name)
+		p.t.close(x.track, v.End[i])
+	}
+}
+
+// throttled writes between which readings of its counters a quota stopped a process.
+func (p *viewed) throttled(root uint64, rank int, x *evidence.Series) {
+	all := timeline.Throttles(p.s.Bundle, x)
+	if len(all) == 0 {
+		return
+	}
+	on := p.t.track(track{parent: root, name: timeline.ThrottledTitle, rank: rank})
+	for _, y := range all {
+		p.t.open(on, y.From, y.Text)
+		p.t.close(on, y.To)
+	}
+}

@@ -1,0 +1,259 @@
+// Package export writes evidence for tools that people already use: profiles
+// for go tool pprof (https://github.com/google/pprof), flame charts for
+// speedscope (https://www.speedscope.app), traces for Perfetto
+// (https://ui.perfetto.dev), tables as CSV (RFC 4180), and the stacks of threads as
+// dotnet-stack prints them. One more form is a file and a row of the table.
+//
+// Its opinion: an export carries what was seen and what it was charged to, and no
+// verdict but in tables of many runs (package internal/present/export/parquet); its figures are the ledger's to the nanosecond, and nothing is sampled
+// or summed up on the way. What a form cannot say it leaves out. Names are data:
+// whatever stands in a route or a function's name is quoted as the form demands and
+// otherwise left as it is, also where a spreadsheet would take it for a formula.
+package export
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Source is what is exported.
+type Source struct {
+	Bundle  *evidence.Bundle // an incident's
+	Ledgers []*ledger.Ledger // of the bundle
+
+	Omitted []string // by the last export: what is there and could not be said in its form
+
+	titles []string // by subject
+}
+
+// Options are what the user decides.
+type Options struct {
+	Since, Until time.Time     // zero: all there is
+	SLO          time.Duration // what counts as slow; 0: found from the requests
+}
+
+// Of puts a bundle on one timeline, leaves what lies in the time asked for, and
+// makes its ledgers.
+func Of(read *evidence.Bundle, opt Options) *Source {
+	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until, SLO: opt.SLO})
+	b := i.Bundle
+	if !opt.Since.IsZero() || !opt.Until.IsZero() {
+		from, until := nanos(opt.Since), nanos(opt.Until)
+		for i := range b.Series {
+			clip(&b.Series[i], from, until)
+		}
+		b.Series = slices.DeleteFunc(b.Series, func(x evidence.Series) bool { return len(x.T) == 0 })
+	}
+	return &Source{Bundle: b, Ledgers: i.Ledgers()}
+}
+
+// clip leaves the points of a figure within [from, until), ns; 0 is open. What holds
+// when the time begins is a point there; what comes after the last point is not known.
+func clip(s *evidence.Series, from, until int64) {
+	first, exact := slices.BinarySearch(s.T, from)
+	end := len(s.T)
+	if until != 0 {
+		end, _ = slices.BinarySearch(s.T, until)
+	}
+	if from == 0 || exact || first == 0 || first == len(s.T) {
+		s.T, s.V = s.T[first:max(first, end)], s.V[first:max(first, end)]
+		return
+	}
+	s.T, s.V = slices.Clone(s.T[first-1:end]), slices.Clone(s.V[first-1:end])
+	s.T[0] = from
+}
+
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// Writer writes an export; it has been made sure that there is something to write.
+type Writer func(w io.Writer) error
+
+// Form is a way to write evidence, and what it is known by.
+type Form struct {
+	Name       string
+	Extensions []string // of files it is the obvious form for; the first is the usual one
+	Binary     bool     // nothing for a terminal
+	Flag       string   // what chooses among Parts: "what", "table"; "" if there are none
+	Parts      []string // the first is the default
+	Viewer     string   // the command that shows such a file in a browser, without its name; "" not told
+	Many       bool     // tables of many runs with their verdicts, into a directory: package internal/present/export/parquet writes them
+	// Prepare returns the writer of a part, or a [Missing] if there is nothing of it.
+	Prepare func(s *Source, part string) (Writer, error)
+}
+
+// Forms in the order they are offered.
+var Forms = []Form{
+	{Name: "pprof", Extensions: []string{".pb.gz", ".pprof", ".pb"}, Binary: true, Flag: "what", Parts: pprofParts, Viewer: "go tool pprof -http=localhost:", Prepare: pprof},
+	{Name: "speedscope", Extensions: []string{".speedscope.json"}, Prepare: speedscope},
+	{Name: "perfetto", Extensions: []string{".pftrace", ".perfetto-trace"}, Binary: true, Prepare: perfetto},
+	{Name: "csv", Extensions: []string{".csv"}, Flag: "table", Parts: csvTables, Prepare: csvTable},
+	{Name: "stacks", Extensions: []string{".stacks", ".stacks.txt"}, Prepare: stacks},
+	{Name: "parquet", Many: true},
+}
+
+// Choose returns the form of a name or, without one, the form that the name of
+// the output file asks for.
+func Choose(name, file string) (Form, error) {
+	for _, f := range Forms {
+		ends := func(e string) bool { return strings.HasSuffix(strings.ToLower(file), e) }
+		if name == f.Name || name == "" && slices.ContainsFunc(f.Extensions, ends) {
+			return f, nil
+		}
+	}
+	switch {
+	case name != "":
+		return Form{}, fmt.Errorf("--to %s: there is no such form: give %s", name, Names("|"))
+	case file == "" || file == "-":
+		return Form{}, fmt.Errorf("in which form: add --to %s", Names("|"))
+	}
+	return Form{}, fmt.Errorf("-o %s: its name does not say which form to write: add --to %s", file, Names("|"))
+}
+
+// Part returns the part that the value of a form's flag asks for.
+func (f *Form) Part(value string) (string, error) {
+	switch {
+	case f.Flag == "" || value == "" && len(f.Parts) > 0:
+		return append(f.Parts, "")[0], nil
+	case !slices.Contains(f.Parts, value):
+		return "", fmt.Errorf("--%s %s: there is no such choice: give %s", f.Flag, value, strings.Join(f.Parts, "|"))
+	}
+	return value, nil
+}
+
+// Names lists the forms.
+func Names(separator string) string {
+	var names []string
+	for _, f := range Forms {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, separator)
+}
+
+// Missing is what an export would be of, were it there.
+type Missing struct {
+	What string // "no CPU profile"
+	Do   string // how to record it
+}
+
+func (m *Missing) Error() string { return "there is " + m.What + ": " + m.Do }
+
+// subject names a subject so that it can be told from the others.
+func (s *Source) subject(id evidence.SubjectID) string {
+	if s.titles == nil {
+		s.titles = s.Bundle.Titles()
+	}
+	return s.titles[id]
+}
+
+// about are the titles of the processes that profiles and ledgers are of.
+func (s *Source) about(profiles []taken, ledgers []*ledger.Ledger) (out []string) {
+	seen := make(map[evidence.SubjectID]bool)
+	add := func(id evidence.SubjectID) {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, s.subject(id))
+		}
+	}
+	for _, l := range ledgers {
+		add(l.Subject)
+	}
+	for _, t := range profiles {
+		add(t.subject)
+	}
+	return out
+}
+
+// artifact is the name of what a row is from, "" if that is not known.
+func (s *Source) artifact(o evidence.Origin) string {
+	a, ok := o.Artifact()
+	if !ok || int(a) >= len(s.Bundle.Artifacts) {
+		return ""
+	}
+	return s.Bundle.Artifacts[a].Name
+}
+
+// anchored says whether what a clock tells is the time of day.
+func (s *Source) anchored(c evidence.ClockID) bool { return s.Bundle.Clocks[c].Anchored() }
+
+// omit remembers something that is left out.
+func (s *Source) omit(what string) {
+	if !slices.Contains(s.Omitted, what) {
+		s.Omitted = append(s.Omitted, what)
+	}
+}
+
+// ledgerOf returns the ledger that charges a request, nil if none does.
+func (s *Source) ledgerOf(row int) *ledger.Ledger {
+	r := &s.Bundle.Requests
+	a, ok := r.Origin.At(row).Artifact()
+	for _, l := range s.Ledgers {
+		if ok && l.Subject == r.Subject.At(row) && l.Source == a {
+			return l
+		}
+	}
+	return nil
+}
+
+// traced returns the ledgers whose requests' states are known.
+func (s *Source) traced() (out []*ledger.Ledger) {
+	for _, l := range s.Ledgers {
+		if l.Traced {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// state is what a request did or waited for during a time, as exports say it.
+type state struct {
+	evidence.Segment
+	mechanism ledger.Mechanism // what most of it was charged to
+	several   bool             // it was charged to more than one
+}
+
+func stateOf(seg evidence.Segment, c *ledger.Charges) (st state) {
+	st.Segment = seg
+	st.mechanism = ledger.Unexplained
+	var most, charged int64
+	for m, v := range c {
+		if v > 0 {
+			charged++
+		}
+		if v > most {
+			most, st.mechanism = v, ledger.Mechanism(m)
+		}
+	}
+	st.several = charged > 1
+	return st
+}
+
+// title is the state in words, with the lock, pool or dependency it was for.
+func (st *state) title(b *evidence.Bundle) string {
+	t := st.mechanism.Title()
+	if d := b.Names.Text(st.Cause); d != "" && st.mechanism.Named() {
+		t += ": " + d
+	}
+	return t
+}
+
+// shortly gives a duration (ns) in ms, to three digits where it has decimals.
+func shortly(ns int64) string {
+	ms := float64(ns) / 1e6
+	if ms >= 100 {
+		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
+	}
+	return strconv.FormatFloat(ms, 'g', 3, 64) + " ms"
+}

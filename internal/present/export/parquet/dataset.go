@@ -1,0 +1,186 @@
+package parquet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+
+	"github.com/unstall/unstall/internal/present/export/parquet/columnar"
+	"github.com/unstall/unstall/internal/present/export/place"
+)
+
+// What is kept in memory, and how large files get. Row groups are what readers skip and share
+// out; an object of a store has to be sent whole.
+const (
+	groupRows = 1 << 15
+	partBytes = 256 << 20
+)
+
+// Dataset is the tables at a place. Rows are written to files there, or here until they are
+// sent; a part of all tables is closed between two runs when it is large.
+type Dataset struct {
+	to    place.Place
+	runs  []string // of the part that is open
+	seen  map[string]string
+	open  []*table // nil: no part is open
+	Parts int      // that are whole
+	Rows  map[string]int64
+}
+
+// table is the file of a table in the open part.
+type table struct {
+	name string
+	file *os.File
+	w    *columnar.Writer
+	rows int64
+}
+
+// The tables in the order in which their files appear: who finds a run finds the rest of it.
+const (
+	requests = "requests"
+	ledgers  = "ledger"
+	verdicts = "verdicts"
+	runs     = "runs"
+)
+
+// Tables are the names of all.
+var Tables = []string{requests, ledgers, verdicts, runs}
+
+// SchemaOf is the schema of a table.
+func SchemaOf(name string) columnar.Schema {
+	switch name {
+	case requests:
+		return requestSchema()
+	case ledgers:
+		return columnar.SchemaOf(ledgerRow{})
+	case verdicts:
+		return columnar.SchemaOf(verdictRow{})
+	}
+	return columnar.SchemaOf(runRow{})
+}
+
+// NewDataset writes to a place.
+func NewDataset(to place.Place) *Dataset {
+	return &Dataset{to: to, seen: make(map[string]string), Rows: make(map[string]int64)}
+}
+
+// Seen returns the name under which the same bytes were added before, "" if they were not.
+func (d *Dataset) Seen(r *Run) string { return d.seen[r.ID] }
+
+// Add writes the rows of a run.
+func (d *Dataset) Add(ctx context.Context, r *Run) error {
+	if d.open == nil {
+		if err := d.begin(); err != nil {
+			return err
+		}
+	}
+	d.runs = append(d.runs, r.ID)
+	d.seen[r.ID] = r.Files[0]
+	large := false
+	for _, t := range d.open {
+		if err := t.add(r); err != nil {
+			return d.wrong(err)
+		}
+		fi, err := t.file.Stat()
+		large = large || err == nil && fi.Size() >= partBytes
+	}
+	if !large {
+		return nil
+	}
+	return d.part(ctx)
+}
+
+func (d *Dataset) begin() error {
+	for _, name := range Tables {
+		f, err := d.to.Stage(name)
+		if err != nil {
+			d.drop()
+			return d.wrong(err)
+		}
+		w, err := columnar.NewWriter(f, SchemaOf(name), groupRows)
+		if err != nil {
+			d.drop()
+			return d.wrong(err)
+		}
+		d.open = append(d.open, &table{name: name, file: f, w: w})
+	}
+	return nil
+}
+
+func (t *table) add(r *Run) (err error) {
+	put := func(row any) {
+		if err == nil {
+			err = t.w.Write(row)
+			t.rows++
+		}
+	}
+	switch t.name {
+	case requests:
+		if r.source == nil {
+			return nil
+		}
+		for q := range r.source.Requests() {
+			request(t.w.Columns(), r.ID, q)
+			if err := t.w.End(); err != nil {
+				return err
+			}
+			t.rows++
+		}
+	case ledgers:
+		for _, row := range r.ledger() {
+			put(row)
+		}
+	case verdicts:
+		for _, row := range r.verdicts() {
+			put(row)
+		}
+	case runs:
+		put(r.row())
+	}
+	return err
+}
+
+// part closes the open part and has its files appear under the name of what is in them.
+func (d *Dataset) part(ctx context.Context) error {
+	defer d.drop()
+	sum := sha256.New()
+	for _, id := range d.runs {
+		fmt.Fprintln(sum, id)
+	}
+	name := hex.EncodeToString(sum.Sum(nil)[:8]) + ".parquet"
+	for _, t := range d.open {
+		err := t.w.Close()
+		if err == nil {
+			err = d.to.Put(ctx, t.name+"/"+name, t.file)
+		}
+		if err != nil {
+			return d.wrong(err)
+		}
+		d.Rows[t.name] += t.rows
+	}
+	d.Parts++
+	return nil
+}
+
+// drop forgets the open part. What became of its files is the place's.
+func (d *Dataset) drop() {
+	for _, t := range d.open {
+		d.to.Drop(t.file)
+	}
+	d.open, d.runs = nil, nil
+}
+
+func (d *Dataset) wrong(err error) error { return fmt.Errorf("%s: %w", d.to, err) }
+
+// Close has the rest appear; what was closed before stays whatever happens.
+func (d *Dataset) Close(ctx context.Context) error {
+	if d.open == nil {
+		return nil
+	}
+	return d.part(ctx)
+}
+
+// Abandon forgets what has not appeared.
+func (d *Dataset) Abandon() { d.drop() }

@@ -1,0 +1,362 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+var pprofParts = []string{"cpu", "slow", "heap", "mutex", "block", "goroutine", "threads", "allocations", "on-cpu", "off-cpu"}
+
+// pprof writes a profile as go tool pprof reads it
+// (https://github.com/google/pprof/blob/main/proto/profile.proto), gzipped. Profiles
+// of one kind are one: those of a time of their own, as CPU profiles are, are added
+// up; of those that count since the process started, or show a moment, the last of
+// each process stands for all. What the work was for is the label class.
+func pprof(s *Source, part string) (Writer, error) {
+	build := func() (*profile.Profile, error) { return s.recorded(part) }
+	switch part {
+	case "slow":
+		build = s.slowProfile
+	case "threads":
+		build = s.threadProfile
+	case "allocations":
+		build = s.allocationProfile
+	}
+	p, err := build()
+	if err != nil {
+		return nil, err
+	}
+	return func(w io.Writer) error { return p.Write(w) }, nil
+}
+
+// kindsOf are the kinds of profile, as the fact profile.kind names them, that a
+// part is made of.
+var kindsOf = map[string][]string{
+	"cpu":       {"cpu"},
+	"heap":      {"heap", "allocs"},
+	"mutex":     {"mutex"},
+	"block":     {"block"},
+	"goroutine": {"goroutine", "goroutineleak"},
+	"on-cpu":    {evidence.SampleOnCPU},
+	"off-cpu":   {evidence.SampleOffCPU},
+}
+
+// defaultOf is what of it go tool pprof shows unasked.
+var defaultOf = map[string]string{"cpu": "cpu", "heap": "inuse_space", "mutex": "delay", "block": "delay", "goroutine": "goroutine",
+	"on-cpu": evidence.SampleOnCPU, "off-cpu": evidence.SampleOffCPU}
+
+// missingProfile says how to record a part that is not there.
+var missingProfile = map[string]*Missing{
+	"cpu":       {"no CPU profile", profileBy("profile?seconds=10")},
+	"heap":      {"no heap profile", profileBy("heap")},
+	"mutex":     {"no mutex profile with samples", "it needs runtime.SetMutexProfileFraction in the program, then " + profileBy("mutex")},
+	"block":     {"no block profile with samples", "it needs runtime.SetBlockProfileRate in the program, then " + profileBy("block")},
+	"goroutine": {"no goroutine profile", profileBy("goroutine")},
+	"on-cpu":    {"no profile of running threads with the kernel's part", "sudo unstall record TARGET --kernel"},
+	"off-cpu":   {"no profile of waiting threads", "sudo unstall record TARGET --kernel"},
+}
+
+func profileBy(path string) string {
+	name, _, _ := strings.Cut(path, "?")
+	return "unstall record TARGET, or curl -o " + name + ".pb.gz 'http://HOST:PORT/debug/pprof/" + path + "'"
+}
+
+// taken is a profile of the bundle.
+type taken struct {
+	artifact evidence.ArtifactID
+	subject  evidence.SubjectID
+	from, to int64 // ns; from 0: since the process started
+}
+
+// window says whether the profile is of a time of its own.
+func (t *taken) window() bool { return t.from != 0 && t.to > t.from }
+
+// recorded merges the profiles of a kind.
+func (s *Source) recorded(part string) (*profile.Profile, error) {
+	b := s.Bundle
+	all := s.profilesOf(part)
+	p := newProfiler(s, len(s.about(all, nil)) > 1)
+	wanted := make(map[evidence.ArtifactID]bool)
+	for _, t := range all {
+		wanted[t.artifact] = true
+		p.spans(t)
+	}
+	x := &b.Samples
+	columns := make(map[evidence.NameID]int)
+	for i := range x.Len() {
+		if a, ok := x.Origin[i].Artifact(); ok && wanted[a] && columnOf(part, b.Names.Text(x.Type[i])) {
+			if _, ok := columns[x.Type[i]]; !ok {
+				columns[x.Type[i]] = p.column(b.Names.Text(x.Type[i]), b.Names.Text(x.Unit[i]))
+			}
+		}
+	}
+	if len(columns) == 0 {
+		return nil, missingProfile[part]
+	}
+	for i := range x.Len() {
+		a, ok := x.Origin[i].Artifact()
+		if !ok || !wanted[a] {
+			continue
+		}
+		c, ok := columns[x.Type[i]]
+		if !ok {
+			continue
+		}
+		k := sampleKey{subject: x.Subject[i], stack: x.Stack[i], class: x.Class[i]}
+		p.add(k, c, x.Value[i])
+	}
+	p.p.DefaultSampleType = defaultOf[part]
+	if part == "cpu" {
+		p.p.PeriodType = &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}
+		p.p.Period = s.period(all)
+	}
+	return p.done()
+}
+
+// columnOf leaves out what a dump of goroutines has beside their number.
+func columnOf(part, typ string) bool { return part != "goroutine" || typ != "waiting" }
+
+// profilesOf lists the profiles a part is made of.
+func (s *Source) profilesOf(part string) (out []taken) {
+	b := s.Bundle
+	last := make(map[evidence.SubjectID]int)
+	for _, f := range b.Facts {
+		a, ok := f.Origin.Artifact()
+		if !ok || f.Key != evidence.FactProfileKind || !slices.Contains(kindsOf[part], f.Value) {
+			continue
+		}
+		t := taken{artifact: a, subject: f.Subject, from: f.From, to: f.Until}
+		if part == "cpu" || t.window() {
+			out = append(out, t)
+			continue
+		}
+		n, seen := last[t.subject]
+		switch {
+		case !seen:
+			last[t.subject] = len(out)
+			out = append(out, t)
+		case t.to >= out[n].to:
+			out[n] = t
+		}
+	}
+	return out
+}
+
+// period is the CPU time between two samples, 0 if it is not the same in all.
+func (s *Source) period(all []taken) (ns int64) {
+	for _, f := range s.Bundle.Facts {
+		if a, ok := f.Origin.Artifact(); !ok || f.Key != evidence.FactProfileRate || f.Number <= 0 || !slices.ContainsFunc(all, func(t taken) bool { return t.artifact == a }) {
+			continue
+		}
+		p := int64(1e9/f.Number + .5)
+		if ns != 0 && p != ns {
+			return 0
+		}
+		ns = p
+	}
+	return ns
+}
+
+// slowProfile is the slow requests' time by stack: the outermost frame is what the
+// time was charged to, and a state without a stack has its name in place of one. The
+// first value sums to the slow time of the ledgers exactly.
+func (s *Source) slowProfile() (*profile.Profile, error) {
+	traced := s.traced()
+	if len(traced) == 0 {
+		return nil, missingStates
+	}
+	p := newProfiler(s, len(traced) > 1)
+	time := p.column("slow", "nanoseconds")
+	states := p.column("states", "count")
+	b := s.Bundle
+	for _, l := range traced {
+		p.spans(taken{artifact: l.Source, subject: l.Subject, from: l.From, to: l.To})
+		for _, row := range l.Slow {
+			route := b.Requests.Route.At(row)
+			l.Walk(row, func(_ int64, seg evidence.Segment, c *ledger.Charges) {
+				for m, ns := range c {
+					if ns == 0 {
+						continue
+					}
+					k := sampleKey{subject: l.Subject, stack: seg.Stack, route: route, state: seg.Kind, mechanism: ledger.Mechanism(m), charged: true}
+					if k.mechanism.Named() {
+						k.detail = seg.Cause
+					}
+					p.add(k, time, ns)
+					p.add(k, states, 1)
+				}
+			})
+		}
+	}
+	if len(p.samples) == 0 {
+		return nil, missingSlow(traced)
+	}
+	p.p.DefaultSampleType = "slow"
+	return p.done()
+}
+
+var missingStates = &Missing{"no request whose states are known", "give an execution trace: unstall record TARGET, or curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
+
+func missingSlow(ledgers []*ledger.Ledger) *Missing {
+	requests, highest := 0, int64(0)
+	for _, l := range ledgers {
+		requests += len(l.Rows)
+		highest = max(highest, l.Threshold)
+	}
+	over := shortly(highest)
+	if len(ledgers) > 1 {
+		over = "what is slow for its service"
+	}
+	return &Missing{"no slow request", fmt.Sprintf("none of %d took longer than %s; set --slo", requests, over)}
+}
+
+// sampleKey is what samples that are one have in common.
+type sampleKey struct {
+	subject   evidence.SubjectID
+	stack     evidence.StackID
+	class     evidence.NameID
+	route     evidence.NameID
+	detail    evidence.NameID
+	state     evidence.Kind
+	mechanism ledger.Mechanism
+	charged   bool
+	object    bool // class is the type of what was allocated: the innermost frame
+}
+
+// profiler builds a profile.
+type profiler struct {
+	s         *Source
+	p         *profile.Profile
+	several   bool // processes: then each sample says which
+	samples   map[sampleKey]*profile.Sample
+	order     []sampleKey // as they came, so that the same evidence gives the same bytes
+	functions map[function]*profile.Function
+	locations map[evidence.Frame]*profile.Location
+	roots     map[string]*profile.Location
+}
+
+type function struct{ name, file string }
+
+func newProfiler(s *Source, several bool) *profiler {
+	return &profiler{s: s, several: several, samples: make(map[sampleKey]*profile.Sample), functions: make(map[function]*profile.Function),
+		locations: make(map[evidence.Frame]*profile.Location), roots: make(map[string]*profile.Location),
+		// Without a mapping that has it all, go tool pprof looks for binaries.
+		p: &profile.Profile{Mapping: []*profile.Mapping{{ID: 1, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}}}}
+}
+
+// column adds a type of value.
+func (p *profiler) column(typ, unit string) int {
+	p.p.SampleType = append(p.p.SampleType, &profile.ValueType{Type: typ, Unit: unit})
+	return len(p.p.SampleType) - 1
+}
+
+// spans widens the profile's time by that of one it is made of.
+func (p *profiler) spans(t taken) {
+	if p.p.Mapping[0].File == "" {
+		p.p.Mapping[0].File = p.s.Bundle.Subjects[t.subject].Name
+	}
+	p.p.Comments = append(p.p.Comments, "from "+p.s.Bundle.Artifacts[t.artifact].Name)
+	if t.to == 0 {
+		return
+	}
+	if t.window() {
+		p.p.DurationNanos += t.to - t.from
+	} else {
+		t.from = t.to
+	}
+	if p.p.TimeNanos == 0 || t.from < p.p.TimeNanos {
+		p.p.TimeNanos = t.from
+	}
+}
+
+func (p *profiler) add(k sampleKey, column int, v int64) {
+	x := p.samples[k]
+	if x == nil {
+		x = &profile.Sample{Value: make([]int64, len(p.p.SampleType))}
+		p.samples[k] = x
+		p.order = append(p.order, k)
+	}
+	x.Value[column] += v
+}
+
+// done gives the samples their stacks and labels.
+func (p *profiler) done() (*profile.Profile, error) {
+	names := p.s.Bundle.Names
+	for _, k := range p.order {
+		x := p.samples[k]
+		x.Label = make(map[string][]string)
+		label := func(key, value string) {
+			if value != "" {
+				x.Label[key] = []string{value}
+			}
+		}
+		if k.object {
+			x.Location = append(x.Location, p.root(names.Text(k.class)))
+		}
+		for _, f := range p.s.Bundle.Stacks.Frames(k.stack) {
+			x.Location = append(x.Location, p.location(f))
+		}
+		if !k.object {
+			label("class", names.Text(k.class))
+		}
+		if p.several {
+			label("process", p.s.subject(k.subject))
+		}
+		if k.charged {
+			label("mechanism", k.mechanism.String())
+			label("state", k.state.String())
+			label("route", names.Text(k.route))
+			label("detail", names.Text(k.detail))
+			if len(x.Location) == 0 {
+				x.Location = append(x.Location, p.root("("+k.state.String()+")"))
+			}
+			x.Location = append(x.Location, p.root("["+k.mechanism.Title()+"]"))
+		}
+		if len(x.Location) == 0 {
+			x.Location = append(x.Location, p.root("(no stack)"))
+		}
+		p.p.Sample = append(p.p.Sample, x)
+	}
+	if err := p.p.CheckValid(); err != nil {
+		return nil, fmt.Errorf("pprof: %w", err)
+	}
+	return p.p, nil
+}
+
+func (p *profiler) location(f evidence.Frame) *profile.Location {
+	l := p.locations[f]
+	if l == nil {
+		l = p.newLocation(p.s.Bundle.Names.Text(f.Func), p.s.Bundle.Names.Text(f.File), int64(f.Line))
+		p.locations[f] = l
+	}
+	return l
+}
+
+// root is a frame that is no function of the program.
+func (p *profiler) root(name string) *profile.Location {
+	l := p.roots[name]
+	if l == nil {
+		l = p.newLocation(name, "", 0)
+		p.roots[name] = l
+	}
+	return l
+}
+
+func (p *profiler) newLocation(name, file string, line int64) *profile.Location {
+	fn := p.functions[function{name, file}]
+	if fn == nil {
+		fn = &profile.Function{ID: uint64(len(p.p.Function) + 1), Name: name, SystemName: name, Filename: file}
+		p.functions[function{name, file}] = fn
+		p.p.Function = append(p.p.Function, fn)
+	}
+	l := &profile.Location{ID: uint64(len(p.p.Location) + 1), Mapping: p.p.Mapping[0], Line: []profile.Line{{Function: fn, Line: line}}}
+	p.p.Location = append(p.p.Location, l)
+	return l
+}

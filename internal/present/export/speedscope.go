@@ -1,0 +1,318 @@
+package export
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// maxShown is how many of the slowest requests have a time line of their own in a
+// speedscope file; the program lists them by name.
+const maxShown = 100
+
+// speedscope writes a file for https://www.speedscope.app
+// (https://www.speedscope.app/file-format-schema.json): the CPU profile of each
+// process, how often its threads were seen where, who allocates what, the slow requests' time by what it
+// was charged to and by stack, and the slowest requests one by one, each with its
+// states in order and the stacks they were seen with. Profiles are written as they are
+// made; what they share, the frames, comes last.
+func speedscope(s *Source, _ string) (Writer, error) {
+	cpu := s.profilesOf("cpu")
+	traced := s.traced()
+	slowest := slowestOf(s, traced)
+	if known := len(slowest); known > maxShown {
+		slowest = slowest[:maxShown]
+		s.omit(fmt.Sprintf("the time lines of %d requests are left out: only those of the %d slowest are written", known-maxShown, maxShown))
+	}
+	if len(slowest) == 0 && !s.hasSamples(cpu) && s.Bundle.Names.Lookup(threads.SampleType) == 0 && len(s.allocating()) == 0 {
+		return nil, &Missing{"neither a CPU profile, a request whose states are known, a stack of a thread, nor who allocates", "unstall record TARGET records them"}
+	}
+	return func(w io.Writer) error {
+		f := &scope{s: s, w: bufio.NewWriterSize(w, 1<<16), frames: make(map[function]int)}
+		f.several = len(s.about(cpu, traced)) > 1
+		f.begin(strings.Join(s.about(cpu, traced), ", "))
+		f.cpu(cpu)
+		f.threads()
+		f.allocations()
+		for _, l := range traced {
+			f.slow(l)
+		}
+		for _, r := range slowest {
+			f.request(r)
+		}
+		return f.end()
+	}, nil
+}
+
+func (s *Source) hasSamples(all []taken) bool {
+	for i := range s.Bundle.Samples.Len() {
+		a, ok := s.Bundle.Samples.Origin[i].Artifact()
+		if ok && slices.ContainsFunc(all, func(t taken) bool { return t.artifact == a }) {
+			return true
+		}
+	}
+	return false
+}
+
+// shown is a request with a time line of its own.
+type shown struct {
+	l   *ledger.Ledger
+	row int
+}
+
+// slowestOf returns the slowest requests whose states are known, the slowest first.
+func slowestOf(s *Source, ledgers []*ledger.Ledger) (out []shown) {
+	r := &s.Bundle.Requests
+	for _, l := range ledgers {
+		for _, row := range l.Rows {
+			if len(r.Path(row)) > 0 {
+				out = append(out, shown{l, row})
+			}
+		}
+	}
+	sorting.By(out, func(x, y shown) int {
+		return cmp.Or(cmp.Compare(r.Latency(y.row), r.Latency(x.row)), cmp.Compare(x.row, y.row))
+	})
+	return out
+}
+
+// scope writes a speedscope file.
+type scope struct {
+	s       *Source
+	several bool // processes: then the name of each request says which
+	w       *bufio.Writer
+	frames  map[function]int
+	list    []function // by number
+	any     bool       // a profile was written
+	opened  []int      // the frames that are open, of the request being written
+	stack   []int
+}
+
+func (f *scope) begin(name string) {
+	f.w.WriteString(`{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"unstall",`)
+	f.w.WriteString(`"name":`)
+	f.text(name)
+	f.w.WriteString(`,"activeProfileIndex":0,"profiles":[`)
+}
+
+func (f *scope) end() error {
+	f.w.WriteString("\n],\"shared\":{\"frames\":[")
+	for i, x := range f.list {
+		if i > 0 {
+			f.w.WriteByte(',')
+		}
+		f.w.WriteString("\n{\"name\":")
+		f.text(x.name)
+		if x.file != "" {
+			f.w.WriteString(`,"file":`)
+			f.text(x.file)
+		}
+		f.w.WriteByte('}')
+	}
+	f.w.WriteString("\n]}}\n")
+	return f.w.Flush()
+}
+
+// text writes a string; bytes that are no UTF-8 become U+FFFD, as JSON knows none.
+func (f *scope) text(s string) {
+	quoted, _ := json.Marshal(s) // of a string it cannot fail
+	f.w.Write(quoted)
+}
+
+func (f *scope) number(v int64) { f.w.Write(strconv.AppendInt(f.w.AvailableBuffer(), v, 10)) }
+
+// frame returns the number of a frame.
+func (f *scope) frame(name, file string) int {
+	k := function{name, file}
+	n, ok := f.frames[k]
+	if !ok {
+		n = len(f.list)
+		f.frames[k] = n
+		f.list = append(f.list, k)
+	}
+	return n
+}
+
+// frames of a stack, outermost first, are appended to those given.
+func (f *scope) framesOf(to []int, stack evidence.StackID) []int {
+	frames := f.s.Bundle.Stacks.Frames(stack)
+	for i := len(frames) - 1; i >= 0; i-- {
+		to = append(to, f.frame(f.s.Bundle.Names.Text(frames[i].Func), f.s.Bundle.Names.Text(frames[i].File)))
+	}
+	return to
+}
+
+func (f *scope) profile(typ, name, unit string, from, to int64) {
+	if f.any {
+		f.w.WriteByte(',')
+	}
+	f.any = true
+	f.w.WriteString("\n{\"type\":\"" + typ + "\",\"name\":")
+	f.text(name)
+	f.w.WriteString(`,"unit":"` + unit + `","startValue":`)
+	f.number(from)
+	f.w.WriteString(`,"endValue":`)
+	f.number(to)
+}
+
+// sampled writes a profile of stacks and their weights. Each yields them in the
+// same order each time it is called.
+func (f *scope) sampled(name, unit string, each func(yield func(stack []int, weight int64))) {
+	var sum int64
+	each(func(_ []int, v int64) { sum += v })
+	if sum == 0 {
+		return
+	}
+	f.profile("sampled", name, unit, 0, sum)
+	f.w.WriteString(`,"samples":[`)
+	first := true
+	each(func(stack []int, _ int64) {
+		if !first {
+			f.w.WriteByte(',')
+		}
+		first = false
+		f.w.WriteByte('[')
+		for i, n := range stack {
+			if i > 0 {
+				f.w.WriteByte(',')
+			}
+			f.number(int64(n))
+		}
+		f.w.WriteByte(']')
+	})
+	f.w.WriteString(`],"weights":[`)
+	first = true
+	each(func(_ []int, v int64) {
+		if !first {
+			f.w.WriteByte(',')
+		}
+		first = false
+		f.number(v)
+	})
+	f.w.WriteString("]}")
+}
+
+// cpu writes the CPU profile of each process.
+func (f *scope) cpu(all []taken) {
+	x := &f.s.Bundle.Samples
+	var done []evidence.SubjectID
+	for _, t := range all {
+		if slices.Contains(done, t.subject) {
+			continue
+		}
+		done = append(done, t.subject)
+		f.sampled("CPU, "+f.s.subject(t.subject), "nanoseconds", func(yield func([]int, int64)) {
+			for i := range x.Len() {
+				a, ok := x.Origin[i].Artifact()
+				if ok && x.Subject[i] == t.subject && slices.ContainsFunc(all, func(t taken) bool { return t.artifact == a }) && f.s.Bundle.Names.Text(x.Unit[i]) == "nanoseconds" {
+					f.stack = f.framesOf(f.stack[:0], x.Stack[i])
+					yield(f.stack, x.Value[i])
+				}
+			}
+		})
+	}
+}
+
+// slow writes the slow requests' time by what it was charged to, and by stack.
+func (f *scope) slow(l *ledger.Ledger) {
+	type key struct {
+		mechanism ledger.Mechanism
+		state     evidence.Kind
+		stack     evidence.StackID
+	}
+	sums := make(map[key]int64)
+	var order []key
+	for _, row := range l.Slow {
+		l.Walk(row, func(_ int64, seg evidence.Segment, c *ledger.Charges) {
+			for m, ns := range c {
+				if ns == 0 {
+					continue
+				}
+				k := key{ledger.Mechanism(m), seg.Kind, seg.Stack}
+				if _, ok := sums[k]; !ok {
+					order = append(order, k)
+				}
+				sums[k] += ns
+			}
+		})
+	}
+	name := fmt.Sprintf("%d slow requests over %s, %s", len(l.Slow), shortly(l.Threshold), f.s.subject(l.Subject))
+	f.sampled(name, "nanoseconds", func(yield func([]int, int64)) {
+		for _, k := range order {
+			f.stack = append(f.stack[:0], f.frame("["+k.mechanism.Title()+"]", ""))
+			if k.stack == 0 {
+				f.stack = append(f.stack, f.frame("("+k.state.String()+")", ""))
+			}
+			f.stack = f.framesOf(f.stack, k.stack)
+			yield(f.stack, sums[k])
+		}
+	})
+}
+
+// request writes the time line of one request: below it its states, below each
+// the stack it was seen with.
+func (f *scope) request(r shown) {
+	b := f.s.Bundle
+	q := b.Requests.Row(r.row)
+	route := b.Names.Text(q.Route)
+	if route == "" {
+		route = "request"
+	}
+	name := fmt.Sprintf("%s ms %s", milliseconds(q.Latency()), route)
+	if f.s.anchored(q.Clock) {
+		name += " at " + time.Unix(0, q.Began()).UTC().Format("15:04:05.000000")
+	}
+	if q.Outcome != evidence.OK {
+		name += ", " + q.Outcome.String()
+	}
+	if f.several {
+		name += ", " + f.s.subject(q.Subject)
+	}
+	f.profile("evented", name, "nanoseconds", 0, q.Latency())
+	f.w.WriteString(`,"events":[`)
+	f.opened = f.opened[:0]
+	began, first := q.Began(), true
+	event := func(typ string, at int64, frame int) {
+		if !first {
+			f.w.WriteByte(',')
+		}
+		first = false
+		f.w.WriteString(`{"type":"` + typ + `","at":`)
+		f.number(at)
+		f.w.WriteString(`,"frame":`)
+		f.number(int64(frame))
+		f.w.WriteByte('}')
+	}
+	turn := func(at int64, to []int) {
+		same := 0
+		for same < len(to) && same < len(f.opened) && to[same] == f.opened[same] {
+			same++
+		}
+		for i := len(f.opened) - 1; i >= same; i-- {
+			event("C", at, f.opened[i])
+		}
+		for _, n := range to[same:] {
+			event("O", at, n)
+		}
+		f.opened = append(f.opened[:0], to...)
+	}
+	r.l.Walk(r.row, func(at int64, seg evidence.Segment, c *ledger.Charges) {
+		st := stateOf(seg, c)
+		f.stack = append(f.stack[:0], f.frame(route, ""), f.frame("["+st.title(b)+"]", ""))
+		f.stack = f.framesOf(f.stack, seg.Stack)
+		turn(at-began, f.stack)
+	})
+	turn(q.Latency(), nil)
+	f.w.WriteString("]}")
+}

@@ -1,0 +1,143 @@
+package export
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+var missingThreads = &Missing{"no stack of a thread", "unstall record TARGET records those of .NET processes and JVMs; dotnet-stack report -p PID and jcmd PID Thread.print do, too"}
+
+// stacks writes the stack of each thread as dotnet-stack report does
+// (https://github.com/dotnet/diagnostics/blob/main/src/Tools/dotnet-stack/ReportCommand.cs),
+// and of a JVM as jstack does, of each process the newest; a line before it says which.
+func stacks(s *Source, _ string) (Writer, error) {
+	t := threads.Of(s.Bundle, runtime.Stacks())
+	subjects := t.Subjects()
+	if len(subjects) == 0 {
+		return nil, missingThreads
+	}
+	return func(w io.Writer) error {
+		out := bufio.NewWriterSize(w, 1<<16)
+		for _, id := range subjects {
+			if len(subjects) > 1 {
+				fmt.Fprintf(out, "# %s\n", s.subject(id))
+			}
+			bursts := t.Bursts(id)
+			for _, l := range bursts[len(bursts)-1] {
+				if print, ok := printers[runtime.Of(s.Bundle.Subjects[id].Runtime).Dump]; ok {
+					print(s, out, &l)
+				}
+			}
+		}
+		return out.Flush()
+	}, nil
+}
+
+// printers write a thread as the tool of their name does.
+var printers = map[string]func(*Source, *bufio.Writer, *threads.Look){
+	"dotnet-stack": (*Source).thread,
+	"jstack":       (*Source).javaThread,
+}
+
+func (s *Source) thread(out *bufio.Writer, l *threads.Look) {
+	fmt.Fprintf(out, "Thread (0x%X):\n", int64(l.Lane))
+	for i, f := range s.Bundle.Stacks.Frames(l.Stack) {
+		name := s.Bundle.Names.Text(f.Func)
+		if i == 0 && l.View.State == evidence.Running {
+			out.WriteString("  CPU_TIME\n")
+		}
+		out.WriteString("  " + name + "\n")
+	}
+	out.WriteByte('\n')
+}
+
+// javaThread writes a thread as JavaThread::print_on does, as far as it is known.
+func (s *Source) javaThread(out *bufio.Writer, l *threads.Look) {
+	state := "WAITING"
+	switch {
+	case l.View.State == evidence.Running, l.View.State == evidence.NetWait, l.View.State == evidence.Syscall: // in native code it runs, to the JVM
+		state = "RUNNABLE"
+	case l.View.Pattern == "synchronized":
+		state = "BLOCKED"
+	}
+	fmt.Fprintf(out, "\"%s\" nid=%#x\n   java.lang.Thread.State: %s\n", cmp.Or(l.View.Pool, "thread"), int64(l.Lane), state)
+	lock := ""
+	for _, f := range s.Bundle.Stacks.Frames(l.Stack) {
+		switch name := s.Bundle.Names.Text(f.Func); {
+		case strings.HasPrefix(name, "- "): // stands below the innermost method
+			lock = strings.Replace(name, " (a ", " <0x0> (a ", 1)
+		case strings.HasPrefix(name, "["):
+		default:
+			where := "Unknown Source"
+			if file := s.Bundle.Names.Text(f.File); file != "" {
+				where = file
+				if f.Line > 0 {
+					where += fmt.Sprintf(":%d", f.Line)
+				}
+			}
+			fmt.Fprintf(out, "\tat %s(%s)\n", name, where)
+			if lock != "" {
+				fmt.Fprintf(out, "\t%s\n", lock)
+				lock = ""
+			}
+		}
+	}
+	out.WriteByte('\n')
+}
+
+// threadProfile is how often threads were seen where, in all looks; what each did is
+// the label class.
+func (s *Source) threadProfile() (*profile.Profile, error) {
+	t := threads.Of(s.Bundle, runtime.Stacks())
+	subjects := t.Subjects()
+	if len(subjects) == 0 {
+		return nil, missingThreads
+	}
+	p := newProfiler(s, len(subjects) > 1)
+	column := p.column(threads.SampleType, "count")
+	var seen []evidence.ArtifactID
+	for _, id := range subjects {
+		for _, l := range t.Looks(id) {
+			if a, ok := l.Origin.Artifact(); ok && !slices.Contains(seen, a) {
+				seen = append(seen, a)
+				p.spans(s.looked(id, a))
+			}
+			p.add(sampleKey{subject: id, stack: l.Stack, class: s.Bundle.Names.ID(l.View.Doing())}, column, int64(l.Count))
+		}
+	}
+	return p.done()
+}
+
+// looked is when an artifact's looks were taken.
+func (s *Source) looked(id evidence.SubjectID, a evidence.ArtifactID) taken {
+	out := taken{artifact: a, subject: id}
+	for _, c := range s.Bundle.Covered(id, evidence.CoverThreads) {
+		if of, ok := c.Origin.Artifact(); ok && of == a && s.anchored(c.Clock) {
+			out.from, out.to = c.From, c.Until
+		}
+	}
+	return out
+}
+
+// threads writes how often the threads of each process were seen where.
+func (f *scope) threads() {
+	t := threads.Of(f.s.Bundle, runtime.Stacks())
+	for _, id := range t.Subjects() {
+		f.sampled("threads seen, "+f.s.subject(id), "none", func(yield func([]int, int64)) {
+			for _, l := range t.Looks(id) {
+				f.stack = f.framesOf(append(f.stack[:0], f.frame("["+l.View.Doing()+"]", "")), l.Stack)
+				yield(f.stack, int64(l.Count))
+			}
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package html
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// axe is the script of https://github.com/dequelabs/axe-core.
+var axe = sync.OnceValues(func() (string, error) {
+	find := exec.Command("bash", "../../../dev/tools/axe.sh", "find")
+	var stderr bytes.Buffer
+	find.Stderr = &stderr
+	path, err := find.Output()
+	if err != nil {
+		return "", errors.New(strings.TrimSpace(stderr.String() + " " + err.Error()))
+	}
+	script, err := os.ReadFile(strings.TrimSpace(string(path)))
+	return string(script), err
+})
+
+// TestAxe holds all pages of the gallery against axe's rules, best practices too: in light
+// and dark, wide and narrow, folded and unfolded.
+func TestAxe(t *testing.T) {
+	script, err := axe()
+	if err != nil && os.Getenv("AXE") == "" {
+		t.Skipf("pages are not held against axe: %s", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	b := startBrowser(t)
+	files, err := filepath.Glob("../../../docs/gallery/*.html")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d pages in the gallery, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".html"), func(t *testing.T) {
+			p := b.open(t, file, wide)
+			eval[chromedp.Void](p, "{"+script+"}")
+			for _, c := range []struct {
+				name string
+				look
+				unfolded bool
+			}{{"light", wide, true}, {"narrow and dark", look{width: 400, height: 800, dark: true}, false}} {
+				p.look(c.look)
+				eval[chromedp.Void](p, `for (const d of document.querySelectorAll("details")) d.open = %s`, c.unfolded)
+				p.drawn()
+				for _, v := range eval[[]string](p, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v =>
+					v.id + " (" + v.impact + "): " + v.help + "\n" + v.nodes.slice(0, 5).map(n => "\t" + n.html.slice(0, 200) + "\n\t\t" + n.failureSummary.replace(/\s+/g, " ")).join("\n")))`) {
+					t.Errorf("%s: %s", c.name, v)
+				}
+			}
+		})
+	}
+}

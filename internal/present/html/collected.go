@@ -1,0 +1,265 @@
+package html
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/timeline"
+	"github.com/unstall/unstall/internal/present/html/template"
+	"github.com/unstall/unstall/internal/present/sentence"
+)
+
+// collectedView is what a garbage collector did, as viewers of GC logs show it.
+type collectedView struct {
+	N, H, Sub int
+	How       string
+	Figures   []figureView
+	Aria      string
+	SVG       template.HTML // how long pauses were; "": too few
+	Quantiles []figureView
+	Tables    []pausesView
+	Over      bool // the time line shows it over time
+}
+
+type figureView struct{ Title, Text, Note string }
+
+// pausesView is a table of pauses by what they have in common.
+type pausesView struct {
+	Title, Of string
+	Quantile  bool // some have a 99th percentile
+	Rows      []pausesRow
+}
+
+type pausesRow struct{ Name, Count, Total, Share, Mean, P99, Worst string }
+
+// collected shows what the collector of a timeline's subject did, nil: nobody watched it.
+func collected(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int) *collectedView {
+	if t == nil || t.Collected == nil {
+		return nil
+	}
+	c := t.Collected
+	v := &collectedView{N: n, H: h, Sub: sub}
+	var from []string
+	if c.Name != "" {
+		from = append(from, c.Name)
+	}
+	from = append(from, "from "+path.Base(c.Source), "over "+figure.Time(c.Watched*1e9))
+	v.How = sentence.Capital(strings.Join(from, ", ")) + "."
+	v.figures(t)
+	v.pauses(c)
+	for _, x := range []struct {
+		title, of string
+		rows      []timeline.Pauses
+	}{{"Why collections came, and how long each paused the program", "cause", c.Causes}, {"Pauses by kind", "kind", c.Kinds}} {
+		if len(x.rows) > 0 {
+			v.Tables = append(v.Tables, byName(x.title, x.of, x.rows, c))
+		}
+	}
+	for _, chart := range t.Charts {
+		v.Over = v.Over || chart.ID == "heap" || chart.ID == "collected" || chart.ID == "allocation"
+	}
+	return v
+}
+
+func (v *collectedView) figures(t *timeline.Timeline) {
+	c := t.Collected
+	put := func(title, text, note string) { v.Figures = append(v.Figures, figureView{title, text, note}) }
+	known := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+	if known(c.Stopped) && !c.Unlogged {
+		put("Throughput", throughput(c.Stopped), "of the time the program was not paused")
+	}
+	if known(c.Rate) {
+		put("Collections", often(c.Rate), "")
+	}
+	switch n := len(c.Pauses); {
+	case c.Unlogged:
+		put("Pauses", "not in the log", "it has the cycles of a collector that works beside the program, without their pauses")
+	case n == 0:
+		put("Pauses", "none", "")
+	default:
+		var total int64
+		for _, ns := range c.Pauses {
+			total += ns
+		}
+		put("Pauses", figure.Count(n), figure.Time(float64(total))+" in all")
+		put("Longest pause", figure.Time(float64(c.Pauses[n-1])), "")
+	}
+	if c.WorstOf > 0 && known(c.Stopped) && c.WorstShare > 2*c.Stopped {
+		put("Worst "+figure.Time(float64(c.WorstOf)), figure.Percent(c.WorstShare)+" paused", "from "+moment(t, c.Worst))
+	}
+	for _, x := range []struct {
+		title string
+		value float64
+		unit  string
+	}{{"Allocation rate", c.Alloc, "bytes/s"}, {"Promotion rate", c.Promoted, "bytes/s"}, {"Live heap", c.Live, "bytes"}, {"Heap goal", c.Goal, "bytes"}, {"Heap limit", c.Capacity, "bytes"}} {
+		if known(x.value) && x.value > 0 {
+			put(x.title, figure.Of(x.value, x.unit), "")
+		}
+	}
+}
+
+// moment is when something was: a time of day, or since the beginning of the recording.
+func moment(t *timeline.Timeline, at int64) string {
+	if t.Anchored {
+		return time.Unix(0, at).UTC().Format("2006-01-02 15:04:05") + " UTC"
+	}
+	return figure.Time(float64(at-t.From)) + " in"
+}
+
+// often is how often something comes, in the unit of time people would count it by.
+func often(perSecond float64) string {
+	switch {
+	case perSecond == 0:
+		return "none"
+	case perSecond >= .1:
+		return figure.Num(perSecond) + " per second"
+	case perSecond*60 >= 1:
+		return figure.Num(perSecond*60) + " per minute"
+	}
+	return figure.Num(perSecond*3600) + " per hour"
+}
+
+// throughput is the share of the time in which the program was not paused: with as many
+// nines as there are.
+func throughput(stopped float64) string {
+	switch p := 100 * (1 - stopped); {
+	case stopped == 0:
+		return "100 %"
+	case p < 99:
+		return figure.Percent(1 - stopped)
+	case p < 99.99:
+		return figure.Fixed(p, 2) + " %"
+	case p < 99.999:
+		return figure.Fixed(p, 3) + " %"
+	}
+	return "> 99.999 %"
+}
+
+// Quantiles that are told of so many pauses at least.
+var quantiles = []struct {
+	q     float64
+	title string
+	least int
+}{{.5, "p50", 1}, {.9, "p90", 10}, {.95, "p95", 20}, {.99, "p99", 100}, {.999, "p99.9", 1000}}
+
+func (v *collectedView) pauses(c *timeline.Collected) {
+	for _, x := range quantiles {
+		if len(c.Pauses) >= x.least && len(c.Pauses) > 1 {
+			v.Quantiles = append(v.Quantiles, figureView{Title: x.title, Text: figure.Time(float64(stats.Quantile(c.Pauses, x.q)))})
+		}
+	}
+	if n := len(c.Pauses); n > 1 {
+		v.Quantiles = append(v.Quantiles, figureView{Title: "longest", Text: figure.Time(float64(c.Pauses[n-1]))})
+	}
+	v.histogram(c.Pauses)
+}
+
+// byName is a table of pauses.
+func byName(title, of string, rows []timeline.Pauses, c *timeline.Collected) pausesView {
+	v := pausesView{Title: title, Of: of}
+	var all, these int64
+	for _, ns := range c.Pauses {
+		all += ns
+	}
+	for _, r := range rows {
+		these += r.Total
+	}
+	all = max(all, these) // .NET counts more of a collection than that the world stood still
+	for _, r := range rows {
+		row := pausesRow{Name: r.Name, Count: figure.Count(r.Count), Total: figure.Time(float64(r.Total)), Mean: figure.Time(float64(r.Mean)), Worst: figure.Time(float64(r.Worst))}
+		if all > 0 {
+			row.Share = figure.Percent(float64(r.Total) / float64(all))
+		}
+		if r.P99 > 0 {
+			row.P99, v.Quantile = figure.Time(float64(r.P99)), true
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return v
+}
+
+// The histogram's measures, in its own units.
+const (
+	histogramWidth, histogramHeight = 460, 190
+	histogramTop, histogramBottom   = 18, 34
+	histogramLeft, histogramRight   = 34, 30
+)
+
+// histogram draws how many pauses were how long: bars from 1 to 2 to 5 to 10 of each power
+// of ten.
+func (v *collectedView) histogram(pauses []int64) {
+	if len(pauses) < 5 || pauses[len(pauses)-1] <= 0 {
+		return
+	}
+	shortest := max(pauses[0], pauses[len(pauses)-1]/1e6, 1)
+	edges := steps(shortest, pauses[len(pauses)-1])
+	counts := make([]int, len(edges)-1)
+	most, at := 0, 0
+	for _, ns := range pauses {
+		for at < len(counts)-1 && ns >= edges[at+1] {
+			at++
+		}
+		counts[at]++
+		most = max(most, counts[at])
+	}
+	var out, said strings.Builder
+	width := float64(histogramWidth-histogramLeft-histogramRight) / float64(len(counts))
+	plot := float64(histogramHeight - histogramTop - histogramBottom)
+	bottom := float64(histogramHeight - histogramBottom)
+	for i, n := range counts {
+		x := histogramLeft + float64(i)*width
+		tall := plot * float64(n) / float64(most)
+		if n > 0 {
+			tall = max(tall, 1)
+			fmt.Fprintf(&out, `<rect class="bar" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, x+1, bottom-tall, max(width-2, 1), tall)
+			fmt.Fprintf(&out, `<text class="named" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, x+width/2, bottom-tall-4, brief(n))
+			if said.Len() > 0 {
+				said.WriteString(", ")
+			}
+			fmt.Fprintf(&said, "%s of %s to %s", figure.Count(n), figure.Time(float64(edges[i])), figure.Time(float64(edges[i+1])))
+		}
+	}
+	fmt.Fprintf(&out, `<line class="axis" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, histogramLeft, histogramWidth-histogramRight, bottom, bottom)
+	every := 1 + (len(edges)-1)/9
+	for i, e := range edges {
+		if i%every == 0 {
+			fmt.Fprintf(&out, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, histogramLeft+float64(i)*width, bottom+15, template.HTMLEscapeString(figure.Time(float64(e))))
+		}
+	}
+	fmt.Fprintf(&out, `<text x="%d" y="%d" text-anchor="middle">pause</text>`, histogramWidth/2, histogramHeight-3)
+	v.SVG = template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" aria-hidden="true" focusable="false">%s</svg>`, histogramWidth, histogramHeight, out.String()))
+	v.Aria = "How long pauses were: " + said.String()
+}
+
+// brief writes a count on a bar, where there is room for four digits.
+func brief(n int) string {
+	switch {
+	case n >= 1e6:
+		return figure.Num(float64(n)/1e6) + " M"
+	case n >= 1e4:
+		return figure.Fixed(float64(n)/1e3, 0) + " k"
+	}
+	return figure.Count(n)
+}
+
+// steps are 1, 2 and 5 times the powers of ten that hold a range, two at least.
+func steps(low, high int64) (out []int64) {
+	for decade := int64(1); ; decade *= 10 {
+		for _, k := range []int64{1, 2, 5} {
+			e := k * decade
+			if next := decade * map[int64]int64{1: 2, 2: 5, 5: 10}[k]; next <= low {
+				continue
+			}
+			out = append(out, e)
+			if e > high {
+				return out
+			}
+		}
+	}
+}

@@ -1,0 +1,451 @@
+package html
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/cause/all"
+	"github.com/unstall/unstall/internal/diagnose/timeline"
+	"github.com/unstall/unstall/internal/present/sentence"
+)
+
+// diagnosisView is a diagnosis in the words of the reports.
+type diagnosisView struct {
+	N     int
+	Title string // "" heads the page
+	// The levels of its headings: of the answer and what is beside that, of the
+	// sections and in them.
+	Top, Below, H, Sub int
+	// Contents are what can be jumped to, below the answer.
+	Contents []Link
+
+	Targets []targetView
+	Window  string
+	Sources []sentence.Source
+
+	Tone    string // "found", "calm", "plain"
+	First   *causeView
+	Slowed  string // how much is slow, and how much of it the first cause makes
+	Also    []*causeView
+	Overlap bool
+	State   string // what it comes to, in a word or two
+	Nothing string
+	Change  *changeView
+
+	Requests, Slow          []string
+	Since                   string
+	Worst                   []string // what the worst stretches show by themselves
+	NoRequests, AddRequests string
+	Dashboard               string // a link, "" none
+	Loads                   [][]string
+
+	Routes     []routeView
+	RouteHead  []string
+	RoutesOf   string // which requests they are of
+	RoutesLeft string
+
+	Where     *whereView
+	Through   *throughView
+	Stacks    []stacksView
+	Collected *collectedView
+	Views     []pictureView
+	Absent    []pictureView // what cannot be drawn, though it would say something of this
+	Causes    []*causeView
+	RuledOut  []diagnose.Verdict
+	Unseen    []unseenView
+	Open      []sentence.Open
+	Warnings  []warningView
+	Coverage  []coverageView
+	Several   bool
+}
+
+// routeView is a row of the table of routes.
+type routeView struct {
+	Route   string
+	Chosen  bool // it can be: the pictures are of the service whose route it is
+	Columns []string
+}
+
+type targetView struct {
+	Name  string
+	About []string
+}
+
+// causeView is a supported cause.
+type causeView struct {
+	ID          string // in the page
+	H, Sub      int
+	Cause       string
+	How         []string // the mechanism, in paragraphs
+	Least       string   // from which evidence on it is named
+	Subject     string   // "" goes without saying
+	Sentence    string
+	Cost        string
+	Evidence    []evidenceView
+	Fix         []diagnose.Fix
+	Predictions []predictionView
+	Frontier    *frontierView
+}
+
+// two says whether what is to be done and what that brings stand side by side.
+func two(c *causeView) bool {
+	return len(c.Fix) > 0 && (len(c.Predictions) > 0 || c.Frontier != nil)
+}
+
+type evidenceView struct{ Figure, Text, Origin string }
+
+type predictionView struct{ Metric, Now, Then, Range, Change string }
+
+// changeView is what to change, in brief.
+type changeView struct {
+	ID            string
+	How           bool // its mechanism is explained
+	Setting, Text string
+	Predicted     []predictionView
+}
+
+type unseenView struct{ Text, Do string }
+
+type warningView struct{ Count, Text, Origin string }
+
+type coverageView struct{ Kind, Subject, When, Lost string }
+
+func (p Diagnosed) add(doc *document) error {
+	d := p.Diagnosis
+	v := &diagnosisView{N: doc.diagnoses, Title: p.Title, Top: 1, Below: 2, H: 2, Sub: 3,
+		NoRequests: sentence.NoRequests(d), AddRequests: sentence.AddRequests(d), Dashboard: d.Dashboard}
+	doc.diagnoses++
+	if p.Title != "" {
+		v.Top, v.Below, v.H, v.Sub = 3, 4, 3, 4
+	} else {
+		doc.Head = v
+	}
+	t := d.Timeline()
+	if err := doc.draw(v.N, t); err != nil {
+		return err
+	}
+	v.about(d, t)
+	v.answer(d)
+	v.Where = where(d, v.N, v.H)
+	v.Through = through(d, v.N, v.H)
+	v.Stacks = stacks(d, v.N, v.H, v.Sub)
+	v.Collected = collected(d, t, v.N, v.H, v.Sub)
+	v.Views, v.Absent = present(d, pictures(t, v.N, v.H))
+	v.rest(d)
+	if p.Title == "" {
+		v.contents(doc.Machine != "", p.After)
+	}
+	doc.Parts = append(doc.Parts, partView{Diagnosis: v})
+	return nil
+}
+
+// choice says whether one of the routes can be chosen.
+func choice(v *diagnosisView) bool {
+	return slices.ContainsFunc(v.Routes, func(r routeView) bool { return r.Chosen })
+}
+
+// title names a diagnosis: whom it is about and what was found.
+func title(d *diagnose.Diagnosis) string {
+	label, _ := answer(d)
+	if len(d.Targets) > 0 {
+		name, _ := sentence.Target(d.Targets[0])
+		return name + ": " + label
+	}
+	return label
+}
+
+func (v *diagnosisView) about(d *diagnose.Diagnosis, t *timeline.Timeline) {
+	for _, x := range d.Targets {
+		name, about := sentence.Target(x)
+		v.Targets = append(v.Targets, targetView{name, about})
+	}
+	v.Window = sentence.Window(d.Window)
+	v.Sources = sentence.Sources(d.Sources)
+	v.Several = sentence.Several(d)
+	v.Worst = sentence.Stretches(d)
+	if r := d.Requests; r != nil {
+		v.Requests, v.Slow, v.Since = sentence.Requests(r), sentence.Slow(r), sentence.Since(d)
+		if len(d.Routes) == 1 && d.Routes[0].Route != "" {
+			v.Requests = append(v.Requests, "all of "+d.Routes[0].Route)
+		}
+	}
+	if len(d.Routes) > 1 {
+		rows := sentence.Routes(d, min(len(d.Routes), mostRoutes))
+		v.RouteHead = rows[0]
+		for i, row := range rows[1:] {
+			v.Routes = append(v.Routes, routeView{d.Routes[i].Route, t != nil && (!v.Several || d.Routes[i].Subject == t.Subject), row})
+		}
+		if r := d.Requests; r != nil {
+			v.RoutesOf = "All " + figure.Plural(r.Count, "request") + " in " + path.Base(r.Source) + "."
+		}
+		if left := len(d.Routes) + d.RoutesLeft - len(v.Routes); left > 0 {
+			v.RoutesLeft = figure.Count(left)
+		}
+	}
+	for _, l := range sentence.Loads(d) {
+		v.Loads = append(v.Loads, sentence.Load(d, l))
+	}
+}
+
+// answer says which causes hold, what they cost and what to change.
+func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
+	supported, open, ruledOut := sentence.Split(d)
+	supported = sentence.Once(supported)
+	v.State = sentence.State(d)
+	costs := 0
+	for i := range supported {
+		c := v.cause(d, &supported[i], i)
+		if supported[i].Saves != nil {
+			costs++
+		}
+		v.Causes = append(v.Causes, c)
+	}
+	v.RuledOut, v.Open = figuresFirst(ruledOut), sentence.NotSeen(open)
+	v.Overlap = costs > 1
+	if len(v.Causes) > 0 {
+		v.Tone, v.First, v.Also = "found", v.Causes[0], v.Causes[1:]
+		if share, _ := sentence.Share(d, &supported[0]); share != "" {
+			v.Slowed = sentence.SlowPart(d.Requests) + " " + v.First.Cost
+		} else {
+			v.Slowed = v.First.Cost
+		}
+		v.Change = change(v.First)
+		return
+	}
+	v.Nothing, v.Tone = sentence.Nothing(d, open, ruledOut), "calm plain"
+	if !sentence.Healthy(d) {
+		v.Tone = "plain"
+	}
+}
+
+func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int) *causeView {
+	c := &causeView{ID: fmt.Sprintf("cause-%d-%d", v.N, i+1), H: v.H, Sub: v.Sub, Cause: x.Cause, Sentence: x.Title, Cost: sentence.Cost(d, x), Fix: x.Fix}
+	c.How, c.Least = explained(x.Cause)
+	if x.Subject != "" && v.Several {
+		c.Subject = x.Subject
+	}
+	if c.Cost == "" && x.Summary != "" && !sentence.Said(x.Title, x.Summary) {
+		c.Cost = strings.TrimSuffix(sentence.Capital(x.Summary), ".") + "."
+	}
+	for _, e := range x.Evidence {
+		c.Evidence = append(c.Evidence, evidenceView{sentence.Figure(&e), e.Text, e.Origin})
+	}
+	for _, p := range x.Prediction {
+		c.Predictions = append(c.Predictions, prediction(p))
+	}
+	if f := frontier(x.Frontier); f != nil && f.SVG != "" {
+		c.Frontier = f
+	}
+	return c
+}
+
+// explained is what `unstall causes ID` says of a cause, in paragraphs.
+func explained(id string) (how []string, least string) {
+	for _, k := range all.Causes {
+		if k.ID == id {
+			for p := range strings.SplitSeq(strings.TrimSpace(k.Doc), "\n\n") {
+				how = append(how, strings.Join(strings.Fields(p), " "))
+			}
+			return how, k.Least
+		}
+	}
+	return nil, ""
+}
+
+func prediction(p diagnose.Prediction) predictionView {
+	v := predictionView{Metric: p.Metric, Now: of(p.Now, p.Unit), Then: of(p.Then, p.Unit), Change: figure.Change(p.Now, p.Then, nil, nil, p.Unit)}
+	if p.Low != nil && p.High != nil {
+		factor, unit := figure.Scale(p.Unit, max(math.Abs(*p.Low), math.Abs(*p.High)))
+		v.Range = figure.Range(p.Low, p.High, factor, unit)
+	}
+	return v
+}
+
+func of(v *float64, unit string) string {
+	if v == nil {
+		return figure.Unknown
+	}
+	return figure.Of(*v, unit)
+}
+
+// change is the first fix of a cause that says what to do, nil if none does.
+func change(c *causeView) *changeView {
+	v := &changeView{ID: c.ID, How: len(c.How) > 0, Predicted: c.Predictions}
+	if len(v.Predicted) > mostPredicted {
+		v.Predicted = v.Predicted[:mostPredicted]
+	}
+	if len(c.Fix) > 0 {
+		f := c.Fix[0]
+		if v.Setting = f.Setting; v.Setting == "" {
+			v.Text = f.Text
+		}
+		return v
+	}
+	if len(v.Predicted) == 0 {
+		return nil
+	}
+	return v
+}
+
+// mostRoutes are shown; the JSON form has more.
+const mostRoutes = 20
+
+// mostPredicted effects are shown beside the answer; all are further down.
+const mostPredicted = 5
+
+// figuresFirst puts verdicts without a figure last, as in the terminal.
+func figuresFirst(verdicts []diagnose.Verdict) []diagnose.Verdict {
+	var with, without []diagnose.Verdict
+	for _, v := range verdicts {
+		if v.Summary == "" {
+			without = append(without, v)
+		} else {
+			with = append(with, v)
+		}
+	}
+	return append(with, without...)
+}
+
+func (v *diagnosisView) rest(d *diagnose.Diagnosis) {
+	for _, u := range d.NotSeen {
+		v.Unseen = append(v.Unseen, unseenView{sentence.Unseen(u), u.Do})
+	}
+	for _, w := range d.Warnings {
+		x := warningView{Text: w.Text, Origin: w.Origin}
+		if w.Count > 1 {
+			x.Count = figure.Count(w.Count)
+		}
+		v.Warnings = append(v.Warnings, x)
+	}
+	v.coverage(d)
+}
+
+// coverage says what was watched and when: the time that was watched at all, by
+// whatever there was.
+func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
+	type key struct{ kind, subject string }
+	of := make(map[key][]diagnose.Coverage)
+	var order []key
+	for _, c := range d.Coverage {
+		k := key{c.Kind, c.Subject}
+		if of[k] == nil {
+			order = append(order, k)
+		}
+		of[k] = append(of[k], c)
+	}
+	for _, k := range order {
+		x := coverageView{Kind: k.kind, Subject: k.subject, When: watched(of[k])}
+		if k.kind == evidence.CoverStates && !onGoroutines(d, k.subject) {
+			x.Kind = "states of requests"
+		}
+		var lost int64
+		for _, c := range of[k] {
+			lost += c.Lost
+		}
+		if lost > 0 {
+			x.Lost = figure.Count(lost)
+		}
+		v.Coverage = append(v.Coverage, x)
+	}
+}
+
+// onGoroutines says whether a subject's requests run on goroutines, as far as is
+// known.
+func onGoroutines(d *diagnose.Diagnosis, subject string) bool {
+	for _, t := range d.Targets {
+		if t.ID == subject {
+			return runtime.Of(t.Runtime).Lane == runtime.Go.Lane
+		}
+	}
+	return true
+}
+
+// watched writes when something was looked at, "" if that is not known.
+func watched(all []diagnose.Coverage) string {
+	var longest float64
+	spans := make([]diagnose.Coverage, 0, len(all))
+	for _, c := range all {
+		longest = max(longest, c.Seconds)
+		if c.From != nil && c.Until != nil {
+			spans = append(spans, c)
+		}
+	}
+	if len(spans) == 0 && longest == 0 {
+		return "at an unknown time"
+	}
+	if len(spans) == 0 {
+		return sentence.Window(diagnose.Window{Duration: cause.Number(longest)})
+	}
+	sorting.By(spans, func(a, b diagnose.Coverage) int { return a.From.Compare(*b.From) })
+	from, until := *spans[0].From, *spans[0].Until
+	pieces, total := 1, time.Duration(0)
+	begin := from
+	for _, c := range spans[1:] {
+		if c.From.After(until) {
+			pieces, total = pieces+1, total+until.Sub(begin)
+			begin, until = *c.From, *c.Until
+		} else if c.Until.After(until) {
+			until = *c.Until
+		}
+	}
+	total += until.Sub(begin)
+	s := sentence.Window(diagnose.Window{Start: &from, End: &until})
+	if total > 0 {
+		s += ", " + figure.Time(float64(total))
+	}
+	if pieces > 1 {
+		s += " in " + figure.Count(pieces) + " pieces"
+	}
+	return s
+}
+
+// contents lists what is below the answer.
+func (v *diagnosisView) contents(json bool, after []Link) {
+	add := func(id, title string) { v.Contents = append(v.Contents, Link{id, title}) }
+	at := func(name string) string { return fmt.Sprintf("%s-%d", name, v.N) }
+	if len(v.Routes) > 0 {
+		add(at("routes"), "Routes")
+	}
+	if v.Where != nil {
+		add(at("where"), "Where the time went")
+	}
+	if v.Through != nil {
+		add(at("through"), "Through the stack")
+	}
+	for _, x := range v.Stacks {
+		add(x.ID, x.Title)
+	}
+	if v.Collected != nil {
+		add(at("collected"), "Garbage collection")
+	}
+	for _, p := range v.Views {
+		if p.Present {
+			add(at(p.Kind), p.Title)
+		}
+	}
+	for _, c := range v.Causes {
+		add(c.ID, "Why: "+c.Cause)
+	}
+	if len(v.RuledOut) > 0 {
+		add(at("ruled-out"), "Ruled out")
+	}
+	add(at("not-seen"), "Not seen")
+	if len(v.Warnings) > 0 {
+		add(at("warnings"), "Warnings")
+	}
+	add(at("sources"), "Sources")
+	if json {
+		v.Contents = append(v.Contents, Link{"json", "As JSON"})
+	}
+	v.Contents = append(v.Contents, after...)
+}

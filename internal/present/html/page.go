@@ -1,0 +1,339 @@
+package html
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/timeline"
+	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/present/html/app"
+	"github.com/unstall/unstall/internal/present/html/template"
+	"github.com/unstall/unstall/internal/present/sentence"
+)
+
+// Page is a document of parts, in the order they are shown.
+type Page struct {
+	Title   string
+	Strip   []string // what heads the page above all parts, "" nothing
+	Version string   // of the tool
+	Repeat  []string // commands that make the page again
+	Home    string   // address of the list it was opened from, "" none
+	Parts   []Part
+}
+
+// Part is a diagnosis, a comparison, a prediction or tables.
+type Part interface{ add(*document) error }
+
+// Diagnosed is a diagnosis. The one without a title is the page's own, and heads
+// it; any other gets a chapter.
+type Diagnosed struct {
+	Title     string
+	Diagnosis *diagnose.Diagnosis
+	After     []Link // what the page has besides, for the list of its contents
+}
+
+// Link is a place in the page.
+type Link struct{ ID, Title string }
+
+// Compared is a comparison. Before and After are the diagnoses of its sides, nil
+// if they are not known; their answers are shown side by side.
+type Compared struct {
+	ID, Title     string // "": numbered, and named after the sides
+	Comparison    *compare.Comparison
+	Before, After *diagnose.Diagnosis
+	Lead          bool // it heads the page
+}
+
+// Table is rows of cells below a title.
+type Table struct {
+	ID, Title string
+	How       string // how to read it, "" nothing
+	Columns   []Column
+	Head      int // the column that names the row
+	Rows      [][]Cell
+}
+
+// Column is one of a table.
+type Column struct {
+	Name   string
+	Number bool // it is set flush right
+}
+
+// Cell is a text in a table.
+type Cell struct {
+	Text  string
+	Class string // "good", "bad", "muted", "strong", ""
+	Code  bool
+}
+
+// Tables are a part.
+type Tables []Table
+
+// document is what the templates show.
+type document struct {
+	Title, Version     string
+	Policy, Home       string
+	Forms              bool // it has forms, which lead to where it is from
+	Refresh            int  // seconds
+	Style, AppStyle    template.CSS
+	Script, AppScript  template.JS
+	Strip, Repeat      []string
+	Machine            string         // the command whose JSON says the same, "" none
+	Head               *diagnosisView // that the page is about, nil: several
+	Parts              []partView
+	Data               []data
+	diagnoses, compare int
+}
+
+type partView struct {
+	Diagnosis  *diagnosisView
+	Comparison *comparisonView
+	Prediction *predictedView
+	Tables     []Table
+	Contents   []Link
+	Shelf      *Shelf
+	Notice     *Notice
+}
+
+// data is a timeline for the scripts.
+type data struct {
+	N    int
+	JSON template.JS
+}
+
+// Write renders the page.
+func (p Page) Write(w io.Writer) error {
+	d := &document{Title: p.Title + " · unstall", Version: p.Version, Strip: p.Strip, Repeat: p.Repeat, Home: p.Home}
+	d.Machine = machine(p.Repeat)
+	for _, part := range p.Parts {
+		if err := part.add(d); err != nil {
+			return err
+		}
+	}
+	d.Style, d.Script = template.CSS(style()), template.JS(script())
+	if len(d.Data) > 0 {
+		d.AppStyle, d.AppScript = template.CSS(visible(app.Style())), template.JS(visible(app.Script()))
+	}
+	for _, s := range []string{string(d.Script), string(d.AppScript), string(d.Style), string(d.AppStyle)} {
+		if closes(s) {
+			return errors.New("html report: a script or style of the page would end itself")
+		}
+	}
+	d.Policy = policy(d.Forms, string(d.Style), string(d.AppStyle), string(d.Script), string(d.AppScript))
+	out := bufio.NewWriterSize(w, 1<<16)
+	if err := pages().Execute(printable{out}, "page", d); err != nil {
+		return fmt.Errorf("html report: %w", err)
+	}
+	return out.Flush()
+}
+
+// machine is the command that writes JSON where the first of some writes a page.
+func machine(repeat []string) string {
+	if len(repeat) == 0 {
+		return ""
+	}
+	return output.ReplaceAllString(repeat[0], "") + " --format json"
+}
+
+// output are the flags of a command that say what to write where.
+var output = regexp.MustCompile(` (?:-o|--output|--format)[ =]\S+`)
+
+// closes says whether a text holds the end of the element it is put in.
+func closes(s string) bool {
+	s = strings.ToLower(s)
+	return strings.Contains(s, "</script") || strings.Contains(s, "</style") || strings.Contains(s, "<!--")
+}
+
+// policy lets the page's own styles and scripts run, forms lead to where it is from, and forbids
+// all else.
+func policy(forms bool, style, appStyle, script, appScript string) string {
+	sources := func(texts ...string) (s string) {
+		for _, t := range texts {
+			if t != "" {
+				sum := sha256.Sum256([]byte(t))
+				s += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+			}
+		}
+		return s
+	}
+	action := "'none'"
+	if forms {
+		action = "'self'"
+	}
+	return "default-src 'none'; img-src data:; base-uri 'none'; form-action " + action + "; style-src" + sources(style, appStyle) + "; script-src" + sources(script, appScript)
+}
+
+// draw adds a timeline to the data of the page, nil if there is nothing to draw.
+func (d *document) draw(n int, t *timeline.Timeline) error {
+	if t == nil {
+		return nil
+	}
+	payload, err := app.Payload(t)
+	if err != nil {
+		return fmt.Errorf("html report: %w", err)
+	}
+	// Inside a string of JSON this is the same text, and it cannot end the element.
+	payload = bytes.ReplaceAll(payload, []byte("<"), []byte(`\u003c`))
+	d.Data = append(d.Data, data{n, template.JS(payload)})
+	return nil
+}
+
+// answer is the first cause, or that there is none, in a few words and in a
+// sentence.
+func answer(d *diagnose.Diagnosis) (label, text string) {
+	supported, open, ruledOut := sentence.Split(d)
+	if len(supported) == 0 {
+		return sentence.State(d), sentence.Nothing(d, open, ruledOut)
+	}
+	text = supported[0].Title
+	if cost := sentence.Cost(d, &supported[0]); cost != "" {
+		text += " " + cost
+	}
+	return supported[0].Cause, text
+}
+
+//go:embed page
+var files embed.FS
+
+// What pages are made of is read when the first is made: most starts of the program make none.
+var (
+	pages = sync.OnceValue(func() *template.Set {
+		return template.Must(template.ParseFS(files, "page/*.tmpl", template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted, "function": function, "two": two, "choice": choice, "when": when, "long": long}))
+	})
+	style  = sync.OnceValue(func() string { return visible(colours(read("colours.css")) + read("page.css")) })
+	script = sync.OnceValue(func() string { return visible(read("page.js")) })
+)
+
+func read(name string) string {
+	b, err := files.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(b)
+}
+
+// colours makes the rules of both themes of the two lists of colours: the system's
+// choice, unless the reader made another; paper is light.
+func colours(css string) string {
+	light, dark, _ := strings.Cut(css, "/*dark*/")
+	only := func(s, selector string) string { return strings.Replace(s, ":root {", selector+" {", 1) }
+	return light +
+		"@media (prefers-color-scheme: dark) {\n" + only(dark, ":root:not([data-theme=\"light\"])") + "}\n" +
+		only(dark, ":root[data-theme=\"dark\"]") +
+		"@media print {\n" + only(light[strings.Index(light, ":root {"):], ":root, :root[data-theme], :root:not([data-theme=\"light\"])") + "}\n"
+}
+
+// heading writes a heading of a level, by whose id the section `of` is named.
+func heading(level int, text, of string) template.HTML {
+	return template.HTML(fmt.Sprintf(`<h%d id="%s-title">%s</h%d>`, level, template.HTMLEscapeString(of), template.HTMLEscapeString(text), level))
+}
+
+// subheading writes a heading that looks smaller than its level, inside a section.
+func subheading(level int, text string) template.HTML {
+	return template.HTML(fmt.Sprintf(`<h%d class="sub">%s</h%d>`, level, template.HTMLEscapeString(text), level))
+}
+
+// headline writes the answer: a sentence and, below it, what that costs.
+func headline(level int, text, cost string) template.HTML {
+	s, class := template.HTML(breakable.ReplaceAllString(string(prose(text)), "$1.<wbr>$2")), "headline"
+	if utf8.RuneCountInString(text) > longHeadline {
+		class += " long"
+	}
+	if cost != "" {
+		s += ` <span class="cost">` + prose(cost) + "</span>"
+	}
+	return template.HTML(fmt.Sprintf(`<h%d class="%s">%s</h%d>`, level, class, s, level))
+}
+
+// breakable are long names, whose lines may break after a point.
+var breakable = regexp.MustCompile(`(\pL{3,})\.(\pL{3,})`)
+
+// longHeadline is from how many characters on a sentence is set smaller.
+const longHeadline = 110
+
+// together are what a line is not broken in: a figure and its unit, a flag.
+var together = regexp.MustCompile(`[−+<~≥≤]?[0-9][0-9.,–−]* (?:ns|µs|ms|s|min|h|days|B|KiB|MiB|GiB|TiB|%|/s|[KMG]iB/s|CPUs?)(?:[^\pL\pN]|$)|(?:^|\s)-[-\w:+=./]{1,30}`)
+
+// prose writes a text whose lines break where they are read best.
+func prose(text string) template.HTML {
+	var b strings.Builder
+	last := 0
+	for _, at := range together.FindAllStringIndex(text, -1) {
+		b.WriteString(template.HTMLEscapeString(text[last:at[0]]))
+		piece := text[at[0]:at[1]]
+		lead := piece[:len(piece)-len(strings.TrimLeft(piece, " \t\n"))]
+		b.WriteString(lead + `<span class="n">` + template.HTMLEscapeString(piece[len(lead):]) + "</span>")
+		last = at[1]
+	}
+	b.WriteString(template.HTMLEscapeString(text[last:]))
+	return template.HTML(b.String())
+}
+
+// command writes what is to be copied, which breaks between its words only.
+func command(text string) template.HTML {
+	words := strings.Split(text, " ")
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		w = template.HTMLEscapeString(w)
+		if len(w) > 0 && len(w) <= longestWord {
+			w = `<span class="n">` + w + "</span>"
+		}
+		b.WriteString(w)
+	}
+	return template.HTML(b.String())
+}
+
+// pasted says whether a fix's code is to be copied: lines of a program, or a command
+// with options. A name, such as that of a lock, only says where to look.
+func pasted(code string) bool {
+	return strings.Contains(code, "\n") || strings.Contains(code, " -")
+}
+
+// longestWord of a command fits on a telephone's line.
+const longestWord = 36
+
+// printable passes text on without what cannot be seen and changes what can:
+// control characters, and those that turn the direction of writing. What was
+// logged may hold both. Templates write whole texts, so no rune is in two pieces.
+type printable struct{ w io.Writer }
+
+func (p printable) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(p.w, visible(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// visible replaces what cannot be seen.
+func visible(s string) string {
+	for _, r := range s {
+		if invisible(r) {
+			return strings.Map(func(r rune) rune {
+				if invisible(r) {
+					return unicode.ReplacementChar
+				}
+				return r
+			}, s)
+		}
+	}
+	return s
+}
+
+func invisible(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+}

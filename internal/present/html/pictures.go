@@ -1,0 +1,109 @@
+package html
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/timeline"
+)
+
+// pictureView is a place that a script draws in.
+type pictureView struct {
+	Kind    string
+	N, H    int
+	Title   string
+	How     string // how to read it
+	Present bool
+	// Without it: what is missing, and the command that records it.
+	Missing, Do string
+	Omitted     []string
+}
+
+// pictures lists what can be seen of a timeline, nil: nothing was kept of it.
+func pictures(t *timeline.Timeline, n, h int) []pictureView {
+	if t == nil {
+		return nil
+	}
+	all := []pictureView{
+		{
+			Kind: "timeline", Title: "Timeline",
+			How: "A point is a request: when it began, how long it took. Those above the line are slow. Below, on the same axis, what the runtime and the host did meanwhile. " +
+				"Drag to look closer, double-click to see all of it; a click on a slow request shows what it waited for.",
+			Present: len(t.Requests)+len(t.Bands)+len(t.Charts) > 0,
+			Missing: "Nothing here has a time: add an access log, an execution trace, a gctrace log, or record the process",
+			Do:      "unstall record PID",
+		},
+		{
+			Kind: "request", Title: "One slow request",
+			How:     "What one request did and waited for, from its beginning to its end, and who held what it waited for. Every part of it is in the ledger above.",
+			Present: len(t.Slow) > 0,
+			Missing: "It is not known what slow requests waited for. An execution trace of a few seconds under load shows it",
+			Do:      "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'",
+		},
+		{
+			Kind: "processors", Title: "Processors",
+			How: "What each processor (P) of the Go scheduler ran: requests, requests that help GC mark (mark assist), GC workers, and everything else. " +
+				"A request that is ready to run waits while others hold every processor.",
+			Present: len(t.Processors) > 0,
+			Missing: "No execution trace of a Go program is in the evidence, so it is not known what its processors ran",
+			Do:      "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'",
+		},
+		{
+			Kind: "flames", Title: "Flames",
+			How:     "Time or samples by stack: the wider, the more; callers are above what they call. Click a part to see only that; search shows the share of a function in the whole.",
+			Present: len(t.Flames) > 0,
+			Missing: "No profile and no stacks are in the evidence",
+			Do:      "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=30'",
+		},
+	}
+	if len(t.Requests) == 0 {
+		all[0].How = "What the runtime and the host did over time. Drag to look closer, double-click to see all of it."
+	}
+	if t.Lanes == "thread" {
+		all = ofThreads(all)
+	}
+	for i := range all {
+		all[i].N, all[i].H = n, h
+	}
+	all[0].Omitted = t.Omitted
+	return all
+}
+
+// present parts what can be drawn from what cannot and would say something of this
+// diagnosis: only who has slow requests misses their states, and only Go has
+// processors (P) to look at.
+func present(d *diagnose.Diagnosis, all []pictureView) (drawn, absent []pictureView) {
+	known := slices.ContainsFunc(d.Targets, func(t diagnose.Target) bool { return t.Runtime != "" })
+	slow := d.Requests != nil && d.Requests.Slow > 0
+	for _, p := range all {
+		switch {
+		case p.Present:
+			drawn = append(drawn, p)
+		case p.Kind == "timeline", slow && p.Kind == "request", slow && known:
+			absent = append(absent, p)
+		}
+	}
+	return drawn, absent
+}
+
+// ofThreads is what can be seen of a process whose requests run on threads: what is
+// missing is recorded in another way than of Go, and nobody knows what its
+// processors ran.
+func ofThreads(all []pictureView) (out []pictureView) {
+	for _, p := range all {
+		switch p.Kind {
+		case "timeline":
+			p.Missing = "Nothing in the evidence has a time: add an access log or the collector's log, or record the process"
+		case "processors":
+			if !p.Present {
+				continue
+			}
+		case "request":
+			p.Missing, p.Do = "It is not known what slow requests waited for. A recording of the requests and their threads under load shows it", "unstall record PID"
+		case "flames":
+			p.Missing, p.Do = "No stacks are in the evidence", "unstall record PID"
+		}
+		out = append(out, p)
+	}
+	return out
+}

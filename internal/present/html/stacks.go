@@ -1,0 +1,265 @@
+package html
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/present/html/template"
+	"github.com/unstall/unstall/internal/present/sentence"
+)
+
+// stacksView is what the threads of a process did at one moment: groups of those
+// that do the same, and their stacks laid upon each other, as Visual Studio's
+// Parallel Stacks.
+type stacksView struct {
+	ID      string // in the page
+	H, Sub  int
+	Title   string
+	Says    string
+	Groups  []groupView
+	Rest    string // groups that are not shown
+	Root    []*nodeView
+	Omitted int // threads whose parts of the tree are not shown
+}
+
+// groupView is the threads that do the same at the same place.
+type groupView struct {
+	Count, Bar string // Bar: of all threads, %
+	Doing      string
+	Owner      string // the first frame of the user's own code, "" none
+	Who        string
+	Tone       string // "culprit", "waits", "runs", "idle"
+	Open       bool
+	Frames     []frameView // innermost first: down to the user's code and a little further
+	Below      []frameView // what called that
+	Note       string      // which threads, and where they were seen
+}
+
+// frameView is one frame of a stack.
+type frameView struct {
+	Text string
+	Tone string // "culprit": the user's frame that keeps the thread; "own": the user's; "": others'
+}
+
+// nodeView is a part of their stacks that threads have in common.
+type nodeView struct {
+	Count, Bar string
+	Label      string // its frame that says most
+	Tone       string
+	All        string // how many frames it has, "" one
+	Ends       string // threads whose stacks end here
+	Frames     []frameView
+	Children   []*nodeView
+	Open       bool
+}
+
+const (
+	mostGroups = 40
+	mostNodes  = 300
+	below      = 3 // frames that are shown below the user's code without being asked for
+)
+
+func stacks(d *diagnose.Diagnosis, n, h, sub int) (out []stacksView) {
+	var named []string
+	supported, _, _ := sentence.Split(d)
+	for _, v := range supported {
+		for _, f := range v.Fix {
+			if f.Code != "" {
+				named = append(named, f.Code)
+			}
+		}
+	}
+	all := d.Threads()
+	for i, t := range all {
+		if t.Summary == nil || t.Threads == 0 {
+			continue
+		}
+		v := stacksOf(t.Summary, named)
+		v.ID, v.H, v.Sub, v.Title = fmt.Sprintf("threads-%d-%d", n, i+1), h, sub, "Threads"
+		if len(all) > 1 {
+			v.Title += " of " + t.Subject
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// stacksOf shows a moment. Named is the code that verdicts name.
+func stacksOf(s *threads.Summary, named []string) stacksView {
+	c := culprit{owners: named}
+	c.find(s)
+	v := stacksView{Says: says(s)}
+	for k := range s.Groups {
+		if k == mostGroups {
+			v.Rest = fmt.Sprintf("Groups not shown: %s.", figure.Count(len(s.Groups)-k))
+			break
+		}
+		v.Groups = append(v.Groups, c.group(s, &s.Groups[k]))
+	}
+	left := mostNodes
+	v.Root, v.Omitted = c.nodes(s.Root, s.Threads, &left)
+	return v
+}
+
+// says is the moment in one sentence.
+func says(s *threads.Summary) string {
+	text := figure.Plural(s.Threads, "thread")
+	if s.At != 0 {
+		text += " at " + time.Unix(0, s.At).UTC().Format("15:04:05.000") + " UTC"
+	}
+	if s.Pool > 0 {
+		pool := s.Pools()
+		if pool == "the pool" {
+			pool = "the runtime's pool"
+		}
+		text += fmt.Sprintf(", %s of %s: %s", figure.Count(s.Pool), pool, sentence.Working(s))
+	}
+	return text + ". Threads that do the same are one row; open it for the stack, innermost frame first."
+}
+
+// culprit knows the code that keeps threads.
+type culprit struct {
+	owners []string // as verdicts name them
+	frames []string // readable
+}
+
+// find finds the frames of the user's code that verdicts name.
+func (c *culprit) find(s *threads.Summary) {
+	for i := range s.Groups {
+		if g := &s.Groups[i]; c.guilty(g) && g.View.User >= 0 && g.View.User < len(g.Frames) {
+			c.frames = append(c.frames, readable(g.Frames[g.View.User]))
+		}
+	}
+}
+
+// guilty says whether a verdict names what the threads of a group stand still in.
+func (c *culprit) guilty(g *threads.Group) bool {
+	return g.View.Waiting() && g.View.Owner != "" && slices.ContainsFunc(c.owners, func(o string) bool {
+		return strings.Contains(o, g.View.Owner)
+	})
+}
+
+func (c *culprit) group(s *threads.Summary, g *threads.Group) groupView {
+	v := groupView{Count: figure.Count(g.Count), Bar: hundredths(float64(g.Count) / float64(max(s.Threads, 1))), Doing: g.View.Doing(), Who: g.Who(s), Tone: tone(g.View)}
+	if g.View.State != evidence.Idle {
+		v.Owner = g.View.Owner
+	}
+	if c.guilty(g) {
+		v.Tone, v.Open = "culprit", true
+	}
+	var all []frameView
+	for i, f := range g.Frames {
+		x := frameView{Text: readable(f)}
+		switch {
+		case i != g.View.User:
+		case v.Tone == "culprit":
+			x.Tone = "culprit"
+		default:
+			x.Tone = "own"
+		}
+		all = append(all, x)
+	}
+	cut := len(all)
+	if u := g.View.User; u >= 0 {
+		shown := max(below, min(g.View.Outer-u, 4*below)) // up to where the framework called the user's code
+		if len(all)-u-1-shown > below {                   // not for a few
+			cut = u + 1 + shown
+		}
+	}
+	v.Frames, v.Below = all[:cut], all[cut:]
+	v.Note = lanes(g)
+	return v
+}
+
+// readable is a frame as its source names it; "[Native Frames]" is none.
+func readable(frame string) string {
+	if strings.HasPrefix(frame, "[") {
+		return frame
+	}
+	return threads.Readable(frame)
+}
+
+// parts are where a function's name is broken, if it must be.
+var parts = strings.NewReplacer("!", "!<wbr>", ".", ".<wbr>", ",", ",<wbr>", "(", "<wbr>(", "_", "_<wbr>")
+
+// function writes a function's name, which breaks between its parts.
+func function(name string) template.HTML {
+	return template.HTML(parts.Replace(template.HTMLEscapeString(name)))
+}
+
+// tone is how a group is coloured.
+func tone(v threads.View) string {
+	switch {
+	case v.Waiting() && v.Role == threads.Worker:
+		return "waits"
+	case v.State == evidence.Running:
+		return "runs"
+	}
+	return "idle"
+}
+
+// lanes names the threads of a group and where they were seen.
+func lanes(g *threads.Group) string {
+	const most = 12
+	var names []string
+	for _, l := range g.Lanes {
+		if l != 0 && len(names) < most {
+			names = append(names, fmt.Sprint(l))
+		}
+	}
+	var text []string
+	if len(names) > 0 {
+		s := "threads " + strings.Join(names, ", ")
+		if len(names) == 1 {
+			s = "thread " + names[0]
+		}
+		if n := len(g.Lanes) - len(names); n > 0 {
+			s += fmt.Sprintf(" and %s more", figure.Count(n))
+		}
+		text = append(text, s)
+	}
+	if g.Seen > g.Count {
+		text = append(text, fmt.Sprintf("seen %s times in all samples", figure.Count(g.Seen)))
+	}
+	return strings.Join(text, "; ")
+}
+
+// nodes are the parts below one, and how many threads go into those that are left
+// out once enough are shown.
+func (c *culprit) nodes(of *threads.Node, all int, left *int) (out []*nodeView, omitted int) {
+	for _, n := range of.Children {
+		if *left == 0 {
+			omitted += n.Count
+			continue
+		}
+		*left--
+		v := &nodeView{Count: figure.Count(n.Count), Bar: hundredths(float64(n.Count) / float64(max(all, 1)))}
+		label := len(n.Frames) - 1
+		for i, f := range n.Frames {
+			x := frameView{Text: f}
+			if slices.Contains(c.frames, f) {
+				x.Tone, v.Tone, label = "culprit", "culprit", i
+			}
+			v.Frames = append(v.Frames, x)
+		}
+		v.Label = n.Frames[label]
+		if k := len(n.Frames); k > 1 {
+			v.All = fmt.Sprintf("all %s frames", figure.Count(k))
+		}
+		if len(n.Lanes) > 0 {
+			v.Ends = n.View.Doing()
+		}
+		var under int
+		v.Children, under = c.nodes(n, all, left)
+		omitted += under
+		v.Open = v.Tone == "culprit" || slices.ContainsFunc(v.Children, func(x *nodeView) bool { return x.Open })
+		out = append(out, v)
+	}
+	return out, omitted
+}

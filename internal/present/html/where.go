@@ -1,0 +1,96 @@
+package html
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/present/sentence"
+)
+
+// whereView is where the slow time went: one bar of all of it, and a row for each
+// of its pieces.
+type whereView struct {
+	N, H  int
+	Title string
+	Of    string // whose time it is
+	Aria  string
+	Rows  []whereRow
+}
+
+type whereRow struct {
+	ID                   string // of the mechanism, for its colour
+	Pattern              string // "" plain
+	Title, Amount, Share string
+	Note                 string
+	X, W                 string // of the whole, %
+	Bar                  string // of the longest, %
+	Wide                 bool   // it can be seen in the bar
+	Label                string // inside the bar, "" no room
+}
+
+// patterns tell mechanisms of one family of colours apart without the colour.
+var patterns = map[string]string{
+	"mark_assist": "p-stripe", "stop_the_world": "p-cross",
+	"requests_cpu": "p-stripe", "host_cpu": "p-stripe",
+	"pool": "p-stripe", "client": "p-stripe",
+	"pool_thread": "p-stripe", "awaiting": "p-lines",
+	"queue": "p-back", "wakeup": "p-dots", "timer": "p-lines", "generator_lag": "p-cross",
+	"recorder": "p-lines", "unobserved": "p-dots", "unexplained": "p-back",
+}
+
+// Shares of the bar from which a piece is drawn and has its share written on it.
+const (
+	visibleShare  = .001
+	labelledShare = .11
+)
+
+func where(d *diagnose.Diagnosis, n, h int) *whereView {
+	rows, total := sentence.Ledger(d)
+	if len(rows) == 0 {
+		return nil
+	}
+	v := &whereView{N: n, H: h, Title: "Where " + figure.Ms(total) + " of slow requests went", Of: "all slow requests"}
+	if r := d.Requests; r != nil && r.Slow > 0 && !sentence.Several(d) {
+		v.Of = "the " + figure.Plural(r.Slow, "slow request")
+		if r.LedgerSource != "" {
+			v.Of += " in " + path.Base(r.LedgerSource)
+		}
+	}
+	amount := sentence.Amounts(total)
+	var longest float64
+	for _, r := range rows {
+		longest = max(longest, r.Ms)
+	}
+	var said []string
+	at := 0.
+	for _, r := range rows {
+		share := r.Ms / total
+		w := whereRow{ID: r.Mechanism, Pattern: patterns[r.Mechanism], Title: r.Title, Amount: amount(r), Share: figure.Percent(share), Note: r.Note,
+			X: hundredths(at), W: hundredths(share), Bar: hundredths(r.Ms / longest), Wide: share >= visibleShare}
+		if share >= labelledShare {
+			w.Label = w.Share
+		}
+		if r.Ms == 0 { // said in words
+			w.Share = ""
+		}
+		if w.Wide {
+			said = append(said, fmt.Sprintf("%s %s (%s)", w.Title, w.Amount, w.Share))
+		}
+		at += share
+		v.Rows = append(v.Rows, w)
+	}
+	v.Aria = v.Title + ": " + strings.Join(said, ", ")
+	return v
+}
+
+// hundredths writes a share as a percentage for a drawing.
+func hundredths(share float64) string {
+	if math.IsNaN(share) || share < 0 {
+		share = 0
+	}
+	return fmt.Sprintf("%.4g", 100*min(share, 1))
+}

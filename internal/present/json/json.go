@@ -1,0 +1,60 @@
+// Package json renders a diagnosis for machines: the struct as it is (schema
+// unstall.diagnosis/v1), indented, keys in the order of the struct. Unknown is
+// null, an empty list is [], times are RFC 3339 in UTC.
+package json
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"reflect"
+	"time"
+
+	"github.com/unstall/unstall/internal/diagnose"
+)
+
+// Report renders a diagnosis.
+func Report(w io.Writer, d *diagnose.Diagnosis) error { return Encode(w, d) }
+
+// Encode writes any of the tool's JSON values by the same rules. The value is
+// not changed.
+func Encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(plain(reflect.ValueOf(v)).Interface())
+}
+
+// plain copies a value with what JSON has no form for replaced: lists that are
+// nil by empty ones, pointers to figures that are no number by null, times by
+// the same in UTC.
+func plain(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() || v.Elem().Kind() == reflect.Float64 && !number(v.Elem().Float()) {
+			return out
+		}
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(plain(v.Elem()))
+	case reflect.Slice:
+		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		for i := range v.Len() {
+			out.Index(i).Set(plain(v.Index(i)))
+		}
+	case reflect.Struct:
+		if t, ok := v.Interface().(time.Time); ok {
+			return reflect.ValueOf(t.UTC())
+		}
+		for i := range v.NumField() {
+			if out.Field(i).CanSet() { // else it has no JSON form either
+				out.Field(i).Set(plain(v.Field(i)))
+			}
+		}
+	default:
+		return v
+	}
+	return out
+}
+
+func number(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

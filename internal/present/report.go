@@ -1,0 +1,182 @@
+// Package report lists the forms a diagnosis can be given in. One more form is
+// a package below this one and a row of the table.
+package report
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/inspect"
+	"github.com/unstall/unstall/internal/operate/calibrate"
+	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/operate/fleet"
+	"github.com/unstall/unstall/internal/operate/host"
+	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/present/html"
+	"github.com/unstall/unstall/internal/present/json"
+	"github.com/unstall/unstall/internal/present/junit"
+	"github.com/unstall/unstall/internal/present/markdown"
+	"github.com/unstall/unstall/internal/present/sarif"
+	"github.com/unstall/unstall/internal/present/text"
+)
+
+// Reporter renders a diagnosis.
+type Reporter func(w io.Writer, d *diagnose.Diagnosis) error
+
+// Inspector renders what the artifacts of a bundle hold.
+type Inspector func(w io.Writer, b *evidence.Bundle) error
+
+// Comparer renders a comparison.
+type Comparer func(w io.Writer, c *compare.Comparison) error
+
+// Trier renders what a change did while it was tried.
+type Trier func(w io.Writer, r *try.Result) error
+
+// Hoster renders what is wrong with a machine.
+type Hoster func(w io.Writer, r *host.Report) error
+
+// Calibrator renders a service beside loads of a known kind.
+type Calibrator func(w io.Writer, r *calibrate.Result) error
+
+// Fleeter renders what many hosts lost.
+type Fleeter func(w io.Writer, r *fleet.Report) error
+
+// Form is a way to write what was found, and what it is known by.
+type Form struct {
+	Name       string
+	Extensions []string // of files it is the obvious form for
+	Report     Reporter
+	Inspect    Inspector // nil: not in this form
+	Compare    Comparer
+	Predict    Predictor
+	Sides      Sides      // nil: not in this form
+	Try        Trier      // nil: not in this form
+	Host       Hoster     // nil: not in this form
+	Calibrate  Calibrator // nil: not in this form
+	Fleet      Fleeter    // nil: not in this form
+	repeated   func(Form, []string) Form
+}
+
+// Sides renders a comparison with the diagnoses of what was compared, nil where
+// there is none.
+type Sides func(w io.Writer, c *compare.Comparison, before, after *diagnose.Diagnosis) error
+
+// Repeat returns the form with the commands that make the report again, where it
+// says so.
+func (f Form) Repeat(commands ...string) Form {
+	if f.repeated == nil {
+		return f
+	}
+	return f.repeated(f, commands)
+}
+
+// Forms in the order they are offered; the first is the default.
+var Forms = []Form{
+	textForm(Look{}),
+	{Name: "json", Extensions: []string{".json"}, Report: json.Report, Inspect: inspectJSON, Compare: json.Compare, Predict: json.Predict, Try: tryJSON, Host: hostJSON, Calibrate: calibrateJSON, Fleet: fleetJSON},
+	{Name: "markdown", Extensions: []string{".md", ".markdown"}, Report: markdown.Report, Compare: markdown.Compare, Predict: markdown.Predict},
+	{Name: "html", Extensions: []string{".html", ".htm"}, Report: html.Report, Compare: html.Compare, Predict: html.Predict, Sides: html.Options{}.Compare, repeated: repeatHTML},
+	{Name: "sarif", Extensions: []string{".sarif"}, Report: sarif.Report},
+	{Name: "junit", Extensions: []string{".xml"}, Report: junit.Report},
+}
+
+// Look is how a text is shown.
+type Look struct {
+	Color   string // "always", "never", or "auto": as suits the writer
+	Verbose bool   // all there is
+}
+
+// Choose returns the form of a name or, without one, the form that the name of
+// the output file asks for. How it looks matters to text only.
+func Choose(name, file string, look Look) (Form, error) {
+	f, err := choose(name, file)
+	if f.Name == "text" {
+		f = textForm(look)
+	}
+	return f, err
+}
+
+func textForm(l Look) Form {
+	return Form{Name: "text", Extensions: []string{"", ".txt", ".log"},
+		Report:    func(w io.Writer, d *diagnose.Diagnosis) error { return l.at(w).Report(w, d) },
+		Inspect:   func(w io.Writer, b *evidence.Bundle) error { return l.at(w).Inspect(w, inspect.Of(b)) },
+		Compare:   func(w io.Writer, c *compare.Comparison) error { return l.at(w).Compare(w, c) },
+		Predict:   func(w io.Writer, a *model.Answer) error { return l.at(w).Predict(w, a) },
+		Try:       func(w io.Writer, r *try.Result) error { return l.at(w).Try(w, r) },
+		Host:      func(w io.Writer, r *host.Report) error { return l.at(w).Host(w, r) },
+		Calibrate: func(w io.Writer, r *calibrate.Result) error { return l.at(w).Calibrate(w, r) },
+		Fleet:     func(w io.Writer, r *fleet.Report) error { return l.at(w).Fleet(w, r) },
+	}
+}
+
+func (l Look) at(w io.Writer) text.Options {
+	o := text.For(w)
+	if l.Color == "always" || l.Color == "never" {
+		o.Color = l.Color == "always"
+	}
+	o.Verbose = l.Verbose
+	return o
+}
+
+// FormOf is the form that the name of a file is of, "" none.
+func FormOf(file string) string {
+	extension := strings.ToLower(filepath.Ext(file))
+	for _, f := range Forms {
+		if extension != "" && slices.Contains(f.Extensions, extension) {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+func choose(name, file string) (Form, error) {
+	extension := strings.ToLower(filepath.Ext(file))
+	for _, f := range Forms {
+		if name == f.Name {
+			return f, nil
+		}
+		for _, e := range f.Extensions {
+			if name == "" && e == extension {
+				return f, nil
+			}
+		}
+	}
+	if name == "" {
+		return Form{}, fmt.Errorf("%s: its name does not say which form to write: add --format %s", file, Names("|"))
+	}
+	return Form{}, fmt.Errorf("--format %s: there is no such form: give %s", name, Names("|"))
+}
+
+func repeatHTML(f Form, commands []string) Form {
+	o := html.Options{Repeat: commands}
+	f.Report, f.Sides, f.Predict = o.Report, o.Compare, o.Predict
+	f.Compare = func(w io.Writer, c *compare.Comparison) error { return o.Compare(w, c, nil, nil) }
+	return f
+}
+
+func tryJSON(w io.Writer, r *try.Result) error { return json.Encode(w, r) }
+
+func hostJSON(w io.Writer, r *host.Report) error { return json.Encode(w, r) }
+
+func fleetJSON(w io.Writer, r *fleet.Report) error { return json.Encode(w, r) }
+
+func calibrateJSON(w io.Writer, r *calibrate.Result) error { return json.Encode(w, r) }
+
+func inspectJSON(w io.Writer, b *evidence.Bundle) error {
+	return json.Encode(w, inspect.Of(b))
+}
+
+// Names lists the forms.
+func Names(separator string) string {
+	var names []string
+	for _, f := range Forms {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, separator)
+}

@@ -1,0 +1,153 @@
+package reporttest
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/cause"
+)
+
+// written is a figure as somebody reads it.
+type written struct {
+	text string // "317 ms"
+	kind string // of its unit: figures of one kind can be told from each other
+	base float64
+}
+
+// kinds are units, and how many of a common one they hold.
+var kinds = map[string]struct {
+	kind string
+	size float64
+}{
+	"ns": {"time", 1}, "µs": {"time", 1e3}, "ms": {"time", 1e6}, "s": {"time", 1e9}, "min": {"time", 60e9}, "h": {"time", 3600e9},
+	"B": {"size", 1}, "KiB": {"size", 1 << 10}, "MiB": {"size", 1 << 20}, "GiB": {"size", 1 << 30}, "KiB/s": {"bytes/s", 1 << 10}, "MiB/s": {"bytes/s", 1 << 20}, "GiB/s": {"bytes/s", 1 << 30},
+	"%": {"part", 1}, "CPU": {"CPUs", 1}, "CPUs": {"CPUs", 1}, "/s": {"rate", 1}, "times per second": {"rate", 1}, "/min": {"rate", 1. / 60}, "times per minute": {"rate", 1. / 60},
+}
+
+var figures = regexp.MustCompile(`(?:^|[\s(])(\d[\d,]*(?:\.\d+)?) ?(ns|µs|ms|min|s|h|B|[KMG]iB(?:/s)?|%|CPUs?|/s|/min|times per second|times per minute)(?:$|[\s.,;:)])`)
+
+func figuresOf(text string) (out []written) {
+	for i := 0; ; {
+		at := figures.FindStringSubmatchIndex(text[i:])
+		if at == nil {
+			return out
+		}
+		number, unit := text[i+at[2]:i+at[3]], text[i+at[4]:i+at[5]]
+		v, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
+		if k, ok := kinds[unit]; ok && err == nil {
+			out = append(out, written{number + " " + unit, k.kind, v * k.size})
+		}
+		i += at[5]
+	}
+}
+
+// near is how little apart two figures are that a reader takes for one thing with two figures, as a part of them.
+const near = .02
+
+// same says whether two figures are one, or are none of the same thing.
+func (a written) same(b written) bool {
+	return a.kind != b.kind || a.base == b.base || math.Abs(a.base-b.base) > near*max(a.base, b.base)
+}
+
+// Twice are the figures that stand in a diagnosis twice and differ in the last digit: in what a verdict says and in its
+// evidence, in what was measured and in what a fix is said to change, in two verdicts by the same id.
+func Twice(d *diagnose.Diagnosis) (wrong []string) {
+	type key struct{ subject, id, text, unit string }
+	told := make(map[key]written)
+	for i := range d.Verdicts {
+		v := &d.Verdicts[i]
+		say := figuresOf(v.Title + " " + v.Summary)
+		compare := func(what string, f written) {
+			for _, s := range say {
+				if !s.same(f) && (s.kind != "CPUs" || strings.Contains(s.text, ".")) { // a whole number of CPUs is how many there are
+					wrong = append(wrong, fmt.Sprintf("%s: %s is told, and %s in %q", v.Cause, s.text, f.text, what))
+				}
+			}
+		}
+		for _, e := range v.Evidence {
+			if e.Value == nil || apart[v.Cause+" "+e.ID] {
+				continue
+			}
+			for _, f := range figuresOf(figure.Of(*e.Value, e.Unit)) {
+				compare(e.Text, f)
+				k := key{v.Subject, e.ID, e.Text, e.Unit}
+				if was, ok := told[k]; ok && !was.same(f) && v.Verdict == cause.Supported {
+					wrong = append(wrong, fmt.Sprintf("%s: %q is %s, and %s elsewhere", v.Cause, e.Text, f.text, was.text))
+				}
+				if v.Verdict == cause.Supported {
+					told[k] = f
+				}
+			}
+		}
+		for _, p := range v.Prediction {
+			if p.Now == nil || apart[v.Cause+" "+p.ID] {
+				continue
+			}
+			for _, f := range figuresOf(figure.Of(*p.Now, p.Unit)) {
+				compare("what the fix changes of "+p.Metric, f)
+				for _, e := range v.Evidence {
+					if e.Value == nil || e.ID != p.ID {
+						continue
+					}
+					for _, x := range figuresOf(figure.Of(*e.Value, e.Unit)) {
+						if !x.same(f) {
+							wrong = append(wrong, fmt.Sprintf("%s: %s is %s in %q, and %s before the fix", v.Cause, p.ID, x.text, e.Text, f.text))
+						}
+					}
+				}
+			}
+		}
+	}
+	return wrong
+}
+
+// apart are figures, by their cause, that are of something else than what its words tell, and may come near it.
+var apart = map[string]bool{
+	"redis.fork fork.longest_ms":                           true, // of a fork in the mean
+	"linux.swap kernel.stack_share":                        true, // of the slow time
+	"dotnet.gen2-pause slow.paused_ms":                     true, // of all time
+	"service.pool-exhausted requests.p99_ms":               true, // of the mean of slow requests
+	"service.pool-exhausted requests.traced_p99_ms":        true, // of the mean of slow requests
+	"service.over-capacity process.own_work_cpus_share":    true, // of the slow time
+	"service.dependency-slow call.monitor_longest_ms":      true, // of a call in the mean
+	"service.dependency-slow requests.local_ms":            true, // of all of a request
+	"service.dependency-slow requests.usual_dependency_ms": true, // of a slow request
+	"jvm.gc-cpu-starved gc.these_paused_share":             true, // of the slow time
+}
+
+// digits is how many significant ones a figure has.
+func digits(text string) (n int) {
+	for _, r := range strings.TrimLeft(text, "0.") {
+		if r >= '0' && r <= '9' {
+			n++
+		}
+	}
+	return n
+}
+
+// Alike are figures of a text that are the same and are written differently: "0.691 ms" and "691 µs".
+func Alike(text string) (wrong []string) {
+	type key struct {
+		kind string
+		base string
+	}
+	first := make(map[key]string)
+	for _, f := range figuresOf(text) {
+		unit := f.text[strings.LastIndexByte(f.text, ' ')+1:]
+		if f.kind == "rate" || unit == "CPU" || digits(f.text) < 3 { // two that are rounded more are alike by chance
+			continue
+		}
+		k := key{f.kind, strconv.FormatFloat(f.base, 'e', 3, 64)}
+		was, ok := first[k]
+		if ok && was != unit {
+			wrong = append(wrong, fmt.Sprintf("one figure is written in %s and in %s: %q", was, unit, f.text))
+		}
+		first[k] = unit
+	}
+	return wrong
+}

@@ -1,0 +1,183 @@
+package sentence
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/diagnose"
+)
+
+// State is what a diagnosis comes to, in two or three words.
+func State(d *diagnose.Diagnosis) string {
+	switch d.Outcome {
+	case diagnose.Found:
+		return found(d)
+	case diagnose.NothingFound:
+		return "nothing wrong"
+	case diagnose.NotExplained:
+		return "cause not found"
+	}
+	if gcIsWell(d) {
+		return "nothing wrong with GC"
+	}
+	return "not enough evidence"
+}
+
+// Of the slow time, so much makes a cause beside the first one of several, and so much is the least that the first
+// one must account for, by its interval, to be called found.
+const dominant = .25
+
+// found says how sure the first cause is, and whether it is alone.
+func found(d *diagnose.Diagnosis) string {
+	n := 0
+	for i := range d.Verdicts {
+		v := &d.Verdicts[i]
+		if v.Verdict != "supported" {
+			continue
+		}
+		share, low, _, ok := shareOf(d, v)
+		switch {
+		case n > 0 && RootOfFirst(d, v):
+			continue // one chain is one cause
+		case n > 0 && ok && share >= dominant:
+			return "several causes"
+		case n == 0 && d.Requests != nil && d.Requests.Slow > 0 && (!ok || low < dominant):
+			return "likely cause"
+		}
+		n++
+	}
+	return "cause found"
+}
+
+// Chain says which cause the time of this one ends in, "" if in none.
+func Chain(v *diagnose.Verdict) string {
+	if v.Root == nil {
+		return ""
+	}
+	text := "It ends in " + v.Root.Cause
+	if v.Root.Subject != "" && v.Root.Subject != v.Subject {
+		text += " of " + v.Root.Subject
+	}
+	return text + ": both are one chain, and its fixes are the ones to make."
+}
+
+// RootOfFirst says whether the first cause ends in this one.
+func RootOfFirst(d *diagnose.Diagnosis, v *diagnose.Verdict) bool {
+	for i := range d.Verdicts {
+		if first := &d.Verdicts[i]; first.Verdict == "supported" {
+			return first.Root != nil && *first.Root == diagnose.Link{Cause: v.Cause, Subject: v.Subject}
+		}
+	}
+	return false
+}
+
+// shareOf is the part of the slow time that a cause accounts for, and between what it lies.
+func shareOf(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, low, high float64, ok bool) {
+	of := d.Share(v)
+	if of == nil {
+		return 0, 0, 0, false
+	}
+	total := d.Requests.SlowTotalMs
+	share, low, high = *of, *of, *of
+	if v.Saves.Low != nil && v.Saves.High != nil {
+		low, high = *v.Saves.Low/total, min(1, *v.Saves.High/total)
+	}
+	return share, low, high, true
+}
+
+// Answer says what is slow, how much of it, and why, for who reads nothing else.
+func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
+	title := v.Title
+	if !strings.HasSuffix(title, ".") {
+		title += "."
+	}
+	when := Stretch(d)
+	share, interval := Share(d, v)
+	if share == "" {
+		return when + title
+	}
+	if part, _, high, _ := shareOf(d, v); part < next && high < dominant {
+		return when + title + " So far next to none of the slow time is due to it."
+	}
+	if interval != "" {
+		interval = " (" + interval + ")"
+	}
+	return when + SlowPart(d.Requests) + " " + share + " of the slow time" + interval + ": " + title
+}
+
+// next is a share of the slow time that is next to none of it: a cause of which that is all is no reason for the requests
+// to be slow, whatever else it costs.
+const next = .005
+
+// SlowPart is how many requests are slow: "1 % of requests took over 6.3 ms."
+func SlowPart(r *diagnose.Requests) string {
+	s := figure.Plural(r.Slow, "request")
+	switch {
+	case elsewhere(r) && r.LedgerCount > 0:
+		s = figure.Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + figure.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource)
+	case !elsewhere(r) && r.Count > 0:
+		s = figure.Percent(float64(r.Slow)/float64(r.Count)) + " of requests"
+	}
+	if r.SlowThresholdMs == nil {
+		return s + " took much longer than others of their route."
+	}
+	return s + " took over " + figure.Ms(*r.SlowThresholdMs) + "."
+}
+
+// Share writes the part of the slow time that a cause accounts for, and between what it lies: "78 %" and "68–85 %, 95 %
+// interval"; "" what is not known.
+func Share(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, interval string) {
+	value, low, high, ok := shareOf(d, v)
+	if !ok {
+		return "", ""
+	}
+	share = figure.Percent(value)
+	a, b := figure.Percent(low), figure.Percent(high)
+	switch {
+	case a == b:
+	case v.Saves.Basis != nil && *v.Saves.Basis == "bound":
+		interval = "between " + strings.TrimSuffix(a, " %") + " and " + b
+	default:
+		interval = strings.TrimSuffix(a, " %") + "–" + b + ", 95 % interval"
+	}
+	return share, interval
+}
+
+var numeral = regexp.MustCompile(`\d[\d.,]*\d|\d`)
+
+// Said says whether a title has all the figures of a summary: beside it that says nothing new.
+func Said(title, summary string) bool {
+	told := numeral.FindAllString(title, -1)
+	figures := numeral.FindAllString(summary, -1)
+	return len(figures) > 0 && !slices.ContainsFunc(figures, func(n string) bool { return !slices.Contains(told, n) })
+}
+
+// Cost says what a cause costs: "Accounts for 78 % of the slow time (68–85 %, 95 % interval): 1.49 s of 1.92 s."; "" if
+// that is not known.
+func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
+	share, interval := Share(d, v)
+	switch {
+	case v.Saves == nil:
+		return ""
+	case share == "":
+		return "Accounts for " + figure.Ms(v.Saves.Value) + "."
+	case interval != "":
+		interval = " (" + interval + ")"
+	}
+	return "Accounts for " + share + " of the slow time" + interval + ": " + paid(d, v) + "."
+}
+
+// Amount is what a cause costs where its share was said: "1.49 s of 1.92 s slow time"; "" if that is not known.
+func Amount(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
+	if _, _, _, ok := shareOf(d, v); !ok {
+		return strings.TrimSuffix(Cost(d, v), ".")
+	}
+	return paid(d, v) + " slow time"
+}
+
+func paid(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
+	return figure.Ms(v.Saves.Value) + " of " + figure.Ms(d.Requests.SlowTotalMs)
+}

@@ -1,0 +1,182 @@
+package sentence
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/operate/compare"
+)
+
+// Compared is the answer of a comparison in a sentence or two: "Better: p99 6.4 → 3.5 ms, −45 % (−52 to −37). Of 12 metrics
+// 5 improved, none regressed."
+func Compared(c *compare.Comparison) string {
+	if c.Refused() {
+		return "Not comparable: " + c.Why + "."
+	}
+	lead, ok := leading(c)
+	if !ok {
+		return "Nothing to compare: no metric is known for both sides."
+	}
+	count := make(map[string]int)
+	for _, m := range c.Metrics {
+		count[m.Result]++
+	}
+	s := map[string]string{compare.Improved: "Better", compare.Regressed: "Worse", compare.Same: "No change", compare.Unclear: "Not decided"}[lead.Result] + ": " + lead.Title + " " + Both(&lead)
+	if change := Changed(&lead); change != "" {
+		s += ", " + change
+	}
+	if lead.Result == compare.Unclear && lead.Why != "" {
+		s += " (" + lead.Why + ")"
+	}
+	s += fmt.Sprintf(". Of %s %s improved, %s regressed", figure.Plural(len(c.Metrics), "metric"), none(count[compare.Improved]), none(count[compare.Regressed]))
+	if n := count[compare.Unclear]; n > 0 {
+		s += fmt.Sprintf(", %d unclear", n)
+	}
+	return s + "."
+}
+
+// none is how many there are.
+func none(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return figure.Count(n)
+}
+
+// leading is the metric that heads a report: the first regression that fails the
+// comparison, else the p99, else the first there is.
+func leading(c *compare.Comparison) (compare.Result, bool) {
+	if len(c.Metrics) == 0 {
+		return compare.Result{}, false
+	}
+	if bad := c.Regressed(); len(bad) > 0 {
+		for _, m := range bad {
+			if m.Name == "p99_ms" {
+				return m, true
+			}
+		}
+		return bad[0], true
+	}
+	if m, ok := c.Of("p99_ms"); ok {
+		return m, true
+	}
+	return c.Metrics[0], true
+}
+
+// Both writes the figures of both sides: "6.4 → 3.5 ms".
+func Both(m *compare.Result) string { return figure.Change(m.Before, m.After, nil, nil, m.Unit) }
+
+// Changed writes a change and its interval, "−45 % (−52 to −37)"; "" if there was
+// nothing before.
+func Changed(m *compare.Result) string {
+	if m.Change == nil {
+		return ""
+	}
+	s := percent(*m.Change)
+	if !strings.HasPrefix(s, "×") {
+		s += " %"
+	}
+	if m.Low != nil && m.High != nil {
+		s += " (" + percent(*m.Low) + " to " + percent(*m.High) + ")"
+	} else if m.Low != nil {
+		s += " (from " + percent(*m.Low) + ")"
+	}
+	return s
+}
+
+// percent writes a change with its sign: whole per cents, tenths where they
+// matter; from ten times on as a factor.
+func percent(v float64) string {
+	if v >= 9 {
+		return "×" + figure.Num(1+v)
+	}
+	v *= 100
+	decimals := 0
+	if a := math.Abs(v); a < 9.95 || a > 95 && a < 99.95 {
+		decimals = 1
+	}
+	rounded := math.Round(v*math.Pow10(decimals)) / math.Pow10(decimals)
+	s := figure.Num(rounded)
+	if rounded > 0 {
+		s = "+" + s
+	}
+	return s
+}
+
+// Side lists under which load the runs of one side were made.
+func Side(s *compare.Side) []string {
+	items := []string{figure.Plural(len(s.Runs), "run")}
+	if s.URL != "" {
+		items = append(items, s.URL)
+	}
+	switch {
+	case s.Mode == "closed" && s.Connections != nil:
+		items = append(items, "closed loop, "+figure.Plural(*s.Connections, "connection"))
+	case s.Mode != "":
+		items = append(items, s.Mode+" loop")
+	}
+	if s.OfferedRate != nil {
+		items = append(items, figure.Num(*s.OfferedRate)+"/s offered")
+	}
+	if s.Rate != nil {
+		items = append(items, figure.Num(*s.Rate)+"/s finished")
+	}
+	if s.DurationS != nil {
+		items = append(items, figure.Time(*s.DurationS*1e9))
+	}
+	if s.Errors != nil {
+		if *s.Errors == 0 {
+			items = append(items, "no errors")
+		} else {
+			items = append(items, figure.Percent(*s.Errors)+" errors")
+		}
+	}
+	if s.Others != nil {
+		items = append(items, "other processes used "+figure.Percent(*s.Others)+" of the host's CPUs")
+	}
+	return items
+}
+
+// Doubt is why several metrics are unclear.
+type Doubt struct {
+	Why     string
+	Metrics []string
+}
+
+func (d Doubt) String() string { return d.Why + ": " + strings.Join(d.Metrics, ", ") }
+
+// Doubts groups the unclear metrics by what makes them so.
+func Doubts(c *compare.Comparison) (out []Doubt) {
+	for _, m := range c.Metrics {
+		if m.Result != compare.Unclear || m.Why == "" {
+			continue
+		}
+		found := false
+		for i := range out {
+			if out[i].Why == m.Why {
+				out[i].Metrics, found = append(out[i].Metrics, m.Title), true
+			}
+		}
+		if !found {
+			out = append(out, Doubt{m.Why, []string{m.Title}})
+		}
+	}
+	for i := range out {
+		if n := len(out[i].Metrics); n > 1 && n == len(c.Metrics) {
+			out[i].Metrics = []string{"all metrics"}
+		}
+	}
+	return out
+}
+
+// Pairs says what the results rest on.
+func Pairs(c *compare.Comparison) string {
+	s := figure.Plural(c.Pairs, "pair") + " of runs"
+	s += "; " + figure.Percent(c.Level) + " intervals"
+	if c.Seed != nil {
+		s += fmt.Sprintf("; random order, --seed %d", *c.Seed)
+	}
+	return s
+}

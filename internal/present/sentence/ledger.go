@@ -1,0 +1,165 @@
+package sentence
+
+import (
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/diagnose"
+)
+
+// small is the share of the slow time below which an entry is folded.
+const small = .005
+
+// kept are the mechanisms that are always shown: what was the service's own
+// work, and what the ledger cannot say anything about.
+var kept = []struct{ mechanism, title string }{{"own", "own work"}, {"unobserved", "unobserved"}, {"unexplained", "unexplained"}}
+
+// Row is a line of the ledger as it is shown.
+type Row struct {
+	Mechanism string // the ledger's id, "other" for several
+	Title     string
+	Ms        float64
+	Note      string // how it was measured, and its bounds
+	Of        int    // how many entries, where it is several
+}
+
+// Amounts returns what writes the rows' times (ms): all in the unit that fits the
+// total and with as many decimals, for their points to stand below each other.
+func Amounts(total float64) func(Row) string {
+	factor, unit := figure.Scale("ms", total)
+	decimals := 2
+	for v := total * factor; v >= 9.95 && decimals > 0; v /= 10 {
+		decimals--
+	}
+	return func(r Row) string {
+		if r.Ms == 0 {
+			return r.Nothing()
+		}
+		return figure.Fixed(r.Ms*factor, decimals) + " " + unit
+	}
+}
+
+// Nothing is what stands in the place of no time. A request whose states are known has
+// worked for some time: without own work, nobody watched it work.
+func (r Row) Nothing() string {
+	if r.Mechanism == "own" {
+		return "not observed"
+	}
+	return "none"
+}
+
+// Ledger returns the entries as they are shown: the larger ones in order, the
+// small ones as one, what could not be told at the end.
+func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
+	for _, e := range d.Ledger {
+		total += e.SlowMs
+	}
+	if d.Requests != nil && d.Requests.SlowTotalMs > 0 {
+		total = d.Requests.SlowTotalMs
+	}
+	if total <= 0 {
+		return nil, 0
+	}
+	subjects := make(map[string]bool)
+	for _, e := range d.Ledger {
+		subjects[e.Subject] = true
+	}
+	seen := make(map[string]bool)
+	var other, last []Row
+	for _, e := range d.Ledger {
+		row := Row{Mechanism: e.Mechanism, Title: e.Title, Ms: e.SlowMs, Note: note(&e)}
+		if e.Title == "" {
+			row.Title = e.Mechanism
+		}
+		switch e.Detail {
+		case "":
+		case evidence.ForcedCycle:
+			row.Title = "waiting for " + e.Detail // whichever goroutine ends it
+		default:
+			row.Title += " " + e.Detail
+		}
+		if len(subjects) > 1 {
+			row.Title += ", " + e.Subject
+		}
+		seen[e.Mechanism] = true
+		switch {
+		case e.Mechanism == "unobserved" || e.Mechanism == "unexplained":
+			last = append(last, row)
+		case e.Mechanism == "own" || e.SlowMs >= small*total:
+			rows = append(rows, row)
+		default:
+			other = append(other, row)
+		}
+	}
+	switch len(other) {
+	case 0:
+	case 1:
+		rows = append(rows, other[0])
+	default:
+		rows = append(rows, folded(other))
+	}
+	for _, k := range kept {
+		switch {
+		case seen[k.mechanism]:
+		case k.mechanism == "own":
+			rows = append(rows, Row{Mechanism: k.mechanism, Title: k.title})
+		default:
+			last = append(last, Row{Mechanism: k.mechanism, Title: k.title})
+		}
+	}
+	return append(rows, last...), total
+}
+
+// folded is one row for several.
+func folded(all []Row) Row {
+	x := Row{Mechanism: "other"}
+	for _, r := range all {
+		x.Ms += r.Ms
+		x.Of += max(1, r.Of)
+	}
+	x.Title = "other (" + figure.Count(x.Of) + ")"
+	return x
+}
+
+// fold is the share of the slow time from which on an entry stands for itself, however short the ledger is to be.
+const fold = .1
+
+// Shorter is a ledger of so many rows where that can be: the smallest are one, and what could not be told is one where
+// there is none of it.
+func Shorter(rows []Row, total float64, most int) (out []Row) {
+	var small, last []Row
+	for i, r := range rows {
+		switch {
+		case r.Mechanism == "unobserved" || r.Mechanism == "unexplained":
+			last = append(last, r)
+		case r.Mechanism == "other", r.Mechanism != "own" && r.Ms < fold*total && i+3 > most: // they come in order of size
+			small = append(small, r)
+		default:
+			out = append(out, r)
+		}
+	}
+	if len(last) == 2 && last[0].Ms == 0 && last[1].Ms == 0 {
+		last = []Row{{Mechanism: "unobserved", Title: "unobserved, unexplained"}}
+	}
+	switch len(small) {
+	case 0:
+	case 1:
+		out = append(out, small[0])
+	default:
+		out = append(out, folded(small))
+	}
+	return append(out, last...)
+}
+
+func note(e *diagnose.Entry) string {
+	s := e.Method
+	if e.Basis != nil && e.Low != nil && e.High != nil && *e.Basis == "bound" {
+		factor, unit := figure.Scale("ms", max(math.Abs(*e.High), e.SlowMs))
+		if r := figure.Range(e.Low, e.High, factor, unit); strings.Contains(r, "–") {
+			s += ", " + r
+		}
+	}
+	return strings.TrimPrefix(s, ", ")
+}

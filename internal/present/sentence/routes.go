@@ -1,0 +1,51 @@
+package sentence
+
+import (
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/diagnose"
+)
+
+// Routes is a table of the first routes, headed; a column that would be empty is left out.
+func Routes(d *diagnose.Diagnosis, most int) [][]string {
+	rows := [][]string{{"", "requests", "rate", "p50", "p99", "slow", "most of its slow time"}}
+	last := len(rows[0]) - 1
+	some := false
+	for i := range d.Routes[:most] {
+		row := route(d, &d.Routes[i])
+		some = some || row[last] != ""
+		rows = append(rows, row)
+	}
+	if !some {
+		for i := range rows {
+			rows[i] = rows[i][:last]
+		}
+	}
+	return rows
+}
+
+// route is a row; what is not known is left out.
+func route(d *diagnose.Diagnosis, r *diagnose.Route) []string {
+	name := r.Route
+	if name == "" {
+		name = "(no route)"
+	}
+	if Several(d) && r.Subject != "" {
+		name += ", " + r.Subject
+	}
+	row := []string{name, figure.Count(r.Requests), "", "", "", "none", ""}
+	if r.Rate != nil {
+		row[2] = figure.Num(*r.Rate) + "/s"
+	}
+	for i, ms := range []*float64{r.P50Ms, r.P99Ms} {
+		if ms != nil {
+			row[3+i] = figure.Ms(*ms)
+		}
+	}
+	if r.Slow > 0 {
+		row[5] = figure.Percent(float64(r.Slow) / float64(r.Requests))
+	}
+	if r.Share != nil {
+		row[6] = r.Title + " " + figure.Percent(*r.Share)
+	}
+	return row
+}

@@ -1,0 +1,434 @@
+// Package sentence turns the parts of a diagnosis into the words that every
+// report for people uses, so that a terminal and a ticket say the same.
+package sentence
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/diagnose"
+)
+
+// Target names a target and lists what is known of it.
+func Target(t diagnose.Target) (name string, about []string) {
+	name = t.Name
+	if name == "" {
+		name = t.ID
+	} else if t.Kind == "dependency" {
+		about = append(about, "dependency")
+	} else if t.PID != nil {
+		about = append(about, fmt.Sprintf("pid %d", *t.PID))
+	}
+	if t.Version != "" {
+		about = append(about, runtime.Of(t.Runtime).Release(t.Version))
+	} else if t.Runtime != "" && !strings.Contains(name, t.Runtime) {
+		about = append(about, t.Runtime)
+	}
+	if t.CPUs != nil {
+		about = append(about, figure.Plural(*t.CPUs, "CPU"))
+	}
+	if t.MemLimit != nil {
+		about = append(about, figure.Size(float64(*t.MemLimit))+" limit")
+	}
+	return name, append(about, container(t)...)
+}
+
+// container is where a target runs, by the names people know.
+func container(t diagnose.Target) (about []string) {
+	in := t.In
+	switch {
+	case t.Container == "" && in == nil:
+		return nil
+	case in == nil:
+		return []string{"container " + t.Container}
+	case in.Pod != "":
+		about = append(about, "pod "+strings.Trim(in.Namespace+"/"+in.Pod, "/"))
+	}
+	about = append(about, "container "+cmp.Or(in.Name, t.Container))
+	if in.Image != "" {
+		about = append(about, "image "+in.Image)
+	}
+	return about
+}
+
+// Window writes the time a diagnosis is about, "" if nothing is known of it.
+func Window(w diagnose.Window) string {
+	if w.Start == nil || w.End == nil {
+		if w.Duration == nil {
+			return ""
+		}
+		return figure.Time(*w.Duration*1e9) + ", time of day unknown"
+	}
+	clock := "15:04:05"
+	start, end := w.Start.UTC(), w.End.UTC()
+	if end.Sub(start) < 10*time.Second {
+		clock = "15:04:05.000"
+	}
+	until := end.Format(clock)
+	if start.Format(time.DateOnly) != end.Format(time.DateOnly) {
+		until = end.Format("2006-01-02 " + clock)
+	}
+	return start.Format("2006-01-02 "+clock) + "–" + until + " UTC"
+}
+
+// Nothing is the sentence for a diagnosis without a supported cause.
+func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
+	var s []string
+	if r := d.Requests; r != nil {
+		switch {
+		case r.Slow > 0:
+			some := figure.Plural(r.Slow, "request")
+			if !elsewhere(r) {
+				some = figure.Count(r.Slow) + " of " + figure.Plural(r.Count, "request") + " (" + figure.Percent(float64(r.Slow)/float64(r.Count)) + ")"
+			} else if r.LedgerCount > 0 {
+				some = figure.Count(r.Slow) + " of the " + figure.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource) + " (" + figure.Percent(float64(r.Slow)/float64(r.LedgerCount)) + ")"
+			}
+			if r.SlowThresholdMs != nil {
+				some += " took over " + figure.Ms(*r.SlowThresholdMs)
+			} else {
+				some += " took too long"
+			}
+			switch {
+			case d.Outcome == diagnose.NothingFound && r.SlowRule == "3x_route_floor" && len(Quantiles(r)) > 0:
+				// By that rule some always are: that they are is no headline for a service that is well.
+				some = "Healthy: " + strings.Join(Quantiles(r), ", ") + " of " + figure.Plural(r.Count, "request") + ", and no cause stands out"
+			case d.Outcome == diagnose.NothingFound:
+				some = "Healthy: " + some + ", and no cause stands out"
+			case len(ruledOut) > 0:
+				some += "; none of the causes checked explains it"
+			}
+			s = append(s, some+".")
+		case r.SlowThresholdMs != nil:
+			none := "No request took longer than " + figure.Ms(*r.SlowThresholdMs)
+			if r.Held > 0 {
+				none += ", but for " + figure.Count(r.Held) + " that recording held"
+			}
+			s = append(s, none+".")
+		default:
+			s = append(s, "No request was slow.")
+		}
+	}
+	if most, seen := largest(d); most != "" && (d.Outcome == diagnose.NotExplained || seen && d.Outcome == diagnose.NotJudged) {
+		s = append(s, "Most of that time: "+most+".")
+	}
+	if d.AtRequests != nil {
+		did := ""
+		if len(d.AtRequestsDid) > 0 {
+			did = fmt.Sprintf(" (%s of that %s)", figure.Percent(d.AtRequestsDid[0].Share), d.AtRequestsDid[0].What)
+		}
+		s = append(s, fmt.Sprintf("On average %s threads were at requests%s, and how long these take was not recorded: give a row for each (--load, --requests).", figure.Num(*d.AtRequests), did))
+	}
+	if r := d.Requests; r != nil && r.Apart > 0 {
+		s = append(s, figure.Plural(r.Apart, "slow request")+" came before the recording or after it, and cannot be judged: record again while it is slow.")
+	}
+	if r := d.Requests; r != nil && r.Outside > 0 {
+		if Healthy(d) { // none of them was slow enough for anybody to notice
+			s = append(s, figure.Count(r.Outside)+" more came outside the traced time, as quick as these.")
+		} else {
+			s = append(s, figure.Plural(r.Outside, "more slow request")+" came outside the traced time: record again while it is slow.")
+		}
+	}
+	if gc := collectors(d); gc != "" {
+		s = append(s, gc)
+	}
+	switch {
+	case gcIsWell(d) && len(open) > 0:
+		s = append(s, fmt.Sprintf("Whether anything else does is not in this evidence: %d of %s could not be checked (NOT SEEN).", len(open), causes(len(open)+len(ruledOut))))
+	case len(d.Host) > 0:
+		s = append(s, "No process was recorded that could be judged. Of the host: "+shown(d.Host)+". Whether requests were slow, and why, cannot be told from this: record the service's process while it is slow.")
+	case len(ruledOut) == 0 && len(open) == 0:
+		s = append(s, "No known cause applies to this evidence.")
+	case len(ruledOut) == 0:
+		s = append(s, causes(len(open))+" could not be checked: NOT SEEN says what is missing.")
+	case tooFew(open, ruledOut):
+		s = append(s, fmt.Sprintf("%d of %s could not be checked: NOT SEEN says what is missing. The others are ruled out by the figures below.",
+			len(open), causes(len(open)+len(ruledOut))))
+	case len(open) == 0:
+		s = append(s, causes(len(ruledOut))+" ruled out by the figures below.")
+	default:
+		s = append(s, causes(len(ruledOut))+fmt.Sprintf(" ruled out by the figures below; %d could not be checked (NOT SEEN).", len(open)))
+	}
+	return strings.Join(s, " ")
+}
+
+// shown lists figures of a host: "CPUs busy 98 %; of it in programs 39 %".
+func shown(all []diagnose.Evidence) string {
+	var items []string
+	for _, e := range all {
+		items = append(items, strings.TrimSpace(e.Text+" "+Figure(&e)))
+	}
+	return strings.Join(items, "; ")
+}
+
+// Healthy says whether nothing was found because there is nothing.
+func Healthy(d *diagnose.Diagnosis) bool { return d.Outcome == diagnose.NothingFound }
+
+// largest lists what most slow time went into: "unobserved 62 %, own work 21 %", and says whether anything was seen of most of it.
+func largest(d *diagnose.Diagnosis) (most string, seen bool) {
+	rows, total := Ledger(d)
+	sorting.By(rows, func(a, b Row) int { return cmp.Compare(b.Ms, a.Ms) })
+	var items []string
+	for _, r := range rows {
+		if share := r.Ms / total; share >= .1 && len(items) < 3 {
+			seen = seen || len(items) == 0 && r.Mechanism != "unobserved"
+			items = append(items, r.Title+" "+figure.Percent(share))
+		}
+	}
+	return strings.Join(items, ", "), seen
+}
+
+func tooFew(open, ruledOut []diagnose.Verdict) bool {
+	return len(open) > len(ruledOut) || len(ruledOut) == 0
+}
+
+func causes(n int) string { return figure.Plural(n, "cause") }
+
+// AddRequests is the command that adds requests where there are none.
+func AddRequests(d *diagnose.Diagnosis) string {
+	if tells(d) {
+		return "unstall PID redis://HOST:PORT"
+	}
+	return "unstall FILE... --requests access.log"
+}
+
+// NoRequests says that there are none, and what has them.
+func NoRequests(d *diagnose.Diagnosis) string {
+	add := runtime.Of("").Requests
+	for _, t := range d.Targets {
+		if own := runtime.Of(t.Runtime).Requests; own != add {
+			add = own
+			break
+		}
+	}
+	if tells(d) {
+		return "No request data, so causes are ranked by how many clients wait. To see whose requests, add " + add + " of the same time"
+	}
+	return "No request data, so causes are ranked by how long they stopped the service. To see how requests were affected, add " + add + " of the same time"
+}
+
+// tells says whether all processes have no requests of their own, as Redis has none.
+func tells(d *diagnose.Diagnosis) bool {
+	some := false
+	for _, t := range d.Targets {
+		if t.Kind != "process" {
+			continue
+		}
+		if some = runtime.Of(t.Runtime).Tells; !some {
+			return false
+		}
+	}
+	return some
+}
+
+// Requests lists the figures about all requests.
+func Requests(r *diagnose.Requests) []string {
+	first := figure.Count(r.Count)
+	var but []string
+	if r.Failed > 0 {
+		but = append(but, figure.Count(r.Failed)+" failed")
+	}
+	if r.Unfinished > 0 {
+		but = append(but, figure.Count(r.Unfinished)+" unfinished")
+	}
+	if len(but) > 0 {
+		first += " (" + strings.Join(but, ", ") + ")"
+	}
+	if r.Source != "" {
+		first += " from " + path.Base(r.Source)
+	}
+	items := []string{first}
+	if r.Rate != nil {
+		items = append(items, figure.Num(*r.Rate)+"/s")
+	}
+	return append(items, Quantiles(r)...)
+}
+
+// Loads are the results of load generators worth a line of their own: one that
+// stored its requests, too, is among them once.
+func Loads(d *diagnose.Diagnosis) (out []diagnose.Load) {
+	for _, l := range d.Loads {
+		if d.Requests != nil && l.Source == d.Requests.Source && len(d.Loads) > 1 {
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// Load lists what a load generator measured; where that is what all requests were told to be, it says so and does not
+// tell it again with another last digit.
+func Load(d *diagnose.Diagnosis, l diagnose.Load) []string {
+	items := []string{l.Tool + " from " + path.Base(l.Source)}
+	if r := d.Requests; r != nil && agree(r.Rate, l.Rate) && agree(r.P50Ms, l.P50Ms) && agree(r.P99Ms, l.P99Ms) {
+		items = append(items, "the same rate, p50 and p99")
+		items = append(items, quantiles([]quantile{{"max", l.MaxMs}})...)
+	} else {
+		if l.Rate != nil {
+			items = append(items, figure.Num(*l.Rate)+"/s")
+		}
+		items = append(items, quantiles([]quantile{{"p50", l.P50Ms}, {"p99", l.P99Ms}, {"max", l.MaxMs}})...)
+	}
+	if l.LatencyFrom == "send" {
+		return append(items, "measured from the actual send time: waiting to be sent is not included")
+	}
+	return append(items, "measured from the scheduled send time")
+}
+
+// alike is how far two figures of the same thing may be apart, as a part of it, to be told as one.
+const alike = .05
+
+func agree(a, b *float64) bool {
+	return a != nil && b != nil && math.Abs(*a-*b) <= alike*math.Abs(*a)
+}
+
+type quantile struct {
+	name string
+	ms   *float64
+}
+
+// Quantiles writes "p50 350 µs", "p99 2.7 ms", "p99.9 5.4 ms", as tables of routes do.
+func Quantiles(r *diagnose.Requests) []string {
+	return quantiles([]quantile{{"p50", r.P50Ms}, {"p99", r.P99Ms}, {"p99.9", r.P999Ms}})
+}
+
+func quantiles(qs []quantile) []string {
+	var out []string
+	for _, q := range qs {
+		if q.ms != nil {
+			out = append(out, q.name+" "+figure.Ms(*q.ms))
+		}
+	}
+	return out
+}
+
+// leastSlow (ms) is what no request is slow below where nobody says what is: package ledger.
+const leastSlow = float64(ledger.LeastSlow) / 1e6
+
+// Slow lists how many requests were slow, and by which rule.
+func Slow(r *diagnose.Requests) []string {
+	rule := map[string]string{"slo": "--slo", "3x_route_floor": "3 × the baseline latency of the route; set --slo", "baseline": "longer than at the time of the baseline",
+		"unfinished": "most requests never finished, so there is no baseline latency; set --slo"}[r.SlowRule]
+	if rule == "" {
+		rule = r.SlowRule
+	}
+	if r.SlowRule == ledger.RuleFloor && r.SlowThresholdMs != nil && *r.SlowThresholdMs <= leastSlow {
+		rule = "the least that counts without --slo"
+	}
+	first := figure.Count(r.Slow)
+	if r.Slow == 0 {
+		first = "none"
+	}
+	if r.SlowThresholdMs != nil {
+		first += " over " + figure.Ms(*r.SlowThresholdMs)
+	}
+	if rule != "" {
+		first += " (" + rule + ")"
+	}
+	items := []string{first}
+	if r.Slow > 0 {
+		switch {
+		case elsewhere(r):
+			in := "of those in "
+			if r.LedgerCount > 0 {
+				in = figure.Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + figure.Count(r.LedgerCount) + " in "
+			}
+			items = append(items, in+path.Base(r.LedgerSource))
+		case r.Count > 0:
+			items = append(items, figure.Percent(float64(r.Slow)/float64(r.Count)))
+		}
+		if r.SlowLong > 0 {
+			items = append(items, figure.Count(r.SlowLong)+" to routes that always compute 20 × as long as other requests take")
+		}
+		items = append(items, traced(r))
+	}
+	if r.Apart > 0 {
+		items = append(items, figure.Count(r.Apart)+" more before the recording or after it are left out")
+	}
+	if r.Held > 0 {
+		items = append(items, figure.Count(r.Held)+" more only because recording held them, for "+figure.Ms(r.HeldMs/float64(r.Held))+" each")
+	}
+	return items
+}
+
+// traced says of how many slow requests the waits are known.
+func traced(r *diagnose.Requests) string {
+	switch r.Traced {
+	case 0:
+		return "none of them traced"
+	case r.Slow:
+		return "all of them traced"
+	}
+	return figure.Count(r.Traced) + " of them traced"
+}
+
+// elsewhere says whether the slow requests are those of another artifact than
+// the figures about all are from.
+func elsewhere(r *diagnose.Requests) bool {
+	return r.LedgerSource != "" && r.LedgerSource != r.Source
+}
+
+// Unseen says what could not be recorded, and why.
+func Unseen(u diagnose.NotSeen) string {
+	if u.Why == "" {
+		return u.What
+	}
+	return u.What + ": " + u.Why
+}
+
+// Source is something that was read, and as what.
+type Source struct {
+	Name string // "access.log"; of the pieces of one recording "trace ×3"
+	How  string // "accesslog, gzip, cut off"
+
+	Names []string // of the artifacts: of all pieces
+}
+
+// Sources names what was read, the pieces of one recording together.
+func Sources(sources []diagnose.Source) []Source {
+	var out []Source
+	for i, s := range sources {
+		name, cut, names := s.Name, s.Cut, []string{s.Name}
+		if s.Series != "" {
+			pieces := 0
+			first := i
+			names = names[:0]
+			for k, o := range sources {
+				if o.Series == s.Series {
+					first = min(first, k)
+					names = append(names, o.Name)
+					pieces++
+					cut = cut || o.Cut
+				}
+			}
+			if first < i {
+				continue
+			}
+			if pieces > 1 {
+				name = fmt.Sprintf("%s ×%d", s.Series, pieces)
+			}
+		}
+		how := append(append([]string(nil), s.Formats...), s.Envelopes...)
+		if cut {
+			how = append(how, "cut off")
+		}
+		out = append(out, Source{name, strings.Join(how, ", "), names})
+	}
+	return out
+}
+
+// Brief is what a diagnosis comes to, on one line.
+func Brief(d *diagnose.Diagnosis) string {
+	supported, open, ruledOut := Split(d)
+	if len(supported) == 0 {
+		return Capital(State(d)) + ". " + Nothing(d, open, ruledOut)
+	}
+	return Capital(State(d)) + ": " + supported[0].Cause + ". " + Answer(d, &supported[0])
+}

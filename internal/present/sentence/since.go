@@ -1,0 +1,51 @@
+package sentence
+
+import (
+	"time"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/diagnose"
+)
+
+// Since says since when requests are slow, or how far back the evidence goes; "" where nothing is wrong, or the answer is of a
+// stretch that it names itself.
+func Since(d *diagnose.Diagnosis) string {
+	if d.Worst != nil || d.Outcome != diagnose.Found && d.Outcome != diagnose.NotExplained {
+		return ""
+	}
+	o := onset(d)
+	if !Begins(d) {
+		text := "as long as the evidence goes back"
+		if d.Window.Start != nil {
+			text += ": " + d.Window.Start.UTC().Format(time.DateTime) + " UTC"
+		}
+		return text
+	}
+	text := figure.Time(o.From*1e9) + " in"
+	if o.At != nil {
+		text = o.At.UTC().Format(time.DateTime) + " UTC, " + text
+	}
+	return text + ": " + figure.Percent(o.Since) + " of requests slow from then on, " + figure.Percent(o.Before) + " before"
+}
+
+// Begins says whether it is seen in the evidence that requests become slow.
+func Begins(d *diagnose.Diagnosis) bool {
+	o := onset(d)
+	return o != nil && o.Within
+}
+
+func onset(d *diagnose.Diagnosis) *diagnose.Onset {
+	if d.Requests == nil {
+		return nil
+	}
+	return d.Requests.Onset
+}
+
+// More says where one slow request is seen, and where all of it is for a program.
+func More(d *diagnose.Diagnosis) []string {
+	first := "timeline and figures: -o report.html"
+	if r := d.Requests; r != nil && r.Slow > 0 {
+		first = "one slow request: -o report.html"
+	}
+	return []string{first, "as JSON: --format json"}
+}

@@ -1,0 +1,152 @@
+package sentence
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/diagnose"
+)
+
+// StackView is where the time of requests went through a stack of services, as reports show it.
+type StackView struct {
+	Of      string // "ms of a slow request, in the mean"
+	By      string // "step of a journey"
+	Columns []string
+	Parts   []string // what the columns behind the first two are: "outside", "front", "wait", "run", "store", "calls", "kernel", "else"
+	Rows    []StackRow
+	Notes   []string // what the columns mean, and what is known of the store
+}
+
+// StackRow is one step or route.
+type StackRow struct {
+	Name  string
+	Cells []string  // as many as columns
+	Parts []float64 // ms, of the view's Parts: they add up to the second column
+}
+
+// leastShown is the least that is told, ms: web servers count in whole ones.
+const leastShown = .01
+
+// Stack is where the time went by steps of journeys, if users were on some, of slow requests if there are any; else
+// by routes, of all requests. Nil: none were followed.
+func Stack(t *diagnose.Through) *StackView {
+	if t == nil {
+		return nil
+	}
+	v := &StackView{By: "route", Of: "ms of a request, in the mean"}
+	rows, left := t.Routes, t.Left
+	if len(t.Journeys) > 0 {
+		v.By, rows, left = "step of a journey", t.Journeys, t.JourneysLeft
+		if slow := slowOf(rows); len(slow) > 0 {
+			v.Of, rows = "ms of a slow request, in the mean", slow
+		}
+	}
+	several := make(map[string]int)
+	for _, r := range rows {
+		several[r.Step]++
+	}
+	worker := t.Worker
+	if worker == "" {
+		worker = "worker"
+	}
+	columns := []struct {
+		kind string
+		head string
+		of   func(*diagnose.Steps) float64
+		note string
+	}{
+		{"outside", "outside", func(s *diagnose.Steps) float64 { return s.OutsideMs }, "outside: between the users and " + t.Title + ", with what the load generator itself was late"},
+		{"front", t.Title, func(s *diagnose.Steps) float64 { return s.FrontMs }, ""},
+		{"wait", "wait", func(s *diagnose.Steps) float64 { return s.WaitMs }, "wait: for one of " + t.Pool},
+		{"run", worker, func(s *diagnose.Steps) float64 { return s.RunMs }, worker + ": a worker ran, or was ready to"},
+		{"store", "store", func(s *diagnose.Steps) float64 { return s.StoreMs }, ""},
+		{"calls", "calls", func(s *diagnose.Steps) float64 { return s.CallMs }, "calls: a worker waited for what else it had asked by the network"},
+		{"kernel", "kernel", func(s *diagnose.Steps) float64 { return s.KernelMs }, "kernel: a worker was in the kernel for anything else"},
+		{"else", "else", func(s *diagnose.Steps) float64 { return s.OtherMs }, "else: a worker slept, or waited for anything else"},
+	}
+	if t.Store != nil {
+		columns[4].head, columns[4].note = t.Store.Title, t.Store.Title+": a worker waited for it"
+	}
+	shown := columns[:0]
+	for _, c := range columns {
+		for i := range rows {
+			if c.of(&rows[i]) >= leastShown {
+				shown = append(shown, c)
+				break
+			}
+		}
+	}
+	v.Columns = []string{"count", "all"}
+	var notes []string
+	for _, c := range shown {
+		v.Columns, v.Parts = append(v.Columns, c.head), append(v.Parts, c.kind)
+		if c.note != "" {
+			notes = append(notes, c.note)
+		}
+	}
+	for i := range rows {
+		r := &rows[i]
+		if r.MeanMs < leastShown {
+			continue
+		}
+		row := StackRow{Name: stepName(r, several[r.Step] > 1), Cells: []string{figure.Count(int64(r.Requests)), amount(r.MeanMs)}}
+		for _, c := range shown {
+			row.Cells, row.Parts = append(row.Cells, amount(c.of(r))), append(row.Parts, c.of(r))
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	if len(v.Rows) == 0 {
+		return nil
+	}
+	if left > 0 {
+		v.Notes = append(v.Notes, fmt.Sprintf("%d more that took less time in all are not shown", left))
+	}
+	v.Notes = append(v.Notes, strings.Join(notes, "; ")+". What workers did is told by looks at them, shared out among the requests that were under way")
+	if said := store(t.Store); said != "" {
+		v.Notes = append(v.Notes, said)
+	}
+	return v
+}
+
+// slowOf are the slow requests of each step.
+func slowOf(rows []diagnose.Steps) (slow []diagnose.Steps) {
+	for _, r := range rows {
+		if r.Slow != nil {
+			slow = append(slow, *r.Slow)
+		}
+	}
+	return slow
+}
+
+// stepName is a step, with the route where it has several.
+func stepName(r *diagnose.Steps, several bool) string {
+	switch {
+	case r.Step == "":
+		return r.Route
+	case several && !strings.HasSuffix(r.Step, r.Route):
+		return r.Step + " · " + r.Route
+	}
+	return r.Step
+}
+
+// store says what is known of what workers call.
+func store(s *diagnose.Store) string {
+	if s == nil || s.Busy == nil || len(s.Most) == 0 {
+		return ""
+	}
+	var most []string
+	for _, c := range s.Most[:min(len(s.Most), 3)] {
+		most = append(most, fmt.Sprintf("%s (%s each)", c.Name, figure.Ms(c.Ms)))
+	}
+	return fmt.Sprintf("%s ran commands for %s of the time, most of it %s; what workers waited for it beyond that went into sending, waking up, and commands that came before",
+		s.Subject, figure.Percent(*s.Busy), strings.Join(most, ", "))
+}
+
+// amount is a figure in ms; what is too small to be told is left out.
+func amount(ms float64) string {
+	if ms < leastShown {
+		return "–"
+	}
+	return figure.Num(ms)
+}

@@ -1,0 +1,66 @@
+package sentence
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/figure"
+)
+
+// ThreadGroup is what some threads do, in words.
+type ThreadGroup struct {
+	Line  string // "37 of 41 pool threads · waiting for a task (.Result) · Shop!CartController.Get()"
+	Stack string // "Task<T>.Result ← CartController.Get() ← …"
+}
+
+// Threads words what threads did: all of them in one line, the largest groups of those
+// that have work one by one, and the others in one line again, "" if there are none.
+func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, rest string) {
+	all = figure.Plural(s.Threads, "thread")
+	if s.Pool > 0 {
+		all += fmt.Sprintf(", %s of %s: %s", figure.Count(s.Pool), s.Pools(), Working(s))
+	}
+	idle, others := 0, 0
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		switch {
+		case g.Idle(), g.View.Role == threads.Main && g.View.State != evidence.Running: // it waits for the program's end
+			idle += g.Count
+		case len(groups) == most:
+			others += g.Count
+		default:
+			groups = append(groups, ThreadGroup{Line: g.Sentence(s), Stack: strings.Join(unmoduled(g.Brief()), " ← ")})
+		}
+	}
+	var parts []string
+	if others > 0 {
+		parts = append(parts, figure.Plural(others, "more thread")+" with work")
+	}
+	if idle > 0 {
+		parts = append(parts, figure.Plural(idle, "thread")+" idle")
+	}
+	return all, groups, strings.Join(parts, ", ")
+}
+
+// unmoduled leaves the modules out of a stack: types tell where one is.
+func unmoduled(frames []string) []string {
+	for i, f := range frames {
+		if _, function, ok := strings.Cut(f, "!"); ok {
+			frames[i] = function
+		}
+	}
+	return frames
+}
+
+// Working says how many threads of the pool have work, and how many of these wait.
+func Working(s *threads.Summary) string {
+	switch {
+	case s.Busy == 0:
+		return "none with work"
+	case s.Blocked == 0:
+		return figure.Count(s.Busy) + " with work, none of these waiting"
+	}
+	return figure.Count(s.Busy) + " with work, " + figure.Count(s.Blocked) + " of these waiting"
+}

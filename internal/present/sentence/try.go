@@ -1,0 +1,91 @@
+package sentence
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/operate/try"
+)
+
+// mostTold is how many metrics a sentence names of each kind.
+const mostTold = 3
+
+// Tried is what a change did in one line: "thp=never instead of madvise: better: p99 −45 % (−52
+// to −37); changed: process CPU, system −62 % (−70 to −51)". Better or worse is said of what
+// users of the service feel: less CPU time is no gain where a limit took it.
+func Tried(r *try.Result) string {
+	what := fmt.Sprintf("%s=%s instead of %s", r.Setting, r.Tried, r.Was)
+	if len(r.Comparison.Metrics) == 0 {
+		return what + ": no figure of the process is known, so nothing can be said."
+	}
+	better := told(r.Comparison, func(m *compare.Result) bool { return m.Gate && m.Result == compare.Improved })
+	worse := told(r.Comparison, func(m *compare.Result) bool { return m.Gate && m.Result == compare.Regressed })
+	changed := told(r.Comparison, func(m *compare.Result) bool {
+		return !m.Gate && (m.Result == compare.Improved || m.Result == compare.Regressed)
+	})
+	var parts []string
+	for _, x := range []struct{ lead, metrics string }{{"better", better}, {"worse", worse}, {"changed", changed}} {
+		if x.metrics != "" {
+			parts = append(parts, x.lead+": "+x.metrics)
+		}
+	}
+	switch {
+	case r.Blocks < stats.MinPairs:
+		return fmt.Sprintf("%s: not told apart: %s, at least %d needed", what, figure.Plural(r.Blocks, "block"), stats.MinPairs)
+	case len(parts) == 0:
+		return fmt.Sprintf("%s: no difference that %s could tell from chance", what, figure.Plural(r.Blocks, "block"))
+	}
+	return what + ": " + strings.Join(parts, "; ")
+}
+
+// told names the metrics that are so.
+func told(c *compare.Comparison, is func(*compare.Result) bool) string {
+	var all []string
+	for i := range c.Metrics {
+		m := &c.Metrics[i]
+		if !is(m) {
+			continue
+		}
+		change := Changed(m)
+		if change == "" {
+			change = Both(m)
+		}
+		all = append(all, m.Title+" "+change)
+	}
+	if n := len(all); n > mostTold {
+		return strings.Join(all[:mostTold], ", ") + fmt.Sprintf(" and %d more", n-mostTold)
+	}
+	return strings.Join(all, ", ")
+}
+
+// TriedHow says what was changed, of whom, and in which turns.
+func TriedHow(r *try.Result) string {
+	text := fmt.Sprintf("%s of %s: %s in turn with %s, ", r.Setting, r.Affects, r.Tried, r.Was)
+	if r.File != "" {
+		text = fmt.Sprintf("%s (%s) of %s: %s in turn with %s, ", r.Setting, r.File, r.Affects, r.Tried, r.Was)
+	}
+	seconds := func(s float64) string { return figure.Time(s * float64(time.Second)) }
+	text += fmt.Sprintf("%s of two turns of %s in random order (--seed %d), each counted from %s on", figure.Plural(r.Blocks, "block"), seconds(r.TurnS), r.Seed, seconds(r.SettleS))
+	if r.Early != "" {
+		text += fmt.Sprintf("; %d were planned: %s", r.Planned, r.Early)
+	}
+	return text
+}
+
+// PutBack says whether what was there is there again.
+func PutBack(r *try.Result) string {
+	b := r.Restored
+	switch {
+	case b == nil:
+		return fmt.Sprintf("no: %s was %s: set it yourself", r.Setting, r.Was)
+	case b.Gone:
+		return fmt.Sprintf("%s ended together with what it was a setting of", r.Setting)
+	case b.Kept:
+		return fmt.Sprintf("no: somebody else made %s %s meanwhile: that was left as it is (it was %s)", r.Setting, b.Now, b.Was)
+	}
+	return fmt.Sprintf("yes: %s is %s again, as read back", r.Setting, b.Now)
+}

@@ -1,0 +1,187 @@
+package sentence
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/diagnose"
+)
+
+// Split sorts verdicts by what was found, keeping their order, but that what was ruled out
+// comes in the order in which one would ask for it. Those that are
+// only listed say whom they are about if there is more than one.
+func Split(d *diagnose.Diagnosis) (supported, open, ruledOut []diagnose.Verdict) {
+	for _, v := range d.Verdicts {
+		if v.Verdict != "supported" && v.Subject != "" && Several(d) {
+			v.Summary = strings.TrimSuffix(v.Subject+": "+v.Summary, ": ")
+		}
+		switch v.Verdict {
+		case "supported":
+			supported = append(supported, v)
+		case "ruled_out":
+			ruledOut = append(ruledOut, v)
+		default:
+			open = append(open, v)
+		}
+	}
+	eliminate(ruledOut)
+	return supported, open, ruledOut
+}
+
+// Once leaves out of each verdict what was told of those before it: fixes that are the same, and of the first of a chain the
+// figures of its root. Predictions stay with the fixes they are of.
+func Once(all []diagnose.Verdict) []diagnose.Verdict {
+	out := slices.Clone(all)
+	told := make(map[diagnose.Fix]bool)
+	for i := range out {
+		v := &out[i]
+		if v.Root != nil {
+			for _, root := range all {
+				if root.Cause == v.Root.Cause && root.Subject == v.Root.Subject {
+					v.Evidence = slices.DeleteFunc(slices.Clone(v.Evidence), func(e diagnose.Evidence) bool { return slices.ContainsFunc(root.Evidence, sameFigure(e)) })
+				}
+			}
+		}
+		at := make(map[int]int)
+		var fixes []diagnose.Fix
+		for k, f := range v.Fix {
+			if !told[f] {
+				at[k] = len(fixes)
+				fixes = append(fixes, f)
+			}
+		}
+		for _, f := range fixes {
+			told[f] = true
+		}
+		if len(fixes) == len(v.Fix) {
+			continue
+		}
+		var predicted []diagnose.Prediction
+		for _, p := range v.Prediction {
+			if p.Fix != nil {
+				k, kept := at[*p.Fix]
+				if !kept {
+					continue
+				}
+				p.Fix = &k
+			}
+			predicted = append(predicted, p)
+		}
+		v.Fix, v.Prediction = fixes, predicted
+	}
+	return out
+}
+
+func sameFigure(e diagnose.Evidence) func(diagnose.Evidence) bool {
+	return func(o diagnose.Evidence) bool {
+		return e.ID == o.ID && e.Text == o.Text && e.Origin == o.Origin && (e.Value == nil) == (o.Value == nil) && (e.Value == nil || *e.Value == *o.Value)
+	}
+}
+
+// Figure writes the figure of a piece of evidence, "" if it has none.
+func Figure(e *diagnose.Evidence) string {
+	if e.Value == nil {
+		return ""
+	}
+	return figure.Of(*e.Value, e.Unit)
+}
+
+// Proof lists the figures that decided, with where they are from, and then what to change, a line each.
+func Proof(v *diagnose.Verdict) (lines []string) {
+	for i := range v.Evidence {
+		e := &v.Evidence[i]
+		line := strings.TrimSpace(Figure(e) + " " + e.Text)
+		if e.Origin != "" {
+			line += " [" + e.Origin + "]"
+		}
+		lines = append(lines, line)
+	}
+	for _, f := range v.Fix {
+		lines = append(lines, "Change: "+strings.TrimSpace(f.Setting+" "+f.Text))
+	}
+	return lines
+}
+
+// Origin is where all of the evidence is from, "" if that differs.
+func Origin(evidence []diagnose.Evidence) string {
+	for _, e := range evidence {
+		if e.Origin != evidence[0].Origin {
+			return ""
+		}
+	}
+	if len(evidence) < 2 {
+		return ""
+	}
+	return evidence[0].Origin
+}
+
+// Predictions lists what one of the fixes would change, the first with what comes whatever is changed: "p99 6.4 → 2.7 ms
+// (2.3–3.4)".
+func Predictions(v *diagnose.Verdict, fix int) []string {
+	var items []string
+	for _, x := range v.Prediction {
+		if of := x.Fix; of == nil && fix != 0 || of != nil && *of != fix {
+			continue
+		}
+		items = append(items, x.Metric+" "+figure.Change(x.Now, x.Then, x.Low, x.High, x.Unit))
+	}
+	return items
+}
+
+// Open is what could not be judged: causes that miss the same thing.
+type Open struct {
+	Causes  []string
+	Summary string
+	Needs   []diagnose.Need
+}
+
+// NotSeen groups inconclusive verdicts by what they miss. Needs of one command
+// are one need; where the words differ, what they have in common stands.
+func NotSeen(verdicts []diagnose.Verdict) (groups []Open) {
+	for _, v := range verdicts {
+		i := slices.IndexFunc(groups, func(g Open) bool {
+			return g.Summary == v.Summary && slices.EqualFunc(g.Needs, v.Needs, sameNeed)
+		})
+		if i < 0 {
+			groups = append(groups, Open{Causes: []string{v.Cause}, Summary: v.Summary, Needs: slices.Clone(v.Needs)})
+			continue
+		}
+		g := &groups[i]
+		if !slices.Contains(g.Causes, v.Cause) {
+			g.Causes = append(g.Causes, v.Cause)
+		}
+		for j, n := range v.Needs {
+			g.Needs[j].What = common(g.Needs[j].What, n.What)
+		}
+	}
+	return groups
+}
+
+func sameNeed(a, b diagnose.Need) bool {
+	return a == b || a.Command != "" && a.Command == b.Command
+}
+
+// common is the words two texts begin with, and … for the rest.
+func common(a, b string) string {
+	if a == b {
+		return a
+	}
+	x, y := strings.Fields(strings.TrimSuffix(a, " …")), strings.Fields(b)
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	return strings.Join(append(x[:n:n], "…"), " ")
+}
+
+// Several says whether verdicts must name whom they are about.
+func Several(d *diagnose.Diagnosis) bool {
+	n := 0
+	for _, t := range d.Targets {
+		if t.Kind == "process" {
+			n++
+		}
+	}
+	return n > 1
+}

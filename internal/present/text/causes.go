@@ -1,0 +1,196 @@
+package text
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/present/sentence"
+)
+
+// why lists the evidence: the figures in a column, what they are, and where
+// they are from.
+func (p *page) why(v *diagnose.Verdict, label string, first bool) {
+	begin := width(label) + 2
+	most := p.at.beside
+	if first {
+		most = p.at.evidence
+	}
+	shown := v.Evidence[:p.most(len(v.Evidence), most)]
+	if len(shown) == 0 {
+		return
+	}
+	one := p.at.shorter || p.at.short && !first
+	common := sentence.Origin(shown)
+	column := 0
+	for i := range shown {
+		column = max(column, width(p.clean(sentence.Figure(&shown[i]))))
+	}
+	indent := begin
+	if column > 0 {
+		indent += column + 2
+	}
+	var lines []string
+	for i, e := range shown {
+		text := e.Text
+		if e.Origin != "" && common == "" {
+			text = strings.TrimSpace(text + " " + p.origin(e.Origin))
+		}
+		if common != "" && i == len(shown)-1 {
+			if from := p.origin(common); from != "" {
+				text += " [all: " + strings.TrimPrefix(from, "[")
+			}
+		}
+		for n, l := range p.told(text, indent, one) {
+			lead := ""
+			if n == 0 {
+				lead = p.clean(sentence.Figure(&e))
+			}
+			if column > 0 {
+				l = padLeft(lead, column) + "  " + l
+			}
+			lines = append(lines, l)
+		}
+	}
+	if first || !p.at.short {
+		lines = append(lines, p.more(len(v.Evidence)-len(shown))...)
+	}
+	p.block(label, bold, begin, lines)
+}
+
+// fix shows the first fix, then the alternatives, each with what it would do.
+func (p *page) fix(v *diagnose.Verdict, label string, first bool) {
+	indent := width(label) + 2
+	most := p.at.others
+	if first {
+		most = p.at.fixes
+	}
+	shown := v.Fix[:p.most(len(v.Fix), most)]
+	if !first && p.at.short {
+		shown = v.Fix[:min(len(v.Fix), most)]
+	}
+	var lines []string
+	for i, f := range shown {
+		if i > 0 && p.at.short {
+			lines = append(lines, p.told("or "+strings.Trim(f.Setting+": "+strings.TrimPrefix(f.Text, "or "), ": "), indent, true)...)
+			continue
+		}
+		if i > 0 {
+			lines = append(lines, "or")
+		}
+		if f.Setting != "" {
+			lines = append(lines, p.paint(advice, p.clean(f.Setting)))
+		}
+		lines = append(lines, p.told(f.Text, indent, p.at.short && !first)...)
+		for l := range strings.Lines(f.Code) {
+			// Code keeps its line breaks and its indentation.
+			text := strings.TrimRight(l, "\r\n")
+			inner := strings.TrimLeft(text, " \t")
+			tabs := strings.ReplaceAll(text[:len(text)-len(inner)], "\t", "    ")
+			lines = append(lines, p.paint(advice, "  "+tabs+p.clean(inner)))
+		}
+		if first || !p.at.tight {
+			lines = append(lines, p.flow(sentence.Predictions(v, i), indent)...)
+		}
+	}
+	if len(v.Fix) == 0 {
+		lines = p.flow(sentence.Predictions(v, 0), indent)
+	}
+	if first || !p.at.short {
+		lines = append(lines, p.more(len(v.Fix)-len(shown))...)
+	}
+	p.block(label, bold, indent, lines)
+}
+
+// ruledOut lists what it was not, those with a figure first.
+func (p *page) ruledOut(verdicts []diagnose.Verdict) {
+	var with, without []diagnose.Verdict
+	for _, v := range verdicts {
+		if v.Summary == "" {
+			without = append(without, v)
+		} else {
+			with = append(with, v)
+		}
+	}
+	all := append(with, without...)
+	all = all[:p.most(len(all), p.at.ruledOut)]
+	column := 0
+	for _, v := range all {
+		column = max(column, width(v.Cause)+2)
+	}
+	column = min(column, 30)
+	var lines []string
+	for _, v := range all {
+		id := p.clean(v.Cause)
+		for i, l := range p.told(p.short(v.Summary), labels+column, p.at.short) {
+			if i > 0 {
+				id = ""
+			}
+			lines = append(lines, pad(id, column-1)+" "+l)
+		}
+		if v.Summary == "" {
+			lines = append(lines, id)
+		}
+	}
+	p.block("RULED OUT", bold, labels, append(lines, p.more(len(verdicts)-len(all))...))
+}
+
+// notSeen lists what could not be judged or recorded, and then what would change that, each command once.
+func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
+	const indent = labels
+	var says []string
+	var do []diagnose.Need
+	want := func(n diagnose.Need) {
+		if !slices.ContainsFunc(do, func(o diagnose.Need) bool { return o.Command == n.Command }) {
+			do = append(do, n)
+		}
+	}
+	for _, u := range unseen {
+		says = append(says, sentence.Unseen(u))
+		if u.Do != "" {
+			want(diagnose.Need{Command: u.Do})
+		}
+	}
+	for _, g := range sentence.NotSeen(verdicts) {
+		text := strings.Join(g.Causes, ", ")
+		switch {
+		case g.Summary != "" && p.at.short && len(g.Causes) > 2: // why comes before whose line is cut
+			text = g.Summary + ": " + text
+		case g.Summary != "":
+			text += ": " + g.Summary
+		}
+		for _, n := range g.Needs {
+			if n.Command == "" {
+				text += "; it takes " + n.What
+				continue
+			}
+			want(n)
+		}
+		says = append(says, text)
+	}
+	shown := p.most(len(says), p.at.unseen)
+	var lines []string
+	for _, s := range says[:shown] {
+		lines = append(lines, p.told(s, indent, p.at.short)...)
+	}
+	left := len(says) - shown
+	for _, n := range do[:min(len(do), p.at.commands)] {
+		if n.What != "" {
+			lines = append(lines, p.told(n.What+":", indent, p.at.short)...)
+		}
+		lines = append(lines, "  "+p.paint(advice, p.clean(n.Command))) // on one line, so that it can be copied
+	}
+	lines = append(lines, p.more(left)...)
+	p.block("NOT SEEN", bold, indent, lines)
+}
+
+func (p *page) warnings(warnings []diagnose.Warning) {
+	const indent = labels
+	var lines []string
+	shown := p.most(len(warnings), p.at.warnings)
+	for _, w := range warnings[:shown] {
+		lines = append(lines, p.told(p.short(warning(w.Text, w.Count, w.Origin)), indent, p.at.shorter)...)
+	}
+	lines = append(lines, p.more(len(warnings)-shown)...)
+	p.block("WARNINGS", bold, indent, lines)
+}

@@ -1,0 +1,133 @@
+package text
+
+import (
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/figure"
+)
+
+// screen is how many lines a report has at most, unless all of it is asked for: as many as a window shows that
+// fills a screen. Narrow ones scroll.
+const screen = 45
+
+// limits is how much of each list a report shows. What the cause is, how sure, its first fix with what that would do,
+// and the routes are in all of them.
+type limits struct {
+	evidence int // figures of the first cause
+	beside   int // of each other cause
+	fixes    int // ways to change something, of the first cause
+	others   int // of each other cause
+	ledger   int // rows
+	routes   int
+	threads  int // groups
+	ruledOut int
+	unseen   int
+	commands int // that would show what was not seen
+	warnings int
+	sources  int  // lines of them
+	short    bool // a line for each of what is not about the first cause
+	shorter  bool // and for each figure of it
+	tight    bool // no empty lines between the proofs, and nothing on what the fixes of other causes would do
+}
+
+var everything = limits{evidence: math.MaxInt, beside: math.MaxInt, fixes: math.MaxInt, others: math.MaxInt, ledger: math.MaxInt, routes: math.MaxInt,
+	threads: topGroups, ruledOut: math.MaxInt, unseen: math.MaxInt, commands: math.MaxInt, warnings: math.MaxInt, sources: math.MaxInt}
+
+// usual is how much is shown of a report that fits the screen with it.
+var usual = limits{evidence: 6, beside: 6, fixes: 4, others: 4, ledger: 9, routes: 5, threads: topGroups, ruledOut: 8, unseen: 5, commands: 4, warnings: 4, sources: 4}
+
+// less is by what a report gets shorter, one after the other until it fits: what tells least about the cause goes first.
+var less = []func(*limits){
+	func(l *limits) { l.short = true },
+	func(l *limits) { l.threads, l.commands, l.sources = 2, 2, 3 },
+	func(l *limits) { l.ruledOut, l.unseen = 6, 4 },
+	func(l *limits) { l.beside, l.others = 4, 2 },
+	func(l *limits) { l.threads, l.sources = 1, 2 },
+	func(l *limits) { l.ruledOut, l.unseen, l.warnings = 5, 3, 2 },
+	func(l *limits) { l.beside, l.others = 3, 1 },
+	func(l *limits) { l.fixes, l.ledger = 3, 8 },
+	func(l *limits) { l.ruledOut, l.commands = 4, 1 },
+	func(l *limits) { l.threads, l.beside = 0, 2 },
+	func(l *limits) { l.unseen, l.routes = 2, 4 },
+	func(l *limits) { l.ruledOut, l.fixes = 3, 2 },
+	func(l *limits) { l.ledger, l.warnings = 7, 1 },
+	func(l *limits) { l.beside, l.sources = 1, 1 },
+	func(l *limits) { l.evidence, l.ledger = 5, 6 },
+	func(l *limits) { l.ruledOut, l.unseen = 2, 1 },
+	func(l *limits) { l.shorter = true },
+	func(l *limits) { l.routes, l.ledger = 3, 5 },
+	func(l *limits) { l.fixes, l.ruledOut = 1, 1 },
+	func(l *limits) { l.commands = 0 },
+	func(l *limits) { l.evidence, l.ledger = 4, 4 },
+	func(l *limits) { l.evidence = 3 },
+	func(l *limits) { l.tight = true },
+}
+
+// fitted is a page that fits the screen, or the shortest there is; all of it where that is asked for.
+func (o Options) fitted(render func(*page)) string {
+	at, most := usual, screen*80/min(80, o.Width)
+	if o.Verbose {
+		at = everything
+	}
+	for i := 0; ; i++ {
+		p := &page{Options: o, at: at}
+		render(p)
+		out := strings.TrimRight(p.out.String(), "\n") + "\n"
+		if o.Verbose || i == len(less) || strings.Count(out, "\n") <= most {
+			return out
+		}
+		less[i](&at)
+	}
+}
+
+// told breaks a text into lines, or cuts it to one where lines are short of it.
+func (p *page) told(text string, indent int, one bool) []string {
+	lines := p.wrap(text, indent)
+	if !one || len(lines) < 2 {
+		return lines
+	}
+	dots, room := p.clean("…"), max(20, p.Width-indent)
+	line := lines[0]
+	for width(line)+width(dots) > room {
+		i := strings.LastIndexByte(line, ' ')
+		if i < 0 {
+			return lines[:1]
+		}
+		line = line[:i]
+	}
+	return []string{strings.TrimRight(line, " ,;:(") + dots}
+}
+
+// most is how many of n are shown: one more than most is no reason to leave any out.
+func (p *page) most(n, most int) int {
+	if n-1 <= most {
+		return n
+	}
+	return most
+}
+
+// more is the line about those that are not shown.
+func (p *page) more(n int) []string {
+	if n <= 0 {
+		return nil
+	}
+	return []string{p.paint(dim, "and "+figure.Count(n)+" more: --verbose")}
+}
+
+// short names sources in a text by the ends of their names, where these tell them apart, and where it says at its end
+// which decided it by the number.
+func (p *page) short(text string) string {
+	for _, s := range p.sources {
+		base := path.Base(s.name)
+		if before, ok := strings.CutSuffix(text, " ["+base+"]"); ok && s.number != "" {
+			text = before + " [" + s.number + "]"
+		}
+		if base != s.name && !slices.ContainsFunc(p.sources, func(o source) bool { return o.name != s.name && path.Base(o.name) == base }) {
+			text = strings.ReplaceAll(text, s.name, base)
+		}
+	}
+	return text
+}

@@ -1,0 +1,224 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/operate/fleet"
+)
+
+// How many rows the tables have; JSON has more.
+const (
+	mostCauses  = 10
+	mostRanked  = 10
+	mostChanges = 8
+	mostName    = 20 // characters of a name beside another
+)
+
+// Fleet renders what many hosts lost: by cause first, then by service and host, then what is unlike the rest.
+func (o Options) Fleet(w io.Writer, r *fleet.Report) error {
+	if o.Width == 0 {
+		o.Width = 80
+	}
+	p := &page{Options: o}
+	p.fleetHeader(r)
+	p.blank()
+	for _, l := range p.wrap(fleetHeadline(r), 0) {
+		p.line(p.paint(bold, l))
+	}
+	p.blank()
+	p.fleetCauses(r)
+	p.fleetServices(r)
+	p.unlikePeers(r.Unlike)
+	p.fleetVersions(r.Versions)
+	p.fleetChanges(r.Changes)
+	p.slowestHosts(r)
+	var lines []string
+	for _, warning := range r.Warnings {
+		lines = append(lines, p.wrap(warning, labels)...)
+	}
+	p.block("WARNINGS", bold, labels, lines)
+	_, err := io.WriteString(w, strings.TrimRight(p.out.String(), "\n")+"\n")
+	return err
+}
+
+func (p *page) fleetHeader(r *fleet.Report) {
+	left := p.clean("fleet  " + figure.Plural(r.Hosts, "host") + " · " + figure.Plural(len(r.Services), "service"))
+	end := r.Window.End.Format(time.TimeOnly)
+	if r.Window.End.YearDay() != r.Window.Start.YearDay() {
+		end = r.Window.End.Format(time.DateTime)
+	}
+	right := p.clean(r.Window.Start.Format(time.DateTime) + "–" + end + " UTC")
+	if width(left)+2+width(right) > p.Width {
+		p.line(p.paint(bold, left))
+		left = ""
+	}
+	p.line(p.paint(bold, left) + strings.Repeat(" ", max(0, p.Width-width(left)-width(right))) + right)
+	p.line(p.clean("from " + r.Store))
+}
+
+// fleetHeadline is what it comes to.
+func fleetHeadline(r *fleet.Report) string {
+	if r.SlowS == 0 {
+		text := "Healthy: no request was slow"
+		if r.Requests != nil {
+			text = fmt.Sprintf("Healthy: none of %s was slow", figure.Plural(*r.Requests, "request"))
+		}
+		return text + " in this time."
+	}
+	text := fmt.Sprintf("Slow requests took %s", seconds(r.SlowS))
+	if len(r.Services) > 1 {
+		text += fmt.Sprintf(", %s of that in %s", percent(r.Services[0].SlowS/r.SlowS), named(r.Services[0].Service))
+	}
+	if len(r.Causes) > 0 {
+		c := r.Causes[0]
+		text += fmt.Sprintf("; %s makes %s of it, on %s", c.Cause, percent(min(1, c.SlowS/r.SlowS)), figure.Plural(c.Hosts, "host"))
+	} else {
+		text += "; no cause was found for it"
+	}
+	return text + "."
+}
+
+func (p *page) fleetCauses(r *fleet.Report) {
+	if len(r.Causes) == 0 {
+		return
+	}
+	rows := [][]string{{"CAUSES (they overlap)", "slow time", "share", "hosts", "services"}}
+	for _, c := range r.Causes[:min(len(r.Causes), mostCauses)] {
+		rows = append(rows, []string{c.Cause, seconds(c.SlowS), percent(min(1, c.SlowS/r.SlowS)), figure.Count(c.Hosts), figure.Count(len(c.Services))})
+	}
+	p.columns(rows, 0, p.Width)
+	p.rest(len(r.Causes)-mostCauses, "cause")
+	p.blank()
+}
+
+func (p *page) fleetServices(r *fleet.Report) {
+	rows := [][]string{{"SERVICES", "slow time", "share", "per 1,000 requests", "hosts", "cause"}}
+	for _, s := range r.Services[:min(len(r.Services), mostRanked)] {
+		per := figure.Unknown
+		if s.Rate != nil {
+			per = seconds(*s.Rate)
+		}
+		rows = append(rows, []string{named(s.Service), seconds(s.SlowS), share(part(s.SlowS, r.SlowS)), per, figure.Count(s.Hosts), s.Cause})
+	}
+	p.columns(rows, 0, p.Width)
+	p.rest(len(r.Services)-mostRanked, "service")
+	p.blank()
+}
+
+func (p *page) rest(n int, one string) {
+	if n > 0 {
+		p.line(p.clean(fmt.Sprintf("and %s more: --format json", figure.Plural(n, one))))
+	}
+}
+
+// unlikePeers says of each host what is unlike, and what is next to do there.
+func (p *page) unlikePeers(all []fleet.Unlike) {
+	var lines []string
+	for _, u := range all[:min(len(all), mostRanked)] {
+		text := fmt.Sprintf("%s: %s takes %s for 1,000 requests, the median of %s %s", u.Host, named(u.Service), seconds(u.Rate), figure.Plural(u.Of, "host"), seconds(u.Peers))
+		if u.Per != "s_per_1000_requests" {
+			text = fmt.Sprintf("%s: %s loses %s an hour, the median of %s %s", u.Host, named(u.Service), seconds(u.Rate), figure.Plural(u.Of, "host"), seconds(u.Peers))
+		}
+		if u.Title != "" {
+			text += fmt.Sprintf("; %s of it %s", percent(u.Share), u.Title)
+		}
+		lines = append(lines, p.wrap(text, labels)...)
+	}
+	if len(lines) > 0 {
+		p.block("UNLIKE", alarm, labels, lines)
+		p.rest(len(all)-mostRanked, "host")
+		p.blank()
+	}
+}
+
+func (p *page) fleetVersions(all []fleet.Version) {
+	var lines []string
+	for _, v := range all[:min(len(all), mostChanges)] {
+		text := fmt.Sprintf("%s %s (after %s): ", named(v.Service), v.Version, v.Before)
+		switch {
+		case v.Factor == nil:
+			text += "unclear: no host or moment had enough requests with both versions"
+		case v.Low == nil:
+			text += fmt.Sprintf("unclear: %s × the slow time for each request, of only %s", figure.Num(*v.Factor), pairs(v))
+		default:
+			text += fmt.Sprintf("%s: %s × the slow time for each request (95 %%: %s–%s), of %s", v.Result, figure.Num(*v.Factor), figure.Num(*v.Low), ends(v.High), pairs(v))
+		}
+		lines = append(lines, p.wrap(text, labels)...)
+	}
+	if len(lines) > 0 {
+		p.block("VERSIONS", bold, labels, lines)
+		p.rest(len(all)-mostChanges, "version")
+		p.blank()
+	}
+}
+
+// ends is the high end of an interval, which may have none.
+func ends(high *float64) string {
+	if high == nil {
+		return "∞"
+	}
+	return figure.Num(*high)
+}
+
+func pairs(v fleet.Version) string {
+	if v.Of == "moments" {
+		return fmt.Sprintf("%s at which both ran", figure.Plural(v.Pairs, "moment"))
+	}
+	return fmt.Sprintf("%s that ran both", figure.Plural(v.Pairs, "host"))
+}
+
+func (p *page) fleetChanges(all []fleet.Change) {
+	var lines []string
+	for _, c := range all[:min(len(all), mostChanges)] {
+		per := "an hour"
+		if c.Per == "s_per_1000_requests" {
+			per = "for 1,000 requests"
+		}
+		text := fmt.Sprintf("%s  %s: %s → %s of slow time %s", c.At.Format("01-02 15:04"), named(c.Service), seconds(c.Before), seconds(c.After), per)
+		if c.Version != "" {
+			text += ", when " + c.Version + " came"
+		}
+		lines = append(lines, p.wrap(text, labels)...)
+	}
+	if len(lines) > 0 {
+		p.block("CHANGED", bold, labels, lines)
+		p.rest(len(all)-mostChanges, "change")
+		p.blank()
+	}
+}
+
+func (p *page) slowestHosts(r *fleet.Report) {
+	if len(r.Slowest) == 0 {
+		return
+	}
+	rows := [][]string{{"HOSTS", "slow time", "share", "service", "cause"}}
+	for _, h := range r.Slowest[:min(len(r.Slowest), mostRanked)] {
+		rows = append(rows, []string{named(h.Host), seconds(h.SlowS), share(part(h.SlowS, r.SlowS)), p.cut(p.clean(named(h.Service)), mostName), h.Cause})
+	}
+	p.columns(rows, 0, p.Width)
+	p.blank()
+}
+
+// named is a name, or that there is none.
+func named(name string) string {
+	if name == "" {
+		return "(no name)"
+	}
+	return name
+}
+
+func seconds(s float64) string { return figure.Time(s * 1e9) }
+
+func part(of, whole float64) *float64 {
+	if !(whole > 0) {
+		return nil
+	}
+	v := of / whole
+	return &v
+}
+
+func percent(v float64) string { return share(&v) }

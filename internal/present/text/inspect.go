@@ -1,0 +1,131 @@
+package text
+
+import (
+	"io"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/inspect"
+	"github.com/unstall/unstall/internal/present/sentence"
+)
+
+// Inspect renders what artifacts hold.
+func (o Options) Inspect(w io.Writer, r *inspect.Report) error {
+	if o.Width == 0 {
+		o.Width = 80
+	}
+	p := &page{Options: o}
+	for i := range r.Artifacts {
+		p.blank()
+		p.artifact(&r.Artifacts[i])
+	}
+	if len(r.Tables) > 0 {
+		p.blank()
+		p.line(p.paint(bold, "All pieces together"))
+		for _, t := range r.Tables {
+			p.blank()
+			p.table(&t)
+		}
+	}
+	for _, t := range r.Threads {
+		p.blank()
+		about := t.Subject
+		if t.At != nil {
+			about += ", " + t.At.Format("15:04:05 UTC")
+		}
+		p.threads(t.Summary, about, allGroups)
+	}
+	p.blank()
+	p.inspectWarnings(r.Warnings, "")
+	_, err := io.WriteString(w, strings.TrimRight(p.out.String(), "\n")+"\n")
+	return err
+}
+
+func (p *page) artifact(a *inspect.Artifact) {
+	about := append([]string(nil), a.Formats...)
+	about = append(about, a.Envelopes...)
+	if a.Bytes != nil {
+		about = append(about, figure.Size(float64(*a.Bytes)))
+	}
+	if a.Cut {
+		about = append(about, "cut off")
+	}
+	name := p.clean(a.Name)
+	if indent := width(name) + 2; indent <= p.Width/2 {
+		p.block(name, bold, indent, p.flow(about, indent))
+	} else {
+		p.line(p.paint(bold, name))
+		p.block("", "", 2, p.flow(about, 2))
+	}
+	const indent = 10
+	if c := a.Clock; c != nil {
+		p.block("  clock", dim, indent, p.flow(clock(c), indent))
+	}
+	var covers []string
+	for _, c := range a.Coverage {
+		when := sentence.Window(diagnose.Window{Start: c.From, End: c.Until, Duration: &c.Seconds})
+		if c.From != nil {
+			when += " (" + figure.Time(c.Seconds*1e9) + ")"
+		}
+		text := c.Kind + " " + when
+		if c.Looks > 1 {
+			text += ", looked at " + figure.Count(c.Looks) + " times"
+		}
+		if c.Lost > 0 {
+			text += ", " + figure.Count(c.Lost) + " lost"
+		}
+		covers = append(covers, p.wrap(text, indent)...)
+	}
+	p.block("  covers", dim, indent, covers)
+	for _, t := range a.Tables {
+		p.blank()
+		p.table(&t)
+	}
+	if len(a.Warnings) > 0 {
+		p.blank()
+		p.inspectWarnings(a.Warnings, "  ")
+	}
+}
+
+func clock(c *inspect.Clock) []string {
+	items := []string{c.Name}
+	if c.Anchored && c.ErrorS != nil {
+		if *c.ErrorS > 0 {
+			items = append(items, "± "+figure.Time(*c.ErrorS*1e9))
+		}
+	} else {
+		items = append(items, "time of day unknown")
+	}
+	if c.ResolutionS != nil {
+		items = append(items, "in steps of "+figure.Time(*c.ResolutionS*1e9))
+	}
+	return items
+}
+
+// table shows a table, however wide it is.
+func (p *page) table(t *inspect.Table) {
+	if t.Title != "" {
+		p.line("  " + p.paint(bold, p.clean(t.Title)))
+	}
+	p.columns(append([][]string{t.Columns}, t.Rows...), 4, 0)
+}
+
+func (p *page) inspectWarnings(warnings []inspect.Warning, margin string) {
+	indent := len(margin) + labels
+	var lines []string
+	for _, w := range warnings {
+		lines = append(lines, p.wrap(warning(w.Text, w.Count, w.Origin), indent)...)
+	}
+	p.block(margin+"WARNINGS", bold, indent, lines)
+}
+
+func warning(text string, count int64, origin string) string {
+	if count > 1 {
+		text = figure.Count(count) + " × " + text
+	}
+	if origin != "" {
+		text += " [" + origin + "]"
+	}
+	return text
+}
