@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/stats"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
@@ -72,7 +72,7 @@ func (o *Outcome) predictions(sick, advised string) {
 
 // Predicted is what the first verdict of a variant's diagnosis predicts of a metric; nothing in it
 // where that says nothing.
-func (o *Outcome) Predicted(variant, metric string) (p cause.Prediction) {
+func (o *Outcome) Predicted(variant, metric string) (p check.Prediction) {
 	if r := o.Result(variant); r != nil && r.Diagnosis != nil && len(r.Found) > 0 {
 		for _, p := range r.Diagnosis.Verdicts[0].Prediction {
 			if p.Metric == metric {

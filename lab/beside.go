@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/operate/experiment"
 	"github.com/unstall/unstall/lab/process"
 )
 
@@ -35,7 +35,7 @@ func (s *Stand) on(v Variant, do func() error) error {
 		}
 		return do()
 	}
-	lent, err := try.Host(s.ctx, v.Host, time.Now().Add(longest))
+	lent, err := experiment.Host(s.ctx, v.Host, time.Now().Add(longest))
 	if err != nil {
 		return fmt.Errorf("lab %s changes settings of the host while it runs, and puts them back: %w", s.Name, err)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
@@ -163,7 +163,7 @@ func (one *Service) targets(ctx context.Context) (all []discover.Target, err err
 		pids = []int{one.PID}
 	}
 	for _, pid := range pids {
-		t, err := discover.Resolve(ctx, strconv.Itoa(pid), runtime.Recognisers())
+		t, err := discover.Resolve(ctx, strconv.Itoa(pid), platform.Recognisers())
 		if err != nil {
 			return nil, err
 		}

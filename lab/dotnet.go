@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -84,9 +84,9 @@ func (Dotnet) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) 
 		m[PoolThreads], m[MostPoolThreads] = stats.Median(pool.V), slices.Max(pool.V)
 	}
 	if len(b.Intervals.Select(evidence.PoolAdjusted, about)) > 0 {
-		m[PoolRaised] = float64(reading.ThreadPoolOf(b, threads.Of(b, threads.Readers{b.Subjects[about].Runtime: threads.DotnetStacks}), about, reading.Whole).Blocked())
+		m[PoolRaised] = float64(metrics.ThreadPoolOf(b, threads.Of(b, threads.Readers{b.Subjects[about].Runtime: threads.DotnetStacks}), about, metrics.Whole).Blocked())
 	}
-	if g := reading.ReadDotnetGC(b, about, reading.Whole); g != nil {
+	if g := metrics.ReadDotnetGC(b, about, metrics.Whole); g != nil {
 		gen := &g.Generations
 		full := &gen[evidence.Gen2]
 		m[FullEach], m[Stopped] = 60*float64(full.Count)/g.Span, 1e3*g.Share.Number

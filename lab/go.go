@@ -7,7 +7,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/lab/build"
 )
@@ -113,7 +113,7 @@ const (
 )
 
 func (Go) figures(b *evidence.Bundle, about evidence.SubjectID, looks [3]state) map[string]float64 {
-	g := reading.GoCollector(b, about, reading.Scope{Whole: true})
+	g := metrics.GoCollector(b, about, metrics.Scope{Whole: true})
 	if g == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/hsperf"
 	"github.com/unstall/unstall/lab/build"
@@ -124,11 +124,11 @@ const (
 
 // figures are of the time in which requests came.
 func (JVM) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map[string]float64 {
-	beside := reading.Beside{Window: requested(b), Source: -1}
+	beside := metrics.Beside{Window: requested(b), Source: -1}
 	if b.Requests.Len() > 0 {
 		beside.Clock = b.Requests.Clock.At(0)
 	}
-	g := reading.JVMCollector(b, about, reading.Scope{Beside: &beside})
+	g := metrics.JVMCollector(b, about, metrics.Scope{Beside: &beside})
 	if g == nil {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (JVM) figures(b *evidence.Bundle, about evidence.SubjectID, _ [3]state) map
 }
 
 // requested is from when until when requests were meant to come.
-func requested(b *evidence.Bundle) (w reading.Window) {
+func requested(b *evidence.Bundle) (w metrics.Window) {
 	for i := range b.Requests.Len() {
 		at := cmp.Or(b.Requests.Intended.At(i), b.Requests.Start.At(i))
 		if w.From == 0 || at < w.From {

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause/all"
+	"github.com/unstall/unstall/internal/diagnose/check/all"
 )
 
 // Lab is an incident that can be run.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 )
@@ -23,7 +23,7 @@ func (s *session) again(before, after string) (string, bool) {
 		s.note("recording the running process for %s, as long as %s was: put the same load on it", r.For, before)
 		return s.kept(s.recordAway(away, r, besides{}, nil))
 	}
-	live, _, errs := discover.Split(context.Background(), []string{after}, runtime.Recognisers())
+	live, _, errs := discover.Split(context.Background(), []string{after}, platform.Recognisers())
 	switch {
 	case len(errs) > 0:
 		s.said(errs)

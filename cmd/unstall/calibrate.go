@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
@@ -39,7 +39,7 @@ func (c *calibrateCommand) Run(s *session) error {
 	how := linux.HostOptions{Every: 500 * time.Millisecond}
 	var target discover.Target
 	if c.Target != "" {
-		if target, err = discover.Resolve(context.Background(), c.Target, runtime.Recognisers()); err != nil {
+		if target, err = discover.Resolve(context.Background(), c.Target, platform.Recognisers()); err != nil {
 			s.said([]error{err})
 			return nil
 		}

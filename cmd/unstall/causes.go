@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/suggest"
-	"github.com/unstall/unstall/internal/diagnose/cause/all"
+	"github.com/unstall/unstall/internal/diagnose/check/all"
 )
 
 type causesCommand struct {

@@ -97,7 +97,7 @@ func (c *compareCommand) Run(s *session) error {
 }
 
 // compared writes a comparison and decides how the command ends.
-func (s *session) compared(c *compareCommand, form report.Form, result *compare.Comparison, inputs []string) {
+func (s *session) compared(c *compareCommand, form present.Form, result *compare.Comparison, inputs []string) {
 	s.write(c.Output, inputs, func(w io.Writer) error { return form.Compare(w, result) })
 	switch {
 	case result.Refused(), len(result.Metrics) == 0:

@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/format"
@@ -126,7 +126,7 @@ func (s *session) writeRuns(ctx context.Context, to *parquet.Dataset, name strin
 		return
 	}
 	if to.Parts > 0 {
-		s.note("wrote %s: %s, %s, %s, %s", name, figure.Plural(to.Rows["runs"], "run"), figure.Plural(to.Rows["requests"], "request"),
-			figure.Plural(to.Rows["ledger"], "ledger row"), figure.Plural(to.Rows["verdicts"], "verdict"))
+		s.note("wrote %s: %s, %s, %s, %s", name, units.Plural(to.Rows["runs"], "run"), units.Plural(to.Rows["requests"], "request"),
+			units.Plural(to.Rows["ledger"], "ledger row"), units.Plural(to.Rows["verdicts"], "verdict"))
 	}
 }

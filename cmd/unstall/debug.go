@@ -89,7 +89,7 @@ func (c *debugCommand) print(w io.Writer, a remote.Aside) error {
 }
 
 // begin runs the container and diagnoses what it recorded.
-func (c *debugCommand) begin(ctx context.Context, s *session, a remote.Aside, form report.Form) error {
+func (c *debugCommand) begin(ctx context.Context, s *session, a remote.Aside, form present.Form) error {
 	command := a.Command
 	if a.Profile != nil {
 		f, err := os.CreateTemp("", "unstall-*.json")

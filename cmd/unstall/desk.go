@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 )
 
@@ -35,7 +35,7 @@ func (d *desk) record(ctx context.Context, target string, how time.Duration, pas
 	if err := r.check(); err != nil {
 		return "", "", err
 	}
-	t, err := discover.Resolve(ctx, target, runtime.Recognisers())
+	t, err := discover.Resolve(ctx, target, platform.Recognisers())
 	if err != nil {
 		return "", "", err
 	}
@@ -66,5 +66,5 @@ func (n *notes) String() string {
 
 // here lists what runs here.
 func here(ctx context.Context) ([]discover.Found, error) {
-	return discover.Discover(ctx, runtime.Recognisers())
+	return discover.Discover(ctx, platform.Recognisers())
 }

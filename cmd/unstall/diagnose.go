@@ -76,8 +76,8 @@ type output struct {
 }
 
 // form is the form that was asked for.
-func (o *output) form(verbose bool) (report.Form, error) {
-	return report.Choose(o.Format, o.Output, report.Look{Color: o.Color, Verbose: verbose})
+func (o *output) form(verbose bool) (present.Form, error) {
+	return present.Choose(o.Format, o.Output, present.Look{Color: o.Color, Verbose: verbose})
 }
 
 func (c *diagnoseCommand) Run(s *session) error {

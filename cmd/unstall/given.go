@@ -26,7 +26,7 @@ func givenOn(line *arguments.Line) given {
 // check refuses flags that contradict each other, or that say nothing, whatever the command is.
 func (g given) check() error {
 	format, output := g["format"], g["output"]
-	if other := report.FormOf(output); format != "" && other != "" && other != format && slices.Contains(strings.Split(report.Names("|"), "|"), format) {
+	if other := present.FormOf(output); format != "" && other != "" && other != format && slices.Contains(strings.Split(present.Names("|"), "|"), format) {
 		return fmt.Errorf("--format %s -o %s: that is the name of a file of the form %s: leave --format out, or give it another name than %s", format, output, other, filepath.Ext(output))
 	}
 	if n, ok := g["connections"]; ok && n == "0" {

@@ -12,7 +12,7 @@ import (
 
 // A report links to the same time in Grafana, in every form; where nobody said where that is, it does not.
 func TestGrafanaLink(t *testing.T) {
-	sick := []string{"../../internal/diagnose/cause/testdata/go.gc-rate/sick/trace.out.gz", "../../internal/diagnose/cause/testdata/go.gc-rate/sick/access.log.gz"}
+	sick := []string{"../../internal/diagnose/check/testdata/go.gc-rate/sick/trace.out.gz", "../../internal/diagnose/check/testdata/go.gc-rate/sick/access.log.gz"}
 	const begins = "https://grafana.example/d/unstall/unstall?from="
 	for name, want := range map[string]string{"r.json": begins, "r.txt": "GRAFANA", "r.md": "[The same time in Grafana](" + begins, "r.html": `<a href="https://grafana.example/d/unstall/unstall?from=`} {
 		path := filepath.Join(t.TempDir(), name)
@@ -40,7 +40,7 @@ func TestGrafanaLink(t *testing.T) {
 // What shows a profile that was written is said.
 func TestExportSaysViewer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cpu.pb.gz")
-	out, code := said(t, "export", "../../internal/diagnose/cause/testdata/go.gc-rate/sick/cpu.pb.gz", "--to", "pprof", "-o", path)
+	out, code := said(t, "export", "../../internal/diagnose/check/testdata/go.gc-rate/sick/cpu.pb.gz", "--to", "pprof", "-o", path)
 	if code != 0 || !strings.Contains(out, "go tool pprof -http=localhost: "+path) {
 		t.Errorf("exit %d: %s", code, out)
 	}

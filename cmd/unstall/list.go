@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/present/json"
 	"github.com/unstall/unstall/internal/present/text"
@@ -23,7 +23,7 @@ func (c *listCommand) Run(s *session) error {
 	if form.Name != "text" && form.Name != "json" {
 		return fmt.Errorf("--format %s: the list is text or json", form.Name)
 	}
-	found, err := discover.Discover(context.Background(), runtime.Recognisers())
+	found, err := discover.Discover(context.Background(), platform.Recognisers())
 	if err != nil {
 		s.fail(unreadable, err)
 		if form.Name == "text" {

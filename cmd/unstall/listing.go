@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/present/text"
 )
@@ -26,8 +26,8 @@ var columns = []column{
 	{head: "NAME", cell: programName, brief: func(f discover.Found) string { return cut(programName(f), 20) }},
 	{head: "RUNTIME", cell: runtimeName},
 	{head: "USER", cell: func(f discover.Found) string { return f.User }, brief: func(f discover.Found) string { return cut(f.User, 8) }},
-	{head: "CPU", right: true, cell: func(f discover.Found) string { return figure.Fixed(f.CPU, 2) }},
-	{head: "RSS", right: true, cell: func(f discover.Found) string { return figure.Size(float64(f.RSS)) }},
+	{head: "CPU", right: true, cell: func(f discover.Found) string { return units.Fixed(f.CPU, 2) }},
+	{head: "RSS", right: true, cell: func(f discover.Found) string { return units.Size(float64(f.RSS)) }},
 	{head: "LISTENS", cell: func(f discover.Found) string { return listens(f, 3) },
 		brief: func(f discover.Found) string { return strings.ReplaceAll(listens(f, 1), "127.0.0.1:", "lo:") }},
 	{head: "CAN READ", cell: func(f discover.Found) string { return strings.Join(f.Reads, ", ") },
@@ -158,14 +158,14 @@ func hidden(b *strings.Builder, found []discover.Found, o text.Options, root boo
 // programName is the process's name and, where that is the runtime's, that of
 // what runs in it.
 func programName(f discover.Found) string {
-	if f.Main == "" || !runtime.Of(f.Runtime).Hosts {
+	if f.Main == "" || !platform.Of(f.Runtime).Hosts {
 		return f.Name
 	}
 	return f.Name + " " + f.Main
 }
 
 func runtimeName(f discover.Found) string {
-	r := runtime.Of(f.Runtime)
+	r := platform.Of(f.Runtime)
 	if r.Versioned == "" && f.Version != "" {
 		return f.Version // which says it
 	}

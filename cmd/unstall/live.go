@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/suggest"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
@@ -131,7 +131,7 @@ func (r *recording) probes() (probes, others []probe.Probe) {
 
 // clock is who runs, of processes whose functions are named by what else is recorded of them.
 var clock = probe.Probe{Name: all.Clock.Name, About: all.Clock.About, General: true, Find: func(ctx context.Context, t discover.Target) []probe.Access {
-	if !runtime.Of(t.Runtime).Addresses {
+	if !platform.Of(t.Runtime).Addresses {
 		return nil
 	}
 	return all.Clock.Find(ctx, t)
@@ -172,10 +172,10 @@ func (s *session) announce(f record.Finding, r recording) {
 		}
 	}
 	on := f.SwitchesOn()
-	if r.JFR && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return runtime.Of(t.Runtime).Records }) {
+	if r.JFR && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return platform.Of(t.Runtime).Records }) {
 		on = append(on, "flight recording")
 	}
-	if r.Heap && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return runtime.Of(t.Runtime).Walks }) {
+	if r.Heap && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return platform.Of(t.Runtime).Walks }) {
 		on = append(on, "what survives each collection, which lengthens its pause (3 s at a time)", "a blocking gen 2 collection at the end, which walks the heap")
 	}
 	switch {
@@ -233,7 +233,7 @@ func (s *session) saved(path string, targets []string) {
 
 // inputs are what a command was given, live targets apart from files.
 func (s *session) inputs(args []string) (live []discover.Target, files []string) {
-	live, files, errs := discover.Split(context.Background(), args, runtime.Recognisers())
+	live, files, errs := discover.Split(context.Background(), args, platform.Recognisers())
 	s.said(errs)
 	if len(errs) > 0 && len(live)+len(files) == 0 {
 		var commands []string

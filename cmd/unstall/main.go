@@ -17,11 +17,11 @@ import (
 
 	"github.com/unstall/unstall/cmd/unstall/arguments"
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/probe/all"
 	"github.com/unstall/unstall/internal/collect/remote"
 	"github.com/unstall/unstall/internal/operate/calibrate"
-	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/operate/experiment"
 )
 
 type cli struct {
@@ -99,8 +99,8 @@ func main() {
 		fmt.Print(usage, "\n")
 		args = []string{"diagnose", "--help"}
 	}
-	if len(args) > 0 && args[0] == try.GuardCommand {
-		if err := try.Guard(args[1:]); err != nil {
+	if len(args) > 0 && args[0] == experiment.GuardCommand {
+		if err := experiment.Guard(args[1:]); err != nil {
 			fmt.Fprintf(os.Stderr, "unstall: %v\n", err)
 			os.Exit(wrongUse)
 		}
@@ -198,7 +198,7 @@ func joined(args []string) (out []string) {
 // tidy switches off what recordings left on that were killed, and puts back what tries
 // changed, whatever this start is for.
 func tidy(s *session) {
-	try.Tidy(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })
+	experiment.Tidy(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })
 	for _, p := range all.Probes {
 		if p.Tidy != nil {
 			p.Tidy(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })
@@ -208,6 +208,6 @@ func tidy(s *session) {
 
 func newProgram(c *cli) *arguments.Command {
 	return arguments.New("unstall", c, arguments.Vars{
-		"model_processes": runtime.Modelled(), "model_knobs": runtime.Knobs(), "model_defaults": model.Defaults(runtime.Models()),
-		"settings": try.Help()})
+		"model_processes": platform.Modelled(), "model_knobs": platform.Knobs(), "model_defaults": model.Defaults(platform.Models()),
+		"settings": experiment.Help()})
 }

@@ -8,10 +8,10 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/unstall/unstall/internal/serve/assistant"
-	"github.com/unstall/unstall/internal/serve/shelf"
+	"github.com/unstall/unstall/internal/serve/capturestore"
+	"github.com/unstall/unstall/internal/serve/mcp"
 )
 
 type mcpCommand struct {
@@ -22,23 +22,23 @@ type mcpCommand struct {
 
 // Run serves until its input ends. Its output is the protocol's alone.
 func (c *mcpCommand) Run(s *session) error {
-	if c.MaxAnswer < assistant.LeastBound {
-		return fmt.Errorf("--max-answer %d: give at least %d", c.MaxAnswer, assistant.LeastBound)
+	if c.MaxAnswer < mcp.LeastBound {
+		return fmt.Errorf("--max-answer %d: give at least %d", c.MaxAnswer, mcp.LeastBound)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	captures, err := shelf.Open(c.Dir, version())
+	captures, err := capturestore.Open(c.Dir, version())
 	if err != nil {
 		s.fail(unreadable, err)
 		return nil
 	}
 	defer captures.Close()
-	opt := assistant.Options{Version: version(), Bound: c.MaxAnswer, List: here}
+	opt := mcp.Options{Version: version(), Bound: c.MaxAnswer, List: here}
 	if c.AllowRecord {
 		opt.Record = (&desk{dir: c.Dir}).record
 	}
 	beNice()
-	if err := assistant.New(captures, opt).Run(ctx, &mcp.StdioTransport{}); err != nil && ctx.Err() == nil && !errors.Is(err, mcp.ErrConnectionClosed) {
+	if err := mcp.New(captures, opt).Run(ctx, &sdk.StdioTransport{}); err != nil && ctx.Err() == nil && !errors.Is(err, sdk.ErrConnectionClosed) {
 		s.fail(unreadable, fmt.Errorf("mcp: %w", err))
 	}
 	return nil

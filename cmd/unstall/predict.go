@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
@@ -26,7 +26,7 @@ func (c *predictCommand) Run(s *session) error {
 	if form.Predict == nil {
 		return fmt.Errorf("--format %s: predict writes text, json, markdown or html", form.Name)
 	}
-	wanted, err := model.ParseSets(runtime.Models(), c.Set)
+	wanted, err := model.ParseSets(platform.Models(), c.Set)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"syscall"
 
-	pages "github.com/unstall/unstall/internal/serve/serve"
-	"github.com/unstall/unstall/internal/serve/shelf"
+	"github.com/unstall/unstall/internal/serve/capturestore"
+	pages "github.com/unstall/unstall/internal/serve/web"
 )
 
 type serveCommand struct {
@@ -39,7 +39,7 @@ func (c *serveCommand) Run(s *session) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	captures, err := shelf.Open(c.Dir, version())
+	captures, err := capturestore.Open(c.Dir, version())
 	if err != nil {
 		s.fail(unreadable, err)
 		return nil

@@ -62,7 +62,7 @@ func (v *services) plan(url string, block int) (load.Plan, error) {
 
 // compareServices loads two services in interleaved blocks. Ctrl-C ends it with
 // the whole blocks there are.
-func (s *session) compareServices(c *compareCommand, form report.Form, opt compare.Options) error {
+func (s *session) compareServices(c *compareCommand, form present.Form, opt compare.Options) error {
 	v := &c.services
 	if err := v.check(c.Runs[0], c.Runs[1]); err != nil {
 		return err

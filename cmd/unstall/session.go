@@ -12,7 +12,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/record"
 	"github.com/unstall/unstall/internal/format"
@@ -113,7 +113,7 @@ func (s *session) print(render func(io.Writer) error) error {
 // wrote says which file was written, and how large it is.
 func (s *session) wrote(name string) {
 	if fi, err := os.Stat(name); err == nil && fi.Mode().IsRegular() {
-		s.note("wrote %s (%s)", name, figure.Size(float64(fi.Size())))
+		s.note("wrote %s (%s)", name, units.Size(float64(fi.Size())))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/operate/top"
 	"github.com/unstall/unstall/internal/present/text"
@@ -34,7 +34,7 @@ func (c *topCommand) Run(s *session) error {
 	if fi, err := os.Stat(c.Target); err == nil && fi.Mode().IsRegular() {
 		return fmt.Errorf("%s is a file: top watches a running process: give its PID, name or URL; to diagnose the file: unstall %[1]s", c.Target)
 	}
-	found, err := discover.Resolve(ctx, c.Target, runtime.Recognisers())
+	found, err := discover.Resolve(ctx, c.Target, platform.Recognisers())
 	if err != nil {
 		s.said([]error{err})
 		return nil
@@ -64,9 +64,9 @@ func (c *topCommand) Run(s *session) error {
 // only Go's can be.
 func counters(t discover.Target) *top.Counters {
 	if t.Runtime == "" && t.URL != nil {
-		return runtime.Go.Counters
+		return platform.Go.Counters
 	}
-	return runtime.Of(t.Runtime).Counters
+	return platform.Of(t.Runtime).Counters
 }
 
 // show draws on a terminal, else writes tables.

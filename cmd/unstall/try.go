@@ -12,13 +12,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/collect/probe/all"
 	"github.com/unstall/unstall/internal/collect/record"
 	"github.com/unstall/unstall/internal/operate/compare"
-	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/operate/experiment"
 	"github.com/unstall/unstall/internal/present"
 )
 
@@ -46,7 +46,7 @@ func (c *tryCommand) Run(s *session) error {
 	if form.Try == nil {
 		return fmt.Errorf("--format %s: try writes text or json", form.Name)
 	}
-	setting, name, _, err := try.Parse(c.Setting)
+	setting, name, _, err := experiment.Parse(c.Setting)
 	switch {
 	case err != nil:
 		return err
@@ -63,7 +63,7 @@ func (c *tryCommand) Run(s *session) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second one ends the program; what was changed is put back all the same
-	target, err := discover.Resolve(ctx, c.Target, runtime.Recognisers())
+	target, err := discover.Resolve(ctx, c.Target, platform.Recognisers())
 	switch {
 	case err != nil:
 		s.said([]error{err})
@@ -72,7 +72,7 @@ func (c *tryCommand) Run(s *session) error {
 		s.fail(unreadable, fmt.Errorf("%s: no process of this host is behind it: there is nothing to change here", c.Target))
 		return nil
 	}
-	change, err := try.Find(ctx, c.Setting, target)
+	change, err := experiment.Find(ctx, c.Setting, target)
 	if err != nil {
 		return s.untried(err)
 	}
@@ -103,7 +103,7 @@ func (c *tryCommand) Run(s *session) error {
 
 // untried says why nothing is tried.
 func (s *session) untried(err error) error {
-	if errors.Is(err, try.ErrUse) {
+	if errors.Is(err, experiment.ErrUse) {
 		return err
 	}
 	s.fail(unreadable, err)
@@ -112,17 +112,17 @@ func (s *session) untried(err error) error {
 
 // trial is what is tried of whom.
 type trial struct {
-	*try.Change
-	plan   try.Plan
+	*experiment.Change
+	plan   experiment.Plan
 	target discover.Target
 	found  record.Finding
 	sends  *sending
 }
 
 // run tries it, measures what was recorded meanwhile and writes what it did.
-func (c *tryCommand) run(ctx context.Context, s *session, form report.Form, x trial) {
+func (c *tryCommand) run(ctx context.Context, s *session, form present.Form, x trial) {
 	all := x.plan.All() + 2*lead
-	loan, err := try.Lend(x.Change, time.Now().Add(all+lead+all/10))
+	loan, err := experiment.Lend(x.Change, time.Now().Add(all+lead+all/10))
 	if err != nil {
 		s.fail(unreadable, err)
 		return
@@ -132,7 +132,7 @@ func (c *tryCommand) run(ctx context.Context, s *session, form report.Form, x tr
 	x.plan.Tell = func(block int, value string) {
 		s.note("block %d of %d: %s=%s", block+1, x.plan.Blocks, x.Place.Name, value)
 	}
-	ctx, done := try.While(ctx, x.target.PID)
+	ctx, done := experiment.While(ctx, x.target.PID)
 	defer done()
 	var was, tried []compare.Run
 	var early error
@@ -190,7 +190,7 @@ func (c *tryCommand) run(ctx context.Context, s *session, form report.Form, x tr
 		return
 	}
 	measure := compare.MeasureOptions{SLO: c.SLO}
-	if err := r.Compare(try.Measured(b, was, x.target.PID, measure), try.Measured(b, tried, x.target.PID, measure)); err != nil {
+	if err := r.Compare(experiment.Measured(b, was, x.target.PID, measure), experiment.Measured(b, tried, x.target.PID, measure)); err != nil {
 		s.fail(unreadable, err)
 		return
 	}
@@ -198,11 +198,11 @@ func (c *tryCommand) run(ctx context.Context, s *session, form report.Form, x tr
 }
 
 // early says why a try ended before its time.
-func (s *session) early(ctx context.Context, r *try.Result, err error) {
+func (s *session) early(ctx context.Context, r *experiment.Result, err error) {
 	switch {
 	case err == nil:
 		return
-	case try.Gone(context.Cause(ctx)):
+	case experiment.Gone(context.Cause(ctx)):
 		r.Early = context.Cause(ctx).Error()
 		s.fail(unreadable, context.Cause(ctx))
 	case ctx.Err() != nil:

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/collect/probe/probetest"
-	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/operate/experiment"
 )
 
 // touch is the program "touch" of the tests: it asks for huge pages (MADV_HUGEPAGE), writes to
@@ -89,7 +89,7 @@ func (x *trying) guards() (pids []int) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range dirs {
 		b, _ := os.ReadFile(name)
-		if bytes.Contains(b, []byte("\x00"+try.GuardCommand+"\x00"+x.notes)) {
+		if bytes.Contains(b, []byte("\x00"+experiment.GuardCommand+"\x00"+x.notes)) {
 			pid, _ := strconv.Atoi(strings.Split(name, "/")[2])
 			pids = append(pids, pid)
 		}
@@ -270,11 +270,11 @@ func TestTryHugePages(t *testing.T) {
 	if err := x.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, &said)
 	}
-	var r try.Result
+	var r experiment.Result
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Schema != try.Schema || r.Blocks != 6 || r.Restored == nil || *r.Restored != (try.Restored{Now: "madvise", Was: "madvise"}) || !r.Host || r.File != file {
+	if r.Schema != experiment.Schema || r.Blocks != 6 || r.Restored == nil || *r.Restored != (experiment.Restored{Now: "madvise", Was: "madvise"}) || !r.Host || r.File != file {
 		t.Errorf("%+v", r)
 	}
 	m, ok := r.Comparison.Of("minor_faults_per_s")

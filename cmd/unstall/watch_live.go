@@ -16,11 +16,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/operate/watch"
-	"github.com/unstall/unstall/internal/operate/watch/metrics"
+	"github.com/unstall/unstall/internal/operate/watch/exporter"
 )
 
 // live watches processes until it is told to stop.
@@ -65,10 +65,10 @@ func (c *watchCommand) live(s *session) error {
 	opt := watch.Options{Targets: c.Targets, Discover: c.Discover, Except: os.Getpid(), Rules: rules, Dir: c.dir(), RingSize: size, Captures: captures, After: c.After, Sample: c.Sample, Quiet: c.Quiet,
 		Tool: version(), Command: os.Args, Log: out, Probes: probes, Others: others, Kernel: kernel,
 		Resolve: func(ctx context.Context, arg string) (discover.Target, error) {
-			return discover.Resolve(ctx, arg, runtime.Recognisers())
+			return discover.Resolve(ctx, arg, platform.Recognisers())
 		},
 		Find: func(ctx context.Context) (all []discover.Target, err error) {
-			found, err := discover.Discover(ctx, runtime.Recognisers())
+			found, err := discover.Discover(ctx, platform.Recognisers())
 			for _, f := range found {
 				all = append(all, f.Target)
 			}
@@ -91,7 +91,7 @@ func (c *watchCommand) live(s *session) error {
 }
 
 // stores are those that are sent figures.
-func (c *watchCommand) stores() (all []metrics.Store, err error) {
+func (c *watchCommand) stores() (all []exporter.Store, err error) {
 	if c.Push < time.Second {
 		return nil, fmt.Errorf("--push-every %s: give 1s or more", c.Push)
 	}
@@ -109,11 +109,11 @@ func (c *watchCommand) stores() (all []metrics.Store, err error) {
 	}
 	for _, x := range []struct {
 		flag, given string
-		open        func() (metrics.Store, error)
+		open        func() (exporter.Store, error)
 	}{
-		{"remote-write", c.Write, func() (metrics.Store, error) { return metrics.RemoteWrite(c.Write, token) }},
-		{"otlp", c.OTLP, func() (metrics.Store, error) { return metrics.OTLP(c.OTLP, token) }},
-		{"zabbix", c.Zabbix, func() (metrics.Store, error) { return metrics.Zabbix(c.Zabbix, host) }},
+		{"remote-write", c.Write, func() (exporter.Store, error) { return exporter.RemoteWrite(c.Write, token) }},
+		{"otlp", c.OTLP, func() (exporter.Store, error) { return exporter.OTLP(c.OTLP, token) }},
+		{"zabbix", c.Zabbix, func() (exporter.Store, error) { return exporter.Zabbix(c.Zabbix, host) }},
 	} {
 		if x.given == "" {
 			continue

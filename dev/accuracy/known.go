@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	causes "github.com/unstall/unstall/internal/diagnose/cause/all"
+	causes "github.com/unstall/unstall/internal/diagnose/check/all"
 )
 
 // service is a folder of lab/accuracy, on one of the runtimes it is for.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // page writes Markdown.
@@ -67,11 +67,11 @@ func (r *Result) measured() string {
 	if r.Again {
 		text = "Captures of earlier runs, diagnosed "
 	}
-	text += fmt.Sprintf("%s with unstall %s on %s, %s, %s", r.Date.Format("2006-01-02"), r.Tool, r.Machine.Kernel, figure.Plural(r.Machine.CPUs, "CPU"), r.Machine.Arch)
+	text += fmt.Sprintf("%s with unstall %s on %s, %s, %s", r.Date.Format("2006-01-02"), r.Tool, r.Machine.Kernel, units.Plural(r.Machine.CPUs, "CPU"), r.Machine.Arch)
 	if r.Machine.Memory != nil {
-		text += ", " + figure.Size(float64(*r.Machine.Memory)) + " of memory"
+		text += ", " + units.Size(float64(*r.Machine.Memory)) + " of memory"
 	}
-	text += fmt.Sprintf(", %s, %s.", r.Machine.Go, figure.Plural(r.Runs, "run"))
+	text += fmt.Sprintf(", %s, %s.", r.Machine.Go, units.Plural(r.Runs, "run"))
 	if r.Again {
 		text += "\nRules may have changed since with these captures at hand: of services they have not met, fewer are judged rightly."
 	}
@@ -84,7 +84,7 @@ func (p *page) figures(r *Result) {
 	a := r.Accuracy
 	right := "no service with something wrong was asked"
 	if a.Share != nil {
-		right = fmt.Sprintf("%s (%s of %d services; 95 %% interval %s to %s)", percent(a.Share), figure.Num(a.Right), a.Of, percent(a.Low), percent(a.High))
+		right = fmt.Sprintf("%s (%s of %d services; 95 %% interval %s to %s)", percent(a.Share), units.Num(a.Right), a.Of, percent(a.Low), percent(a.High))
 	}
 	p.row("first verdict right", "≥ 95 %", right)
 	alarms := fmt.Sprintf("%d of %d healthy services", len(r.FalseAlarms), r.Healthy)
@@ -156,7 +156,7 @@ func (p *page) confusion(r *Result) {
 	p.line("")
 	p.table("expected", "found first", "times", "right", "services")
 	for _, x := range r.Confusion {
-		p.row(x.Expected, x.Found, figure.Count(x.Count), figure.Count(x.Right), strings.Join(x.Services, ", "))
+		p.row(x.Expected, x.Found, units.Count(x.Count), units.Count(x.Right), strings.Join(x.Services, ", "))
 	}
 	p.line("")
 }
@@ -195,7 +195,7 @@ func (p *page) cases(r *Result, title string, of func(*Case) bool) {
 			cells = append(cells, c.Files.saysOfFiles())
 		}
 		if r.Runs > 1 {
-			cells = append(cells, figure.Count(c.Run))
+			cells = append(cells, units.Count(c.Run))
 		}
 		p.row(cells...)
 	}

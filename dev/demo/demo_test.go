@@ -15,7 +15,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/all"
 	"github.com/unstall/unstall/internal/present/text"
@@ -67,7 +67,7 @@ func TestKnownAnswers(t *testing.T) {
 	for folder, want := range map[string][]string{"sick": {"go.gc-rate"}, "fixed": nil} {
 		var got []string
 		for _, v := range diagnosis(t, "lab/go-ballast/recorded/"+folder).Verdicts {
-			if v.Verdict == cause.Supported {
+			if v.Verdict == check.Supported {
 				got = append(got, v.Cause)
 			}
 		}

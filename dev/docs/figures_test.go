@@ -11,12 +11,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/unstall/unstall/internal/diagnose/cause"
-	causes "github.com/unstall/unstall/internal/diagnose/cause/all"
+	"github.com/unstall/unstall/internal/diagnose/check"
+	causes "github.com/unstall/unstall/internal/diagnose/check/all"
 )
 
 // figured are the folders whose code makes figures that a diagnosis shows.
-var figured = []string{"internal/diagnose", "internal/analyze/reading"}
+var figured = []string{"internal/diagnose", "internal/analyze/metrics"}
 
 // shown is what the code says of a figure: its text, and which causes' files make it.
 type shown struct {
@@ -57,7 +57,7 @@ func figureTable() string {
 		if s.text == "" {
 			panic(id + ": its text is made as it goes: say in told what it is")
 		}
-		t.row(code(id), cause.UnitOf(id), s.text, strings.Join(by, ", "))
+		t.row(code(id), check.UnitOf(id), s.text, strings.Join(by, ", "))
 	}
 	return t.String()
 }
@@ -93,7 +93,7 @@ func find(n ast.Node, by string, all map[string]*shown) {
 	take := func(list []ast.Expr) {
 		for i, e := range list[:min(2, len(list))] { // a verdict or a value may stand before it
 			id, ok := literal(e)
-			if !ok || !cause.FigureID(id) || known(id) {
+			if !ok || !check.FigureID(id) || known(id) {
 				continue
 			}
 			s := all[id]
@@ -105,7 +105,7 @@ func find(n ast.Node, by string, all map[string]*shown) {
 				s.by = append(s.by, by)
 			}
 			for _, next := range list[i+1:] {
-				if text := words(next); s.text == "" && strings.Trim(text, "… ") != "" && text != cause.UnitOf(id) && text != "1" && text != "CPUs" {
+				if text := words(next); s.text == "" && strings.Trim(text, "… ") != "" && text != check.UnitOf(id) && text != "1" && text != "CPUs" {
 					s.text = text
 				}
 			}
@@ -159,7 +159,7 @@ func literal(e ast.Expr) (string, bool) {
 
 // known says whether it is the id of a cause.
 func known(id string) bool {
-	return slices.ContainsFunc(causes.Causes, func(c cause.Cause) bool { return c.ID == id })
+	return slices.ContainsFunc(causes.Causes, func(c check.Check) bool { return c.ID == id })
 }
 
 var verb = regexp.MustCompile(`%[-+.0-9]*[a-z]`)
@@ -189,7 +189,7 @@ func words(e ast.Expr) string {
 	return ""
 }
 
-// causeOf is the cause that a file judges, "" none of its own: internal/diagnose/cause/golang/gc_rate.go is of go.gc-rate.
+// causeOf is the cause that a file judges, "" none of its own: internal/diagnose/check/golang/gc_rate.go is of go.gc-rate.
 func causeOf(name string) string {
 	dir, file := filepath.Split(filepath.ToSlash(name))
 	field := filepath.Base(dir)

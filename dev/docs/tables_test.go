@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/runtime"
-	causes "github.com/unstall/unstall/internal/diagnose/cause/all"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	causes "github.com/unstall/unstall/internal/diagnose/check/all"
 	formats "github.com/unstall/unstall/internal/format/all"
 	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/operate/experiment"
 	"github.com/unstall/unstall/internal/operate/top"
-	"github.com/unstall/unstall/internal/operate/try"
 	"github.com/unstall/unstall/internal/present"
 	"github.com/unstall/unstall/internal/present/export"
 	"github.com/unstall/unstall/internal/present/export/parquet"
@@ -74,7 +74,7 @@ func mechanismTable() string {
 
 func reportTable() string {
 	t := newTable("`--format`", "`-o` names ending in", "also for")
-	for _, f := range report.Forms {
+	for _, f := range present.Forms {
 		var other []string
 		for command, there := range map[string]bool{"inspect": f.Inspect != nil, "compare": f.Compare != nil, "predict": f.Predict != nil} {
 			if there {
@@ -139,7 +139,7 @@ func metricTable() string {
 func ruleTable() string {
 	t := newTable("counter", "its rule", "said when it holds")
 	rules := top.ProcRules
-	for _, r := range runtime.All {
+	for _, r := range platform.All {
 		if r.Counters != nil {
 			rules = append(slices.Clip(rules), r.Counters.Rules...)
 		}
@@ -156,7 +156,7 @@ func ruleTable() string {
 
 func settingTable() string {
 	t := newTable("of", "settings", "load")
-	for _, m := range runtime.Models() {
+	for _, m := range platform.Models() {
 		var settings, load []string
 		for _, k := range m.Knobs {
 			if k.Load {
@@ -172,7 +172,7 @@ func settingTable() string {
 
 func triedTable() string {
 	t := newTable("setting", "what it is", "what can be given")
-	for _, s := range try.All {
+	for _, s := range experiment.All {
 		about := s.About
 		if s.Host {
 			about += " (`--host`, root)"

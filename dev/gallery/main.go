@@ -77,12 +77,12 @@ var incidents = []recording{{
 	before:  "The two compared: what changed, and why one pair of runs decides nothing yet.",
 }, {
 	lab:     "dotnet-starvation",
-	folders: [2]string{"internal/diagnose/cause/testdata/dotnet.threadpool-starvation/sick", "internal/diagnose/cause/testdata/dotnet.threadpool-starvation/healthy"},
+	folders: [2]string{"internal/diagnose/check/testdata/dotnet.threadpool-starvation/sick", "internal/diagnose/check/testdata/dotnet.threadpool-starvation/healthy"},
 	sick:    "An ASP.NET Core service whose handlers wait for a query with .Result: all threads of the pool are blocked, it grows by one or two per second, and the CPUs are idle. The method to change, the stacks, and thread count, CPU, queue and latency on one timeline.",
 	fixed:   "The same load where the handlers await the query: few threads serve it, and no cause is found.",
 }, {
 	lab:     "jvm-parnew",
-	folders: [2]string{"internal/diagnose/cause/testdata/jvm.young-gc-rate/sick", "internal/diagnose/cause/testdata/jvm.young-gc-rate/healthy"},
+	folders: [2]string{"internal/diagnose/check/testdata/jvm.young-gc-rate/sick", "internal/diagnose/check/testdata/jvm.young-gc-rate/healthy"},
 	sick:    "An HTTP service on a JVM with a young generation so small that ParNew stops it three times per second: how long slow requests waited in pauses, the sizes to set and what they would do, and heap, allocation and pauses on one timeline.",
 	fixed:   "The same JVM under the same load, but a request allocates a quarter and keeps nothing: short collections now and then, and no cause is found.",
 }}
@@ -148,7 +148,7 @@ func pages(root string) ([]entry, error) {
 
 // gcLog is the page of a JVM's log and nothing else.
 func gcLog(root string) (entry, error) {
-	const file = "internal/diagnose/cause/testdata/jvm.g1-evacuation-failure/sick/gc.log.gz"
+	const file = "internal/diagnose/check/testdata/jvm.g1-evacuation-failure/sick/gc.log.gz"
 	b := incident.NewBundle()
 	a := format.File(filepath.Join(root, file))
 	a.Name = filepath.Base(file)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	probes "github.com/unstall/unstall/internal/collect/probe/all"
 	"github.com/unstall/unstall/internal/collect/record"
@@ -36,7 +36,7 @@ func captures(dir string, rate float64) ([]string, error) {
 func (m *measurer) capture(ctx context.Context, j job) (others float64, err error) {
 	i := slices.IndexFunc(m.services, func(r *running) bool { return r.Name == calibration })
 	one := m.services[i]
-	t, err := discover.Resolve(ctx, strconv.Itoa(one.PID), runtime.Recognisers())
+	t, err := discover.Resolve(ctx, strconv.Itoa(one.PID), platform.Recognisers())
 	if err != nil {
 		return 0, err
 	}

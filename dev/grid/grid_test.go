@@ -74,12 +74,12 @@ func TestSummaryTellsTheWorst(t *testing.T) {
 		return compared{setting: Setting{Name: name}, said: forecast{cycles: model.Exactly(said)}, cycles: was}
 	}
 	g := grid{settings: []compared{one(calibration, 50, 1), one("a", 1.1, 1), one("b", .6, 1), one("c", 1.2, 1), one("d", math.NaN(), 1)}}
-	median, worst, where, n := g.summary(metrics[0].off)
+	median, worst, where, n := g.summary(gridMetrics[0].off)
 	if math.Abs(median-.2) > 1e-9 || math.Abs(worst+.4) > 1e-9 || where != "b" || n != 3 {
 		t.Errorf("median %g, worst %g at %s, of %d", median, worst, where, n)
 	}
 	// Now is 50 where it was 1: a is said to become 1.1/50 of it.
-	if got := metrics[0].changed(g.settings[1], g.now()); math.Abs(got-(1.1/50-1)) > 1e-9 {
+	if got := gridMetrics[0].changed(g.settings[1], g.now()); math.Abs(got-(1.1/50-1)) > 1e-9 {
 		t.Errorf("the change is %g off", got)
 	}
 }
@@ -288,7 +288,7 @@ func TestCyclesAreWholeOnes(t *testing.T) {
 
 // A recording is read as a diagnosis reads it, and everything is predicted from it.
 func TestCalibrateOnACapture(t *testing.T) {
-	packed, err := os.Open("../../internal/diagnose/cause/testdata/go.gc-rate/sick/trace.out.gz")
+	packed, err := os.Open("../../internal/diagnose/check/testdata/go.gc-rate/sick/trace.out.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestCalibrateOnACapture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := os.Open("../../internal/diagnose/cause/testdata/go.gc-rate/sick/gctrace.log")
+	log, err := os.Open("../../internal/diagnose/check/testdata/go.gc-rate/sick/gctrace.log")
 	if err != nil {
 		t.Fatal(err)
 	}

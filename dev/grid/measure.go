@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/collect/load"
@@ -230,7 +230,7 @@ func (row *Row) readProfile(ctx context.Context, path string, seconds float64) e
 		return err
 	}
 	for i := range b.Subjects {
-		if cpu, ok := reading.ProfileOf(b, evidence.SubjectID(i)); ok {
+		if cpu, ok := metrics.ProfileOf(b, evidence.SubjectID(i)); ok {
 			row.Profile = float64(cpu.GC) / 1e9 / seconds
 			row.Sampled = cpu.GC / 10e6 // a sample stands for 10 ms
 		}

@@ -14,7 +14,7 @@ func render(w io.Writer, p Plan, grids []grid) error {
 	b.WriteString("| load | metric | asked for (median) | median error | too low | worst error | median error of then/now | ranges that hold |\n|---|---|---|---|---|---|---|---|\n")
 	for _, g := range grids {
 		now := g.now()
-		for _, m := range metrics {
+		for _, m := range gridMetrics {
 			median, worst, where, n := g.summary(m.off)
 			asked := ""
 			if m.target > 0 {
@@ -110,7 +110,7 @@ func (g grid) write(b *strings.Builder) {
 	}
 	b.WriteString("Each cell: predicted / measured, error.\n\n| setting |")
 	rule := "|---|"
-	for _, m := range metrics {
+	for _, m := range gridMetrics {
 		fmt.Fprintf(b, " %s, %s |", m.title, m.unit)
 		rule += "---|"
 	}
@@ -125,7 +125,7 @@ func (g grid) write(b *strings.Builder) {
 			name += " (calibration)"
 		}
 		fmt.Fprintf(b, "| %s |", name)
-		for _, m := range metrics {
+		for _, m := range gridMetrics {
 			fmt.Fprintf(b, " %s |", m.cell(c))
 		}
 		fmt.Fprintf(b, " %s | %s–%s | %d", p99.rangeOf(c), number(c.low99, 1), number(c.high99, 1), c.runs)

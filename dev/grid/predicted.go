@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/analyze/model"
 	"github.com/unstall/unstall/internal/analyze/model/goheap"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/capture"
 )
 
@@ -43,10 +43,10 @@ func calibrate(ctx context.Context, file string) (*calibrated, error) {
 	i := incident.Of(b, incident.Options{})
 	b = i.Bundle // unified and aligned; what was read stays as it is
 	for _, l := range i.Ledgers() {
-		if b.Subjects[l.Subject].Runtime != runtime.Go.ID {
+		if b.Subjects[l.Subject].Runtime != platform.Go.ID {
 			continue
 		}
-		release, _ := runtime.Go.AtLeast(b, l.Subject)
+		release, _ := platform.Go.AtLeast(b, l.Subject)
 		one := goheap.ProcessOf(b, l.Subject, l, release)
 		if one == nil {
 			return nil, fmt.Errorf("%s: %w", file, goheap.ErrNoCycles)

@@ -206,7 +206,7 @@ type metric struct {
 	measured    func(compared) float64
 }
 
-var metrics = []metric{
+var gridMetrics = []metric{
 	{"cycles", "1/s", .10, 2, 1, func(c compared) model.Estimate { return c.said.cycles }, func(c compared) float64 { return c.cycles }},
 	{"collector", "cores", .20, 3, 1, func(c compared) model.Estimate { return c.said.collector }, func(c compared) float64 { return c.collector }},
 	{"CPU", "cores", 0, 2, 1, func(c compared) model.Estimate { return c.said.process }, func(c compared) float64 { return c.cpu }},

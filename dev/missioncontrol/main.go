@@ -64,7 +64,7 @@ func run(page string) error {
 
 // recordings are those of the tree, sorted.
 func recordings() (files []string, err error) {
-	for _, pattern := range []string{"internal/format/jfr/testdata/*.jfr.gz", "internal/diagnose/cause/testdata/*/*/*.jfr.gz"} {
+	for _, pattern := range []string{"internal/format/jfr/testdata/*.jfr.gz", "internal/diagnose/check/testdata/*/*/*.jfr.gz"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			return nil, err

@@ -49,7 +49,7 @@ func table(fired []firing, said map[string]*diagnose.Diagnosis) (string, error) 
 
 // short is a recording's name: "jdk17", "jvm.full-gc/sick-flight".
 func short(file string) string {
-	if dir, ok := strings.CutPrefix(filepath.Dir(file), "internal/diagnose/cause/testdata/"); ok {
+	if dir, ok := strings.CutPrefix(filepath.Dir(file), "internal/diagnose/check/testdata/"); ok {
 		return dir
 	}
 	name, _, _ := strings.Cut(filepath.Base(file), ".")

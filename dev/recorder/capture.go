@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	runtimes "github.com/unstall/unstall/internal/analyze/runtime"
+	runtimes "github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/load"
@@ -25,7 +25,7 @@ import (
 	probelinux "github.com/unstall/unstall/internal/collect/probe/linux"
 	"github.com/unstall/unstall/internal/collect/record"
 	"github.com/unstall/unstall/internal/format"
-	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/operate/experiment"
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/dotnet-starvation/app"
@@ -44,7 +44,7 @@ const dotnetService = "dotnet-starvation/app"
 // does, and leaves what was recorded as files in the temporary folder.
 func captured(ctx context.Context, b *builder, r recording, tmp string, say func(string)) (t *truth, err error) {
 	t = &truth{ID: r.id, About: r.about, Recorded: time.Now().UTC().Format(time.RFC3339), Recipe: "go run ./dev/recorder one " + r.id, Cores: runtime.NumCPU(), Env: r.env}
-	lent, err := try.Host(ctx, r.host, time.Now().Add(limit))
+	lent, err := experiment.Host(ctx, r.host, time.Now().Add(limit))
 	if err != nil {
 		return nil, err
 	}

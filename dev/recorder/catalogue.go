@@ -16,7 +16,7 @@ func catalogue() (all []recording) {
 // fixture is a recording that a cause's tests read.
 func fixture(id, about string, r recording) recording {
 	r.id, r.about = id, about
-	r.dir = "internal/diagnose/cause/testdata/" + id
+	r.dir = "internal/diagnose/check/testdata/" + id
 	r.accessLog = true
 	return r
 }

@@ -23,7 +23,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/operate/experiment"
 	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/lab/process"
 )
@@ -36,8 +36,8 @@ the repository. A NAME that ends in / stands for all recordings below it.
 `
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == try.GuardCommand { // what puts settings of the host back if the recorder is killed
-		if err := try.Guard(os.Args[2:]); err != nil {
+	if len(os.Args) > 1 && os.Args[1] == experiment.GuardCommand { // what puts settings of the host back if the recorder is killed
+		if err := experiment.Guard(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, "record:", err)
 			os.Exit(1)
 		}

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	runtimes "github.com/unstall/unstall/internal/analyze/runtime"
+	runtimes "github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/load"
 	"github.com/unstall/unstall/internal/collect/probe"

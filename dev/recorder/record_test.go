@@ -108,7 +108,7 @@ func TestCatalogue(t *testing.T) {
 				t.Errorf("%s expects %q, which is no metric", r.id, b.metric)
 			}
 		}
-		if id, kind, _ := strings.Cut(strings.TrimPrefix(r.dir, "internal/diagnose/cause/testdata/"), "/"); strings.HasPrefix(r.dir, "internal/diagnose/cause/testdata/") {
+		if id, kind, _ := strings.Cut(strings.TrimPrefix(r.dir, "internal/diagnose/check/testdata/"), "/"); strings.HasPrefix(r.dir, "internal/diagnose/check/testdata/") {
 			n := twins[id]
 			if strings.HasPrefix(kind, "sick") {
 				n[0]++
@@ -157,7 +157,7 @@ func TestShipped(t *testing.T) {
 			} else if fi.Size() != size {
 				t.Errorf("%s/%s has %d bytes, recorded were %d", r.dir, name, fi.Size(), size)
 			}
-			if strings.HasPrefix(r.dir, "internal/diagnose/cause/") {
+			if strings.HasPrefix(r.dir, "internal/diagnose/check/") {
 				sum += size
 			}
 		}

@@ -17,7 +17,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	runtimes "github.com/unstall/unstall/internal/analyze/runtime"
+	runtimes "github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	probes "github.com/unstall/unstall/internal/collect/probe/all"
 	"github.com/unstall/unstall/internal/collect/record"

@@ -108,7 +108,7 @@ func archived(t *testing.T, path string) map[string]int64 {
 }
 
 // fixture is a log that unstall reads.
-const fixture = "../../internal/diagnose/cause/testdata/go.gc-rate/sick/gctrace.log"
+const fixture = "../../internal/diagnose/check/testdata/go.gc-rate/sick/gctrace.log"
 
 // install installs the package into a Debian without Go, and diagnoses a file and a process there.
 func install(t *testing.T, deb string) {

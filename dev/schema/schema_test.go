@@ -73,7 +73,7 @@ func TestFiles(t *testing.T) {
 // TestGoldens holds every document of the tests' golden files to its schema, and to no more than that describes.
 func TestGoldens(t *testing.T) {
 	seen := 0
-	for _, dir := range []string{"internal/present/testdata", "lab/testdata", "internal/diagnose/cause/testdata"} {
+	for _, dir := range []string{"internal/present/testdata", "lab/testdata", "internal/diagnose/check/testdata"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -103,7 +103,7 @@ func TestGoldens(t *testing.T) {
 			}
 			seen++
 			// Recordings are of the version that made them: keys of other versions are no fault of them.
-			if err := Holds(root, text, dir != "internal/diagnose/cause/testdata"); err != nil {
+			if err := Holds(root, text, dir != "internal/diagnose/check/testdata"); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			return nil
@@ -119,7 +119,7 @@ func TestGoldens(t *testing.T) {
 
 // TestFixtures holds what is written about every recording to its schema: the diagnosis, and what the files hold.
 func TestFixtures(t *testing.T) {
-	dirs, err := filepath.Glob(filepath.Join(root, "internal/diagnose/cause/testdata", "*", "*"))
+	dirs, err := filepath.Glob(filepath.Join(root, "internal/diagnose/check/testdata", "*", "*"))
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("%d fixtures: %v", len(dirs), err)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/inspect"
 	"github.com/unstall/unstall/internal/operate/calibrate"
 	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/operate/experiment"
 	"github.com/unstall/unstall/internal/operate/fleet"
 	"github.com/unstall/unstall/internal/operate/host"
-	"github.com/unstall/unstall/internal/operate/try"
 	"github.com/unstall/unstall/internal/operate/watch"
 	"github.com/unstall/unstall/lab"
 )
@@ -29,7 +29,7 @@ var Documents = []Document{
 	{"unstall.load/v1", "What came of a load: unstall load", reflect.TypeFor[load.Result](), true},
 	{"unstall.knee/v1", "The highest rate that keeps the SLO: unstall load --knee", reflect.TypeFor[load.KneeResult](), true},
 	{"unstall.compare/v1", "Runs before a change and after it: unstall compare", reflect.TypeFor[compare.Comparison](), true},
-	{"unstall.try/v1", "What a setting changed while it was tried: unstall try", reflect.TypeFor[try.Result](), true},
+	{"unstall.try/v1", "What a setting changed while it was tried: unstall try", reflect.TypeFor[experiment.Result](), true},
 	{"unstall.host/v1", "What is wrong with a machine, and its services: unstall host", reflect.TypeFor[host.Report](), true},
 	{"unstall.fleet/v1", "What many hosts lost, told from a store of metrics: unstall fleet", reflect.TypeFor[fleet.Report](), true},
 	{"unstall.calibrate/v1", "A service beside loads of a known kind: unstall calibrate", reflect.TypeFor[calibrate.Result](), true},

@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
-	causes "github.com/unstall/unstall/internal/diagnose/cause/all"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	causes "github.com/unstall/unstall/internal/diagnose/check/all"
 	formats "github.com/unstall/unstall/internal/format/all"
 )
 
@@ -118,7 +118,7 @@ func generated(root string) (map[string]string, error) {
 		pages["causes/"+c.ID+".md"] = fmt.Sprintf("# %s\n\n**%s.** %s\n\n## Evidence it needs\n\n%s.\n\n## Named from\n\n%s.\n\n[All causes](../causes.md)\n",
 			c.ID, upper(c.Title), prose(c.Doc), upper(strings.TrimSuffix(c.Needs, ".")), upper(c.Least))
 	}
-	for _, r := range runtime.All {
+	for _, r := range platform.All {
 		var b strings.Builder
 		fmt.Fprintf(&b, "# %s\n\n", r.Title)
 		if r.Recognise != nil {

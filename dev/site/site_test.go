@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
-	causes "github.com/unstall/unstall/internal/diagnose/cause/all"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	causes "github.com/unstall/unstall/internal/diagnose/check/all"
 	formats "github.com/unstall/unstall/internal/format/all"
 )
 
@@ -30,7 +30,7 @@ func TestPages(t *testing.T) {
 	for _, c := range causes.Causes {
 		want = append(want, "causes/"+c.ID+".md")
 	}
-	for _, r := range runtime.All {
+	for _, r := range platform.All {
 		want = append(want, "runtimes/"+r.ID+".md")
 	}
 	for _, f := range formats.Formats {

@@ -4,10 +4,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // Collector is how much a process's garbage collector stopped it, whatever for.
@@ -24,22 +24,22 @@ type Collector struct {
 func (r *run) collectors() []Collector {
 	var all []Collector
 	for _, s := range slices.Sorted(maps.Keys(r.name)) {
-		read := runtime.Of(r.b.Subjects[s].Runtime).ReadCollector
+		read := platform.Of(r.b.Subjects[s].Runtime).ReadCollector
 		if read == nil || r.b.Subjects[s].Kind != evidence.Process {
 			continue
 		}
-		g := read(r.b, s, reading.Scope{Whole: true})
+		g := read(r.b, s, metrics.Scope{Whole: true})
 		if g == nil || g.Span <= 0 {
 			continue
 		}
 		all = append(all, Collector{Subject: r.name[s], WatchedS: g.Span, Pauses: len(g.Pauses),
-			Stopped: known(g.Stopped, 1), LongestMs: known(g.Longest, 1e3), RuledOut: r.ruledOut(s, cause.StepCollector)})
+			Stopped: known(g.Stopped, 1), LongestMs: known(g.Longest, 1e3), RuledOut: r.ruledOut(s, check.StepCollector)})
 	}
 	return all
 }
 
 // known is a figure in another unit, nil if it is not known.
-func known(v reading.Value, times float64) *float64 {
+func known(v metrics.Value, times float64) *float64 {
 	if !v.Known() {
 		return nil
 	}
@@ -48,13 +48,13 @@ func known(v reading.Value, times float64) *float64 {
 }
 
 // ruledOut says whether every cause of a step is, of a subject that some were asked of.
-func (r *run) ruledOut(s evidence.SubjectID, step cause.Step) bool {
+func (r *run) ruledOut(s evidence.SubjectID, step check.Step) bool {
 	some := false
 	for _, v := range r.d.Verdicts {
 		if v.Subject != r.name[s] || v.Step != step {
 			continue
 		}
-		if v.Verdict != cause.RuledOut {
+		if v.Verdict != check.RuledOut {
 			return false
 		}
 		some = true

@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/all"
 )
@@ -37,7 +37,7 @@ func run(t *testing.T, files ...string) *diagnose.Diagnosis {
 
 func supported(d *diagnose.Diagnosis) (ids []string) {
 	for _, v := range d.Verdicts {
-		if v.Verdict == cause.Supported {
+		if v.Verdict == check.Supported {
 			ids = append(ids, v.Cause)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/stats"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // crossCheck holds sources against each other before anything is concluded from
@@ -25,7 +25,7 @@ func crossCheck(b *evidence.Bundle) {
 }
 
 type window struct {
-	reading.Window
+	metrics.Window
 	artifact evidence.ArtifactID
 }
 
@@ -38,7 +38,7 @@ func windows(b *evidence.Bundle) []window {
 			continue
 		}
 		slack := b.Clocks[c.Clock].Slack()
-		w := window{reading.Window{From: c.From - slack, Until: c.Until + slack}, a}
+		w := window{metrics.Window{From: c.From - slack, Until: c.Until + slack}, a}
 		found := false
 		for i := range out {
 			if out[i].artifact == a || b.Artifacts[a].Series != "" && b.Artifacts[a].Series == b.Artifacts[out[i].artifact].Series {
@@ -79,7 +79,7 @@ func covered(i *incident.Incident) string {
 	return between(i.Whole) + " UTC"
 }
 
-func between(w reading.Window) string {
+func between(w metrics.Window) string {
 	from, until := time.Unix(0, w.From).UTC(), time.Unix(0, w.Until).UTC()
 	layout := "15:04:05"
 	if from.Truncate(24*time.Hour) != until.Truncate(24*time.Hour) {
@@ -126,7 +126,7 @@ func cyclesWithin(b *evidence.Bundle, s evidence.SubjectID, origin evidence.Orig
 // counts it, with its CPU time in a profile. On a host that does not run the
 // threads the first is a multiple of the second (golang/go#19497).
 func collectorTime(b *evidence.Bundle, s evidence.SubjectID) {
-	p, ok := reading.ProfileOf(b, s)
+	p, ok := metrics.ProfileOf(b, s)
 	if !ok || p.Span == 0 {
 		return
 	}
@@ -188,7 +188,7 @@ func outside(b *evidence.Bundle, l *ledger.Ledger) (n, felt int) {
 			continue
 		}
 		n++
-		if asked || r.Latency(i) >= int64(cause.Noticeable) {
+		if asked || r.Latency(i) >= int64(check.Noticeable) {
 			felt++
 		}
 	}
@@ -228,6 +228,6 @@ func quantiles(b *evidence.Bundle, l *ledger.Ledger) {
 	x, y := stats.Quantile(other, .99), stats.Quantile(own, .99)
 	if y > x+x/2 && y-x > int64(time.Millisecond) {
 		b.Warnf(evidence.NewOrigin(l.Requests.Source, 0), "for the same time the p99 is %s in %s and %s in %s: the first does not include the time that requests wait before their handler begins",
-			figure.Time(float64(x)), b.Artifacts[l.Requests.Source].Name, figure.Time(float64(y)), b.Artifacts[l.Source].Name)
+			units.Time(float64(x)), b.Artifacts[l.Requests.Source].Name, units.Time(float64(y)), b.Artifacts[l.Source].Name)
 	}
 }

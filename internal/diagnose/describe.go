@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/sorting"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // requests fills in what is known of the requests and the ledger's entries.
@@ -26,7 +26,7 @@ func (r *run) requests() {
 	out := &Requests{
 		Source:          r.b.Artifacts[q.Source].Name,
 		LedgerSource:    r.b.Artifacts[top.Source].Name,
-		SlowThresholdMs: cause.Number(float64(top.Threshold) / 1e6),
+		SlowThresholdMs: check.Number(float64(top.Threshold) / 1e6),
 		SlowRule:        top.Rule,
 		P50Ms:           ms(q.P50),
 		P99Ms:           ms(q.P99),
@@ -36,7 +36,7 @@ func (r *run) requests() {
 		out.SlowThresholdMs = nil
 	}
 	if q.Rate > 0 {
-		out.Rate = cause.Number(q.Rate)
+		out.Rate = check.Number(q.Rate)
 	}
 	timedOut := 0
 	for _, l := range ledgers {
@@ -62,10 +62,10 @@ func (r *run) requests() {
 	}
 	sorting.By(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
 	if out.Outside > 0 {
-		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s came outside the traced time, so what is found here may not explain them: record again while it is slow, or for longer", figure.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
+		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s came outside the traced time, so what is found here may not explain them: record again while it is slow, or for longer", units.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
 	}
 	if failed := out.Failed - timedOut; 10*failed > out.Count { // who timed out was slow
-		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%s of the requests failed: that they fail may be why they are slow, or fast", figure.Percent(float64(failed)/float64(out.Count)))
+		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%s of the requests failed: that they fail may be why they are slow, or fast", units.Percent(float64(failed)/float64(out.Count)))
 	}
 	out.Onset = onset(r.b, top)
 	r.d.Requests = out
@@ -75,15 +75,15 @@ func ms(ns int64) *float64 {
 	if ns == 0 {
 		return nil
 	}
-	return cause.Number(float64(ns) / 1e6)
+	return check.Number(float64(ns) / 1e6)
 }
 
 func (r *run) entry(l *ledger.Ledger, e ledger.Entry) Entry {
 	detail := r.b.Names.Text(e.Detail)
-	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleAt(runtime.Of(r.b.Subjects[l.Subject].Runtime).Lane, detail), Detail: detail,
+	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleAt(platform.Of(r.b.Subjects[l.Subject].Runtime).Lane, detail), Detail: detail,
 		SlowMs: float64(e.Ns) / 1e6, Method: e.Method}
 	if e.Interval != nil {
-		out.Low, out.High = cause.Number(e.Interval.Low/1e6), cause.Number(e.Interval.High/1e6)
+		out.Low, out.High = check.Number(e.Interval.Low/1e6), check.Number(e.Interval.High/1e6)
 		out.Basis = &e.Basis
 	}
 	return out
@@ -94,14 +94,14 @@ func (r *run) describe() {
 	d := r.d
 	if from, until := r.b.Window(); until > 0 {
 		d.Window.Start, d.Window.End = instant(from), instant(until)
-		d.Window.Duration = cause.Number(float64(until-from) / 1e9)
+		d.Window.Duration = check.Number(float64(until-from) / 1e9)
 	} else {
 		var longest int64
 		for _, c := range r.b.Coverage {
 			longest = max(longest, c.Until-c.From)
 		}
 		if longest > 0 {
-			d.Window.Duration = cause.Number(float64(longest) / 1e9)
+			d.Window.Duration = check.Number(float64(longest) / 1e9)
 		}
 	}
 	d.Loads = []Load{}
@@ -199,7 +199,7 @@ func (r *run) load(l evidence.LoadResult) Load {
 		out.LatencyFrom = "send"
 	}
 	if l.Rate > 0 {
-		out.Rate = cause.Number(l.Rate)
+		out.Rate = check.Number(l.Rate)
 	}
 	for _, q := range l.Quantiles {
 		switch q.Q {
@@ -227,7 +227,7 @@ func atLeast(b *evidence.Bundle, id evidence.SubjectID) string {
 
 // release is the oldest one that the evidence leaves possible; "" unknown.
 func release(b *evidence.Bundle, id evidence.SubjectID) (release string) {
-	if of := runtime.Of(b.Subjects[id].Runtime); of.AtLeast != nil {
+	if of := platform.Of(b.Subjects[id].Runtime); of.AtLeast != nil {
 		release, _ = of.AtLeast(b, id)
 	}
 	return release

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // Schema is the version of the JSON form of a Diagnosis. Fields are added,
@@ -187,7 +187,7 @@ type Entry struct {
 type Verdict struct {
 	Cause      string       `json:"cause"`
 	Subject    string       `json:"subject"`
-	Step       cause.Step   `json:"step"`    // its place in the order in which one asks
+	Step       check.Step   `json:"step"`    // its place in the order in which one asks
 	Verdict    string       `json:"verdict"` // supported | ruled_out | inconclusive
 	Title      string       `json:"title"`   // one line: what happens
 	Summary    string       `json:"summary"` // one short clause with the deciding figure, for lists: "0.4 ms"
@@ -263,11 +263,11 @@ func (v *Verdict) UnmarshalJSON(text []byte) error {
 
 // What verdicts are made of is the causes' own.
 type (
-	Need       = cause.Need
-	Saves      = cause.Saves
-	Evidence   = cause.Evidence
-	Fix        = cause.Fix
-	Prediction = cause.Prediction
+	Need       = check.Need
+	Saves      = check.Saves
+	Evidence   = check.Evidence
+	Fix        = check.Fix
+	Prediction = check.Prediction
 )
 
 // Warning is something to know beside the result.

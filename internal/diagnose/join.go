@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
-	"github.com/unstall/unstall/internal/diagnose/cause"
-	"github.com/unstall/unstall/internal/diagnose/cause/service"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/service"
 )
 
 // joinedFrom is the part of what a service waits for others from which on it waits for one server.
@@ -35,7 +35,7 @@ func (r *run) join(all []Verdict) []Verdict {
 func (r *run) toJoin(all []Verdict, seen map[string]bool) (waiting, best int, title string) {
 	for i := range all {
 		v := &all[i]
-		if v.Cause != service.DependencySlow.ID || v.Verdict != cause.Supported || seen[v.Subject] {
+		if v.Cause != service.DependencySlow.ID || v.Verdict != check.Supported || seen[v.Subject] {
 			continue
 		}
 		seen[v.Subject] = true
@@ -45,13 +45,13 @@ func (r *run) toJoin(all []Verdict, seen map[string]bool) (waiting, best int, ti
 		}
 		waits := r.waitsOf(evidence.SubjectID(who))
 		for id, s := range r.b.Subjects {
-			server, name := runtime.Of(s.Runtime), r.name[evidence.SubjectID(id)]
+			server, name := platform.Of(s.Runtime), r.name[evidence.SubjectID(id)]
 			if !server.Tells || name == "" || id == who || waits.part(r.b, evidence.SubjectID(id), server, r.alone(server)) < joinedFrom {
 				continue
 			}
 			best := -1
 			for k := range all {
-				if x := &all[k]; x.Subject == name && x.Verdict == cause.Supported && (best < 0 || x.weight > all[best].weight) {
+				if x := &all[k]; x.Subject == name && x.Verdict == check.Supported && (best < 0 || x.weight > all[best].weight) {
 					best = k
 				}
 			}
@@ -74,7 +74,7 @@ func joined(all []Verdict, service, server int, title string) []Verdict {
 	}
 	began := "Slow requests wait for " + title
 	if v.Saves != nil {
-		began = fmt.Sprintf("Requests wait %s for %s", figure.Ms(v.Saves.Value), title)
+		began = fmt.Sprintf("Requests wait %s for %s", units.Ms(v.Saves.Value), title)
 	}
 	if x.alone == "" {
 		x.alone = x.Title
@@ -106,8 +106,8 @@ func joined(all []Verdict, service, server int, title string) []Verdict {
 
 // cleared adds to what a service waits for that the server itself was well.
 func (r *run) cleared(v *Verdict, id evidence.SubjectID, name string) {
-	c := &cause.Case{Bundle: r.b, Subject: id}
-	server := reading.RedisOf(r.b, id, reading.Whole)
+	c := &check.Case{Bundle: r.b, Subject: id}
+	server := metrics.RedisOf(r.b, id, metrics.Whole)
 	if server == nil || server.Single {
 		return
 	}
@@ -117,7 +117,7 @@ func (r *run) cleared(v *Verdict, id evidence.SubjectID, name string) {
 }
 
 // alone says whether only one server of a kind was recorded.
-func (r *run) alone(server *runtime.Runtime) bool {
+func (r *run) alone(server *platform.Runtime) bool {
 	n := 0
 	for id := range r.name {
 		if r.name[id] != "" && r.b.Subjects[id].Runtime == server.ID {
@@ -175,7 +175,7 @@ func (r *run) waitsOf(s evidence.SubjectID) waits {
 		add(text, ns)
 	}
 	if w.all == 0 {
-		c := &cause.Case{Bundle: r.b, Subject: s, Ledger: l}
+		c := &check.Case{Bundle: r.b, Subject: s, Ledger: l}
 		for _, e := range c.Dependencies() {
 			add(e.Name, e.Ns)
 		}
@@ -185,7 +185,7 @@ func (r *run) waitsOf(s evidence.SubjectID) waits {
 
 // part is how much of it was for a server: by its port or UNIX socket, else by the names of its clients' libraries where there is no
 // other server of its kind.
-func (w waits) part(b *evidence.Bundle, id evidence.SubjectID, server *runtime.Runtime, alone bool) float64 {
+func (w waits) part(b *evidence.Bundle, id evidence.SubjectID, server *platform.Runtime, alone bool) float64 {
 	if w.all == 0 {
 		return 0
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/formattest"
 	"github.com/unstall/unstall/internal/format/redisreply"
@@ -98,7 +98,7 @@ func TestJoinNothing(t *testing.T) {
 		}
 	}
 	d = waiting(t, "10.0.0.9:6379", 1)
-	if v := d.Verdicts[0]; v.Cause != "service.dependency-slow" || v.Verdict != cause.Supported || strings.Contains(v.Title, "spends") {
+	if v := d.Verdicts[0]; v.Cause != "service.dependency-slow" || v.Verdict != check.Supported || strings.Contains(v.Title, "spends") {
 		t.Errorf("%+v", v)
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // Outcomes of a [Diagnosis].
@@ -42,9 +42,9 @@ func (r *run) outcome() string {
 	open, ruledOut, unknown := 0, 0, false
 	for _, v := range r.d.Verdicts {
 		switch v.Verdict {
-		case cause.Supported:
+		case check.Supported:
 			return Found
-		case cause.Inconclusive:
+		case check.Inconclusive:
 			open++
 			unknown = unknown || r.ofItself(v)
 		default:
@@ -70,7 +70,7 @@ func (r *run) outcome() string {
 // nothing else shows that it is well.
 func (r *run) ofItself(v Verdict) bool {
 	for id, name := range r.name {
-		if x := runtime.Of(r.b.Subjects[id].Runtime); name == v.Subject && x.Tells && strings.HasPrefix(v.Cause, x.ID+".") {
+		if x := platform.Of(r.b.Subjects[id].Runtime); name == v.Subject && x.Tells && strings.HasPrefix(v.Cause, x.ID+".") {
 			return true
 		}
 	}
@@ -81,10 +81,10 @@ func (r *run) ofItself(v Verdict) bool {
 // of looks, where no request of it was recorded, and what they did: how long requests take nobody
 // knows. Nil where nothing was recorded of which nothing was looked at, or it idled.
 func (r *run) atRequests() (at *float64, did []Doing) {
-	t := threads.Of(r.b, runtime.Stacks())
+	t := threads.Of(r.b, platform.Stacks())
 	most := 0.
 	for _, s := range slices.Sorted(maps.Keys(r.name)) {
-		if l := r.incident.Ledger(s); l != nil && len(l.Rows) > 0 || runtime.Of(r.b.Subjects[s].Runtime).Tells {
+		if l := r.incident.Ledger(s); l != nil && len(l.Rows) > 0 || platform.Of(r.b.Subjects[s].Runtime).Tells {
 			continue
 		}
 		moments := slices.Concat(t.Moments(s)...)
@@ -148,7 +148,7 @@ func (r *run) quick() bool {
 		if atClientsPace(l) {
 			n = 0
 		}
-		if stats.Quantile(took, .5) >= int64(cause.Noticeable) || float64(n) > missed*float64(len(l.Rows)) {
+		if stats.Quantile(took, .5) >= int64(check.Noticeable) || float64(n) > missed*float64(len(l.Rows)) {
 			return false
 		}
 	}
@@ -161,7 +161,7 @@ const wellRequests = 300
 // noticed are the slow requests that take long enough to be noticed, and the time (ns) of them.
 func noticed(b *evidence.Bundle, l *ledger.Ledger) (n int, ns int64) {
 	for _, i := range l.Slow {
-		if took := b.Requests.Latency(i); took >= int64(cause.Noticeable) {
+		if took := b.Requests.Latency(i); took >= int64(check.Noticeable) {
 			n++
 			ns += took
 		}
@@ -198,14 +198,14 @@ func atClientsPace(l *ledger.Ledger) bool {
 
 // met is the part of the time in which a slow request that was noticed was under way.
 func met(b *evidence.Bundle, l *ledger.Ledger) float64 {
-	var at []reading.Span
+	var at []metrics.Span
 	for _, i := range l.Slow {
-		if took := b.Requests.Latency(i); took >= int64(cause.Noticeable) {
-			at = append(at, reading.Span{From: b.Requests.End.At(i) - took, To: b.Requests.End.At(i)})
+		if took := b.Requests.Latency(i); took >= int64(check.Noticeable) {
+			at = append(at, metrics.Span{From: b.Requests.End.At(i) - took, To: b.Requests.End.At(i)})
 		}
 	}
-	sorting.By(at, func(x, y reading.Span) int { return cmp.Compare(x.From, y.From) })
-	var spans reading.Spans
+	sorting.By(at, func(x, y metrics.Span) int { return cmp.Compare(x.From, y.From) })
+	var spans metrics.Spans
 	for _, x := range at {
 		spans = spans.Add(x.From, x.To)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -44,13 +44,13 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := runtime.Of(b.Subjects[id].Runtime)
-	m := runtime.Everywhere[0]
+	of := platform.Of(b.Subjects[id].Runtime)
+	m := platform.Everywhere[0]
 	if len(of.Models) > 0 {
 		m = of.Models[0]
 	}
 	for _, w := range opt.Wanted {
-		if !slices.Contains(of.Models, w.Model) && !slices.Contains(runtime.Everywhere, w.Model) {
+		if !slices.Contains(of.Models, w.Model) && !slices.Contains(platform.Everywhere, w.Model) {
 			return nil, which("--set %s: %s is a %s process, which has no such setting", w.Text, r.name[id], of.Title)
 		}
 		m = w.Model // all are of one
@@ -75,9 +75,9 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 		if target != "" && target != s.Name && target != strconv.Itoa(s.PID) && target != r.name[id] {
 			continue
 		}
-		models := runtime.Of(s.Runtime).Models
+		models := platform.Of(s.Runtime).Models
 		covers := func(m *model.Model) bool { return len(r.b.Covered(id, m.Covers)) > 0 }
-		anyway := slices.ContainsFunc(runtime.Everywhere, covers)
+		anyway := slices.ContainsFunc(platform.Everywhere, covers)
 		if len(models) == 0 && !anyway {
 			others++
 			continue
@@ -100,10 +100,10 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 	case len(of) > 1:
 		return 0, which("the files are of %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
 	case target != "":
-		return 0, which("--target %s: the files hold no %s process of that name or PID", target, runtime.Modelled())
+		return 0, which("--target %s: the files hold no %s process of that name or PID", target, platform.Modelled())
 	case others > 0:
-		return 0, which("the files hold no %s process, or do not say so: there are models of %s", runtime.Modelled(), model.About(runtime.Models()))
+		return 0, which("the files hold no %s process, or do not say so: there are models of %s", platform.Modelled(), model.About(platform.Models()))
 	default:
-		return 0, which("the files hold no process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", runtime.Modelled())
+		return 0, which("the files hold no process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", platform.Modelled())
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/analyze/model"
 	"github.com/unstall/unstall/internal/analyze/model/threadpool"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/all"
@@ -38,7 +38,7 @@ func askedOf(t *testing.T, files []string, sets ...string) (*model.Answer, error
 			t.Fatal(err)
 		}
 	}
-	wanted, err := model.ParseSets(runtime.Models(), sets)
+	wanted, err := model.ParseSets(platform.Models(), sets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestPredictPool(t *testing.T) {
 
 // Of a recording with light load before the storm nothing needs to be told.
 func TestPredictPoolAlone(t *testing.T) {
-	files, _ := filepath.Glob("cause/testdata/dotnet.threadpool-starvation/sick/*.zst")
+	files, _ := filepath.Glob("check/testdata/dotnet.threadpool-starvation/sick/*.zst")
 	if len(files) == 0 {
 		t.Fatal("the recording is not there")
 	}

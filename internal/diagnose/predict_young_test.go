@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/younggen"
-	"github.com/unstall/unstall/internal/analyze/reading"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/all"
@@ -53,7 +53,7 @@ func TestYoungBackTest(t *testing.T) {
 			continue
 		}
 		for s := range b.Subjects {
-			g := reading.JVMCollector(b, evidence.SubjectID(s), reading.Scope{})
+			g := metrics.JVMCollector(b, evidence.SubjectID(s), metrics.Scope{})
 			if g == nil {
 				continue
 			}

@@ -4,11 +4,11 @@ import (
 	"cmp"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // Route is what is known of the requests of one route: of all of them, with what most time of its slow ones went into.
@@ -46,7 +46,7 @@ func (r *run) routes() (out []Route, left int) {
 		q := &r.b.Requests
 		took, of := l.LatenciesByRoute(), make(map[evidence.NameID]*Route)
 		for route := range took {
-			of[route] = &Route{Route: r.b.Names.Text(route), Subject: r.name[l.Subject], LimitMs: cause.Number(float64(l.LimitOf(route)) / 1e6)}
+			of[route] = &Route{Route: r.b.Names.Text(route), Subject: r.name[l.Subject], LimitMs: check.Number(float64(l.LimitOf(route)) / 1e6)}
 			named = named || of[route].Route != ""
 		}
 		for _, i := range l.Slow {
@@ -69,7 +69,7 @@ func (r *run) routes() (out []Route, left int) {
 		if float64(known) < mostKnown*float64(len(charged.Slow)) { // what few of them did says nothing of a route
 			clear(spent)
 		}
-		lane := runtime.Of(r.b.Subjects[l.Subject].Runtime).Lane
+		lane := platform.Of(r.b.Subjects[l.Subject].Runtime).Lane
 		for route, x := range of {
 			ns := took[route]
 			x.Requests, x.P50Ms = len(ns), ms(stats.QuantileOf(ns, .5))
@@ -77,7 +77,7 @@ func (r *run) routes() (out []Route, left int) {
 				x.P99Ms = ms(stats.QuantileOf(ns, .99))
 			}
 			if l.To > l.From {
-				x.Rate = cause.Number(float64(len(ns)) / (float64(l.To-l.From) / 1e9))
+				x.Rate = check.Number(float64(len(ns)) / (float64(l.To-l.From) / 1e9))
 			}
 			x.first(spent[route], lane)
 			out = append(out, *x)
@@ -108,5 +108,5 @@ func (x *Route) first(c *ledger.Charges, lane string) {
 		return
 	}
 	m := ledger.Mechanism(most)
-	x.Mechanism, x.Title, x.Share = m.String(), m.TitleAt(lane, ""), cause.Number(float64(c[most])/float64(sum))
+	x.Mechanism, x.Title, x.Share = m.String(), m.TitleAt(lane, ""), check.Number(float64(c[most])/float64(sum))
 }

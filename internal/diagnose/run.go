@@ -8,11 +8,11 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
-	"github.com/unstall/unstall/internal/diagnose/cause"
-	"github.com/unstall/unstall/internal/diagnose/cause/all"
+	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/all"
 )
 
 // Options are what the user decides.
@@ -111,7 +111,7 @@ func (r *run) judged(s evidence.SubjectID) bool {
 		slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool { return f.Subject == s }) {
 		return true
 	}
-	return reading.ReadGCCounters(r.b, s, reading.Whole) != nil || r.b.Requests.Subject.Has(s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
+	return metrics.ReadGCCounters(r.b, s, metrics.Whole) != nil || r.b.Requests.Subject.Has(s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
 }
 
 // names names the subjects that are judged.
@@ -134,7 +134,7 @@ func (r *run) judge(ctx context.Context) error {
 		if !ok || s.Kind != evidence.Process {
 			continue
 		}
-		c := &cause.Case{Bundle: r.b, Subject: id, Ledger: r.incident.Ledger(id)}
+		c := &check.Case{Bundle: r.b, Subject: id, Ledger: r.incident.Ledger(id)}
 		r.unseen = r.unseen || c.WaitsUnseen() && (c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests)
 		for _, k := range all.Causes {
 			if err := ctx.Err(); err != nil {
@@ -144,14 +144,14 @@ func (r *run) judge(ctx context.Context) error {
 				continue
 			}
 			v := k.Judge(c)
-			if v.State == cause.Supported {
-				c.Found = append(c.Found, cause.Found{ID: k.ID, Step: k.Step, Verdict: v})
+			if v.State == check.Supported {
+				c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, Verdict: v})
 			}
 			out = append(out, verdict(k, v, name))
 		}
 	}
 	out = r.join(out)
-	order := map[string]int{cause.Supported: 0, cause.Inconclusive: 1, cause.RuledOut: 2}
+	order := map[string]int{check.Supported: 0, check.Inconclusive: 1, check.RuledOut: 2}
 	sorting.By(out, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), cmp.Compare(weight(b), weight(a)))
 	})
@@ -167,7 +167,7 @@ func weight(v Verdict) float64 {
 	return v.weight
 }
 
-func verdict(k cause.Cause, v cause.Verdict, subject string) Verdict {
+func verdict(k check.Check, v check.Verdict, subject string) Verdict {
 	out := Verdict{Cause: k.ID, Subject: subject, Step: k.Step, Verdict: v.State, Title: v.Title, Summary: v.Summary, Saves: v.Saves,
 		Evidence: v.Evidence, Needs: v.Needs, Fix: v.Fix, Prediction: v.Prediction, Frontier: v.Frontier, weight: v.Weight, spends: v.Spends}
 	if out.Title == "" {

@@ -3,9 +3,9 @@ package diagnose
 import (
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // The least that is worth telling of a host of which nothing else is known.
@@ -26,14 +26,14 @@ func (r *run) shown() (all []Evidence) {
 			return nil
 		}
 	}
-	c := &cause.Case{Bundle: r.b}
-	s := reading.ShownOf(r.b)
-	share := func(id, text string, v reading.Value, least float64) {
+	c := &check.Case{Bundle: r.b}
+	s := metrics.ShownOf(r.b)
+	share := func(id, text string, v metrics.Value, least float64) {
 		if v.Known() && v.Number >= least {
 			all = append(all, c.Figure(id, text, 100*v.Number, "%", v.Origin))
 		}
 	}
-	number := func(id, text string, v reading.Value, least float64, unit string) {
+	number := func(id, text string, v metrics.Value, least float64, unit string) {
 		if v.Known() && v.Number >= least {
 			all = append(all, c.Figure(id, text, v.Number, unit, v.Origin))
 		}
@@ -61,7 +61,7 @@ func (r *run) shown() (all []Evidence) {
 		share("disk.busy_percent", "disk "+d.Name+" busy", d.Busy, 0)
 		for _, x := range []struct {
 			id, of string
-			v      reading.Value
+			v      metrics.Value
 		}{{"disk.read_ms", "a read of it took", d.ReadTook}, {"disk.write_ms", "a write", d.WriteTook}, {"disk.flush_ms", "a flush", d.FlushTook}} {
 			if x.v.Known() {
 				all = append(all, c.Figure(x.id, x.of, 1e3*x.v.Number, "ms", x.v.Origin))
@@ -80,7 +80,7 @@ func (r *run) shown() (all []Evidence) {
 func (r *run) processorOrigin(name string) (o evidence.Origin) {
 	i := slices.IndexFunc(r.b.Subjects, func(s evidence.Subject) bool { return s.Kind == evidence.Process && s.Name == name })
 	if i >= 0 {
-		if k := reading.ProcessorTime(r.b, evidence.SubjectID(i), reading.Whole); k != nil {
+		if k := metrics.ProcessorTime(r.b, evidence.SubjectID(i), metrics.Whole); k != nil {
 			o = k.Origin
 		}
 	}

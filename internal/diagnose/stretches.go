@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // stretches asks the worst stretches of what was diagnosed by themselves. Where nothing was found over all of it, the first in
@@ -16,10 +16,10 @@ import (
 // closely, where there is more from before it. Where something was found, what is found in a stretch stands beside it.
 func stretches(ctx context.Context, read *evidence.Bundle, opt Options, d *Diagnosis) (*Diagnosis, error) {
 	i := d.kept.incident
-	worst := reading.Stretches(i.Bundle)
-	closely, closer := reading.Closely(i.Bundle)
+	worst := metrics.Stretches(i.Bundle)
+	closely, closer := metrics.Closely(i.Bundle)
 	if closer && d.Outcome != Found {
-		worst = append([]reading.Window{closely}, worst...)
+		worst = append([]metrics.Window{closely}, worst...)
 	}
 	for _, x := range worst {
 		part := opt
@@ -48,8 +48,8 @@ func stretches(ctx context.Context, read *evidence.Bundle, opt Options, d *Diagn
 func besides(all, stretch *Diagnosis) (v *Verdict, again bool) {
 	for k := range stretch.Verdicts {
 		v := &stretch.Verdicts[k]
-		if v.Verdict == cause.Supported && !slices.ContainsFunc(all.Verdicts, func(o Verdict) bool {
-			return o.Verdict == cause.Supported && o.Cause == v.Cause && o.Subject == v.Subject
+		if v.Verdict == check.Supported && !slices.ContainsFunc(all.Verdicts, func(o Verdict) bool {
+			return o.Verdict == check.Supported && o.Cause == v.Cause && o.Subject == v.Subject
 		}) {
 			return v, false
 		}

@@ -1,7 +1,7 @@
 package diagnose
 
 import (
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 )
 
@@ -22,7 +22,7 @@ func (d *Diagnosis) Threads() []ThreadStacks {
 }
 
 func (r *run) threads() (out []ThreadStacks) {
-	t := threads.Of(r.b, runtime.Stacks())
+	t := threads.Of(r.b, platform.Stacks())
 	for _, s := range t.Subjects() {
 		if name, ok := r.name[s]; ok {
 			out = append(out, ThreadStacks{Subject: name, Summary: t.Summary(s)})

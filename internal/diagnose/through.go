@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 )
@@ -103,14 +103,14 @@ func (r *run) through() *Through {
 
 func (f *follows) sum(pool string) *Through {
 	rows := f.rows()
-	out := &Through{Front: f.name[f.front], Title: runtime.Of(f.b.Subjects[f.front].Runtime).Title, Pool: pool, Routes: []Steps{}, Journeys: []Steps{}}
+	out := &Through{Front: f.name[f.front], Title: platform.Of(f.b.Subjects[f.front].Runtime).Title, Pool: pool, Routes: []Steps{}, Journeys: []Steps{}}
 	for _, x := range f.b.Facts {
-		if of := runtime.Of(f.b.Subjects[x.Subject].Runtime); x.Key == evidence.FactListens && of.Workers && strings.HasPrefix(pool, of.Title+evidence.WorkerPool) {
+		if of := platform.Of(f.b.Subjects[x.Subject].Runtime); x.Key == evidence.FactListens && of.Workers && strings.HasPrefix(pool, of.Title+evidence.WorkerPool) {
 			f.pool, out.Worker = x.Subject, cmp.Or(of.Versioned, of.Title)
 		}
 	}
 	if f.pool >= 0 {
-		if p := reading.ProcessOf(f.b, f.pool, reading.Whole); p.CPU.Number > 0 && p.System.Known() {
+		if p := metrics.ProcessOf(f.b, f.pool, metrics.Whole); p.CPU.Number > 0 && p.System.Known() {
 			f.kernel = min(1, p.System.Number/p.CPU.Number)
 		}
 	}
@@ -185,8 +185,8 @@ func (f *follows) stored(rows []int) *Store {
 	for _, at := range where[f.store] {
 		f.at[at] = true
 	}
-	out := &Store{Subject: f.name[f.store], Title: runtime.Of(f.b.Subjects[f.store].Runtime).Title, Address: address, Most: []Call{}}
-	if r := reading.RedisOf(f.b, f.store, reading.Whole); r != nil {
+	out := &Store{Subject: f.name[f.store], Title: platform.Of(f.b.Subjects[f.store].Runtime).Title, Address: address, Most: []Call{}}
+	if r := metrics.RedisOf(f.b, f.store, metrics.Whole); r != nil {
 		if busy := r.InCommands; busy.Known() {
 			out.Busy = &busy.Number
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestThrough(t *testing.T) {
 	b := evidence.NewBundle()
 	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "access.log"}), "accesslog")
-	s := p.Subject(evidence.Subject{Name: "nginx", PID: 7, Runtime: runtime.Nginx.ID})
+	s := p.Subject(evidence.Subject{Name: "nginx", PID: 7, Runtime: platform.Nginx.ID})
 	for i := range int64(10) {
 		path := evidence.Path(nil).Append(evidence.Segment{Kind: evidence.PoolWait, Dur: 10e6, Cause: p.Name("PHP-FPM" + evidence.WorkerPool + "www")}).
 			Append(evidence.Segment{Kind: evidence.Running, Dur: 4e6}).Append(evidence.Segment{Kind: evidence.NetWait, Dur: 3e6, Cause: p.Name("10.0.0.7:6379")}).
@@ -55,7 +55,7 @@ func throughOf(b *evidence.Bundle, front evidence.SubjectID) *Through {
 func TestThroughByJourneys(t *testing.T) {
 	b := evidence.NewBundle()
 	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "access.log"}), "accesslog")
-	s := p.Subject(evidence.Subject{Name: "nginx", PID: 7, Runtime: runtime.Nginx.ID})
+	s := p.Subject(evidence.Subject{Name: "nginx", PID: 7, Runtime: platform.Nginx.ID})
 	const from, n = int64(1.7e18), 200
 	took := func(i int64) int64 { // every tenth is slow
 		if i%10 == 0 {
@@ -81,7 +81,7 @@ func TestThroughByJourneys(t *testing.T) {
 	p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverRequests, From: from - 1e9, Until: from + 2e10})
 	p.Close()
 	p = b.Builder(b.AddArtifact(evidence.Artifact{Name: "redis.txt"}), "redis")
-	store := p.Subject(evidence.Subject{Name: "redis-server", PID: 9, Runtime: runtime.Redis.ID})
+	store := p.Subject(evidence.Subject{Name: "redis-server", PID: 9, Runtime: platform.Redis.ID})
 	p.Fact(evidence.Fact{Subject: store, Key: evidence.FactListens, Value: evidence.Link + "unix:/run/redis.sock", Number: math.NaN()})
 	p.Close()
 	got := throughOf(b, s)

@@ -14,7 +14,7 @@ func TestTimeline(t *testing.T) {
 	if (&diagnose.Diagnosis{}).Timeline() != nil {
 		t.Error("a diagnosis of nothing has a time line")
 	}
-	files, _ := filepath.Glob("cause/testdata/go.lock-contention/sick/*.gz")
+	files, _ := filepath.Glob("check/testdata/go.lock-contention/sick/*.gz")
 	d := run(t, files...)
 	before, err := json.Marshal(d)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestTimeline(t *testing.T) {
 
 // Without requests it is of the process whose collector was watched.
 func TestTimelineWithoutRequests(t *testing.T) {
-	x := run(t, "cause/testdata/linux.page-faults/sick/gctrace.log", "cause/testdata/linux.page-faults/sick/procfs.txtar.gz").Timeline()
+	x := run(t, "check/testdata/linux.page-faults/sick/gctrace.log", "check/testdata/linux.page-faults/sick/procfs.txtar.gz").Timeline()
 	if x.Subject == "" || len(x.Requests) != 0 || x.Threshold != 0 || len(x.Charts) == 0 {
 		t.Errorf("of %q: %d sources, %d charts", x.Subject, len(x.Requests), len(x.Charts))
 	}

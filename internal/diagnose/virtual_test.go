@@ -7,7 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // TestVirtualThreads has a JVM that serves requests by virtual threads, of which looks show only
@@ -68,11 +68,11 @@ func TestVirtualThreads(t *testing.T) {
 		outcome string
 		lock    string
 	}{
-		{"slow, on a CPU only", build(2000, 400*time.Millisecond, false), NotExplained, cause.Inconclusive},
-		{"slow, all", build(2000, 400*time.Millisecond, true), Found, cause.RuledOut},
-		{"quick, on a CPU only", build(2000, time.Millisecond, false), "", cause.RuledOut},
-		{"no requests, on a CPU only", build(0, 0, false), NotJudged, cause.Inconclusive},
-		{"no requests, all", build(0, 0, true), "", cause.RuledOut},
+		{"slow, on a CPU only", build(2000, 400*time.Millisecond, false), NotExplained, check.Inconclusive},
+		{"slow, all", build(2000, 400*time.Millisecond, true), Found, check.RuledOut},
+		{"quick, on a CPU only", build(2000, time.Millisecond, false), "", check.RuledOut},
+		{"no requests, on a CPU only", build(0, 0, false), NotJudged, check.Inconclusive},
+		{"no requests, all", build(0, 0, true), "", check.RuledOut},
 	} {
 		d, err := Run(t.Context(), x.b, Options{})
 		if err != nil {
@@ -85,11 +85,11 @@ func TestVirtualThreads(t *testing.T) {
 			seen := strings.Contains(v.Summary, "virtual threads")
 			switch v.Cause {
 			case "jvm.lock-contention":
-				if v.Verdict != x.lock || seen == (x.lock == cause.RuledOut) {
+				if v.Verdict != x.lock || seen == (x.lock == check.RuledOut) {
 					t.Errorf("%s: %s is %s: %s", x.what, v.Cause, v.Verdict, v.Summary)
 				}
 			case "service.pool-exhausted", "service.dependency-slow", "service.waiting":
-				if x.lock == cause.Inconclusive && (v.Verdict == cause.RuledOut || !seen) {
+				if x.lock == check.Inconclusive && (v.Verdict == check.RuledOut || !seen) {
 					t.Errorf("%s: %s is %s: %s", x.what, v.Cause, v.Verdict, v.Summary)
 				}
 			}

@@ -1,13 +1,13 @@
-package report
+package present
 
 import (
 	"fmt"
 	"math"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -55,7 +55,7 @@ func sick() *diagnose.Diagnosis {
 			{Subject: "gateway pid 4711", Mechanism: "stop_the_world", Title: "stopped with the world", SlowMs: 5, Method: "trace"},
 		},
 		Verdicts: []diagnose.Verdict{
-			{Cause: "go.gc-rate", Step: cause.StepCollector, Subject: "gateway pid 4711", Verdict: "supported", Title: "The collector runs 9.3 times a second: small heap, free memory.",
+			{Cause: "go.gc-rate", Step: check.StepCollector, Subject: "gateway pid 4711", Verdict: "supported", Title: "The collector runs 9.3 times a second: small heap, free memory.",
 				Summary: "9.3 GC/s", Saves: &diagnose.Saves{Value: 1490, Low: ptr(1310.), High: ptr(1630.)},
 				Evidence: []diagnose.Evidence{
 					{ID: "gc.cycles_per_s", Text: "collections started by the pacer", Value: ptr(9.3), Unit: "1/s", Origin: "trace.out", Source: "trace.out"},
@@ -73,10 +73,10 @@ func sick() *diagnose.Diagnosis {
 					{ID: "requests.p99_ms", Fix: ptr(0), Metric: "p99", Unit: "ms", Now: ptr(6.4), Then: ptr(2.7), Low: ptr(2.3), High: ptr(3.4)},
 					{ID: "process.resident_bytes", Fix: ptr(0), Metric: "RSS", Unit: "bytes", Now: ptr(107. * (1 << 20)), Then: ptr(760. * (1 << 20))},
 				}},
-			{Cause: "linux.disk-sync", Step: cause.StepProcessors, Subject: "gateway pid 4711", Verdict: "inconclusive", Summary: "no disk waits were recorded", Needs: []diagnose.Need{{What: "needs root", Command: "sudo unstall 4711"}}},
-			{Cause: "linux.cpu-throttled", Step: cause.StepProcessors, Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0 of 300 periods"},
-			{Cause: "linux.noisy-neighbour", Step: cause.StepProcessors, Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0.4 % steal"},
-			{Cause: "go.lock-contention", Step: cause.StepLocks, Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0.4 ms"},
+			{Cause: "linux.disk-sync", Step: check.StepProcessors, Subject: "gateway pid 4711", Verdict: "inconclusive", Summary: "no disk waits were recorded", Needs: []diagnose.Need{{What: "needs root", Command: "sudo unstall 4711"}}},
+			{Cause: "linux.cpu-throttled", Step: check.StepProcessors, Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0 of 300 periods"},
+			{Cause: "linux.noisy-neighbour", Step: check.StepProcessors, Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0.4 % steal"},
+			{Cause: "go.lock-contention", Step: check.StepLocks, Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0.4 ms"},
 		},
 		Warnings: []diagnose.Warning{{Text: "line not understood", Count: 3, Origin: "access.log:17"}, {Text: "the trace lost 12 events", Count: 1}},
 		Sources:  []diagnose.Source{{Name: "trace.out", Formats: []string{"gotrace"}}, {Name: "access.log", Formats: []string{"accesslog"}, Envelopes: []string{"gzip"}, Cut: true}},
@@ -92,7 +92,7 @@ func twoCauses() *diagnose.Diagnosis {
 	d.NotSeen = []diagnose.NotSeen{{What: "environment", Why: "belongs to user app", Do: "sudo unstall 4711"}, {What: "3 more logs"}}
 	d.Targets = append(d.Targets, diagnose.Target{ID: "redis pid 99", Kind: "process", PID: ptr(99), Name: "redis", Runtime: "redis", Version: "Redis 7.0.15"})
 	d.Ledger = append(d.Ledger, diagnose.Entry{Subject: "redis pid 99", Mechanism: "kernel", Title: "system calls", SlowMs: 0, Method: "trace"})
-	d.Verdicts = append([]diagnose.Verdict{d.Verdicts[0], {Cause: "go.lock-contention", Step: cause.StepLocks, Subject: "gateway pid 4711", Verdict: "supported",
+	d.Verdicts = append([]diagnose.Verdict{d.Verdicts[0], {Cause: "go.lock-contention", Step: check.StepLocks, Subject: "gateway pid 4711", Verdict: "supported",
 		Title: "Requests queue for one lock.", Saves: &diagnose.Saves{Value: 640},
 		Evidence: []diagnose.Evidence{
 			{Text: "of the time sessions.mu is held", Value: ptr(71.), Unit: "%", Origin: "mutex.pb.gz:3", Source: "mutex.pb.gz"},
@@ -109,10 +109,10 @@ func healthy() *diagnose.Diagnosis {
 	d.Requests.P50Ms, d.Requests.P99Ms, d.Requests.P999Ms = ptr(.413), ptr(2.04), nil
 	d.Ledger, d.Warnings = nil, nil
 	d.Verdicts = []diagnose.Verdict{
-		{Cause: "go.gc-rate", Step: cause.StepCollector, Verdict: "ruled_out", Summary: "0.6 GC/s, 0.2 % of request time"},
-		{Cause: "go.lock-contention", Step: cause.StepLocks, Verdict: "ruled_out", Summary: "0.4 ms"},
-		{Cause: "service.over-capacity", Step: cause.StepProcessors, Verdict: "ruled_out"},
-		{Cause: "linux.cpu-throttled", Step: cause.StepProcessors, Verdict: "inconclusive", Summary: "cpu.stat was not recorded", Needs: []diagnose.Need{{What: "a live look at the host", Command: "sudo unstall 4711"}}},
+		{Cause: "go.gc-rate", Step: check.StepCollector, Verdict: "ruled_out", Summary: "0.6 GC/s, 0.2 % of request time"},
+		{Cause: "go.lock-contention", Step: check.StepLocks, Verdict: "ruled_out", Summary: "0.4 ms"},
+		{Cause: "service.over-capacity", Step: check.StepProcessors, Verdict: "ruled_out"},
+		{Cause: "linux.cpu-throttled", Step: check.StepProcessors, Verdict: "inconclusive", Summary: "cpu.stat was not recorded", Needs: []diagnose.Need{{What: "a live look at the host", Command: "sudo unstall 4711"}}},
 	}
 	return d
 }
@@ -130,15 +130,15 @@ func inconclusive() *diagnose.Diagnosis {
 	d := sick()
 	d.Outcome = diagnose.NotJudged
 	trace := func(shows string) []diagnose.Need {
-		return []diagnose.Need{{What: "an execution trace of a few seconds under load shows " + shows, Command: runtime.GoTrace}}
+		return []diagnose.Need{{What: "an execution trace of a few seconds under load shows " + shows, Command: platform.GoTrace}}
 	}
 	d.Requests.Traced = 0
 	d.Ledger = []diagnose.Entry{{Mechanism: "unobserved", Title: "unobserved", SlowMs: 1840, Low: ptr(1700.), High: ptr(1920.), Basis: ptr("bound"), Method: "overlap"},
 		{Mechanism: "stop_the_world", Title: "stopped with the world", SlowMs: 80, Low: ptr(0.), High: ptr(220.), Basis: ptr("bound"), Method: "overlap"}}
 	d.Verdicts = []diagnose.Verdict{
-		{Cause: "go.gc-rate", Step: cause.StepCollector, Verdict: "inconclusive", Summary: "no request's states are known", Needs: trace("who had the processors")},
-		{Cause: "go.lock-contention", Step: cause.StepLocks, Verdict: "inconclusive", Summary: "no request's states are known", Needs: trace("which locks they wait for")},
-		{Cause: "go.goroutine-leak", Step: cause.StepRest, Verdict: "inconclusive", Needs: []diagnose.Need{{What: "two goroutine profiles some minutes apart"}}},
+		{Cause: "go.gc-rate", Step: check.StepCollector, Verdict: "inconclusive", Summary: "no request's states are known", Needs: trace("who had the processors")},
+		{Cause: "go.lock-contention", Step: check.StepLocks, Verdict: "inconclusive", Summary: "no request's states are known", Needs: trace("which locks they wait for")},
+		{Cause: "go.goroutine-leak", Step: check.StepRest, Verdict: "inconclusive", Needs: []diagnose.Need{{What: "two goroutine profiles some minutes apart"}}},
 	}
 	return d
 }
@@ -169,7 +169,7 @@ func extremes() *diagnose.Diagnosis {
 	d.Verdicts[0].Fix = []diagnose.Fix{{Setting: "-XX:+UseG1GC -XX:MaxGCPauseMillis=50 -XX:InitiatingHeapOccupancyPercent=35 -Xmx16g", Text: "日本語 → ok"}}
 	d.Verdicts[0].Prediction = []diagnose.Prediction{{Metric: "p99", Unit: "ms", Now: ptr(math.Inf(1)), Then: ptr(2e-5)}, {Metric: "pauses", Unit: "count", Now: ptr(5e18), Then: nil}, {Metric: "CPU", Unit: "cores", Then: ptr(.0312)}}
 	for range 12 {
-		d.Verdicts = append(d.Verdicts, diagnose.Verdict{Cause: "linux.page-faults", Step: cause.StepProcessors, Verdict: "ruled_out", Summary: "12 a second"})
+		d.Verdicts = append(d.Verdicts, diagnose.Verdict{Cause: "linux.page-faults", Step: check.StepProcessors, Verdict: "ruled_out", Summary: "12 a second"})
 	}
 	return d
 }

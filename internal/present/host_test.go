@@ -1,4 +1,4 @@
-package report
+package present
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/unstall/unstall/internal/analyze/signature"
+	"github.com/unstall/unstall/internal/analyze/workload"
 	"github.com/unstall/unstall/internal/operate/calibrate"
 	"github.com/unstall/unstall/internal/operate/host"
 	"github.com/unstall/unstall/internal/present/text"
@@ -25,9 +25,9 @@ func machine() *host.Report {
 			Takes: []string{"a-very-long-service-name 4194303 (120 processes)"}, Pays: []string{"another 17", "one\x1b[31m more 18"}, Next: []string{"unstall 17 --kernel"},
 			Evidence: []host.Evidence{{Text: "CPUs that a-very-long-service-name 4194303 (120 processes) used", Value: 45.1, Unit: "CPUs"}}}},
 		Services: []host.Service{
-			{Kind: "service", Name: "a-very-long-service-name", PID: 4194303, Processes: 120, CPU: value(45.1), System: value(.1), Waits: value(.998), Class: signature.System, ClassShare: value(.999)},
+			{Kind: "service", Name: "a-very-long-service-name", PID: 4194303, Processes: 120, CPU: value(45.1), System: value(.1), Waits: value(.998), Class: workload.System, ClassShare: value(.999)},
 			{Kind: "unlisted", Name: "short-lived processes", CPU: value(3)},
-			{Kind: "service", Name: "another", PID: 17, Processes: 1, CPU: value(.2), Class: signature.Saturation, ClassShare: value(.999)},
+			{Kind: "service", Name: "another", PID: 17, Processes: 1, CPU: value(.2), Class: workload.Saturation, ClassShare: value(.999)},
 		},
 		NotSeen: []host.Lack{{What: "processes outside this container", Why: "it has its own PID namespace", Do: "run unstall on the host, or with --pid=host"}}}
 }
@@ -79,12 +79,12 @@ func within(t *testing.T, text string) {
 
 func TestCalibrate(t *testing.T) {
 	near := "malloc"
-	row := func(name string, class signature.Class, distance float64) calibrate.Row {
+	row := func(name string, class workload.Class, distance float64) calibrate.Row {
 		return calibrate.Row{Name: name, About: "work", PID: 4194303, Known: class, Class: class, Share: value(.93), By: "samples", Distance: value(distance), CPU: value(12.5), System: value(1),
 			MinorFaults: value(1234567), Voluntary: value(234567), Involuntary: value(45678), Segments: value(1234567), Dirtied: value(882345)}
 	}
-	target := row("a-very-long-service-name", signature.PageFault, 0)
-	r := &calibrate.Result{Schema: calibrate.Schema, Target: &target, Nearest: &near, Loads: []calibrate.Row{row("sqrt", signature.User, 1), row("malloc", signature.PageFault, .02)}}
+	target := row("a-very-long-service-name", workload.PageFault, 0)
+	r := &calibrate.Result{Schema: calibrate.Schema, Target: &target, Nearest: &near, Loads: []calibrate.Row{row("sqrt", workload.User, 1), row("malloc", workload.PageFault, .02)}}
 	var b bytes.Buffer
 	if err := (text.Options{Width: 80}).Calibrate(&b, r); err != nil {
 		t.Fatal(err)

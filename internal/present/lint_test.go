@@ -1,4 +1,4 @@
-package report
+package present
 
 import (
 	"os"

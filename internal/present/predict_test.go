@@ -1,4 +1,4 @@
-package report
+package present
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model/goheap"
 	"github.com/unstall/unstall/internal/analyze/model/threadpool"
 	"github.com/unstall/unstall/internal/analyze/model/younggen"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/present/text"
 )
 
@@ -61,7 +61,7 @@ var asked = map[string]func() (*model.Answer, error){
 		if err != nil {
 			return nil, err
 		}
-		wanted, err := model.ParseSets(runtime.Models(), []string{"Xmn=1400m Xmx=2g rate=50", "Xmn=1400m rate=120", "alloc-rate=×0.3 rate=80"})
+		wanted, err := model.ParseSets(platform.Models(), []string{"Xmn=1400m Xmx=2g rate=50", "Xmn=1400m rate=120", "alloc-rate=×0.3 rate=80"})
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ var asked = map[string]func() (*model.Answer, error){
 		})
 	},
 	"predict-settings": func() (*model.Answer, error) {
-		wanted, err := model.ParseSets(runtime.Models(), []string{"GOMEMLIMIT=800MiB", "live=80MiB", "GOGC=off GOMEMLIMIT=74MiB alloc=600MiB/s"})
+		wanted, err := model.ParseSets(platform.Models(), []string{"GOMEMLIMIT=800MiB", "live=80MiB", "GOGC=off GOMEMLIMIT=74MiB alloc=600MiB/s"})
 		if err != nil {
 			return nil, err
 		}
@@ -84,14 +84,14 @@ var asked = map[string]func() (*model.Answer, error){
 		return p, err
 	},
 	"predict-pool": func() (*model.Answer, error) {
-		wanted, err := model.ParseSets(runtime.Models(), []string{"service-time=200ms", "connections=24"})
+		wanted, err := model.ParseSets(platform.Models(), []string{"service-time=200ms", "connections=24"})
 		if err != nil {
 			return nil, err
 		}
 		return starved.Ask("evil|\x1b[31mname", wanted)
 	},
 	"predict-pool-max": func() (*model.Answer, error) {
-		wanted, err := model.ParseSets(runtime.Models(), []string{"max-threads=12", "service-time=200ms"})
+		wanted, err := model.ParseSets(platform.Models(), []string{"max-threads=12", "service-time=200ms"})
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,6 @@
 // Package report lists the forms a diagnosis can be given in. One more form is
 // a package below this one and a row of the table.
-package report
+package present
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/inspect"
 	"github.com/unstall/unstall/internal/operate/calibrate"
 	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/operate/experiment"
 	"github.com/unstall/unstall/internal/operate/fleet"
 	"github.com/unstall/unstall/internal/operate/host"
-	"github.com/unstall/unstall/internal/operate/try"
 	"github.com/unstall/unstall/internal/present/html"
 	"github.com/unstall/unstall/internal/present/json"
 	"github.com/unstall/unstall/internal/present/junit"
@@ -36,7 +36,7 @@ type Inspector func(w io.Writer, b *evidence.Bundle) error
 type Comparer func(w io.Writer, c *compare.Comparison) error
 
 // Trier renders what a change did while it was tried.
-type Trier func(w io.Writer, r *try.Result) error
+type Trier func(w io.Writer, r *experiment.Result) error
 
 // Hoster renders what is wrong with a machine.
 type Hoster func(w io.Writer, r *host.Report) error
@@ -108,7 +108,7 @@ func textForm(l Look) Form {
 		Inspect:   func(w io.Writer, b *evidence.Bundle) error { return l.at(w).Inspect(w, inspect.Of(b)) },
 		Compare:   func(w io.Writer, c *compare.Comparison) error { return l.at(w).Compare(w, c) },
 		Predict:   func(w io.Writer, a *model.Answer) error { return l.at(w).Predict(w, a) },
-		Try:       func(w io.Writer, r *try.Result) error { return l.at(w).Try(w, r) },
+		Try:       func(w io.Writer, r *experiment.Result) error { return l.at(w).Try(w, r) },
 		Host:      func(w io.Writer, r *host.Report) error { return l.at(w).Host(w, r) },
 		Calibrate: func(w io.Writer, r *calibrate.Result) error { return l.at(w).Calibrate(w, r) },
 		Fleet:     func(w io.Writer, r *fleet.Report) error { return l.at(w).Fleet(w, r) },
@@ -160,7 +160,7 @@ func repeatHTML(f Form, commands []string) Form {
 	return f
 }
 
-func tryJSON(w io.Writer, r *try.Result) error { return json.Encode(w, r) }
+func tryJSON(w io.Writer, r *experiment.Result) error { return json.Encode(w, r) }
 
 func hostJSON(w io.Writer, r *host.Report) error { return json.Encode(w, r) }
 

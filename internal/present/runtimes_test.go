@@ -1,4 +1,4 @@
-package report_test
+package present_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/present"
@@ -26,7 +26,7 @@ var foreign = map[string]*regexp.Regexp{
 // TestNoOtherRuntime holds that a service is told nothing that only another runtime has: with
 // all that was recorded of it, and where requests are missing, which is when most is asked for.
 func TestNoOtherRuntime(t *testing.T) {
-	for _, r := range runtime.All {
+	for _, r := range platform.All {
 		if words, ok := foreign[r.ID]; ok && words.MatchString(strings.Join([]string{r.Requests, r.Settings, r.States.What, r.States.Command}, " ")) {
 			t.Errorf("%s is told what another runtime has: %q, %q, %q", r.Title, r.Requests, r.Settings, r.States)
 		}
@@ -35,7 +35,7 @@ func TestNoOtherRuntime(t *testing.T) {
 		t.Skip("reads all fixtures")
 	}
 	for field, words := range foreign {
-		dirs, err := filepath.Glob("../diagnose/cause/testdata/" + field + ".*/*")
+		dirs, err := filepath.Glob("../diagnose/check/testdata/" + field + ".*/*")
 		if err != nil || len(dirs) == 0 {
 			t.Fatal(dirs, err)
 		}
@@ -77,7 +77,7 @@ func rendered(t *testing.T, dir string, without *regexp.Regexp) string {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	for _, form := range report.Forms {
+	for _, form := range present.Forms {
 		if form.Name == "html" { // its program speaks of all runtimes
 			continue
 		}

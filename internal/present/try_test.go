@@ -1,4 +1,4 @@
-package report
+package present
 
 import (
 	"bytes"
@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/operate/compare"
-	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/operate/experiment"
 	"github.com/unstall/unstall/internal/present/text"
 )
 
 // tried is a try of so many blocks in which system time went by a factor.
-func tried(t *testing.T, blocks int, factor float64) *try.Result {
+func tried(t *testing.T, blocks int, factor float64) *experiment.Result {
 	t.Helper()
-	r := &try.Result{Schema: try.Schema, Setting: "thp", File: "/sys/kernel/mm/transparent_hugepage/enabled", Affects: "every process of this host", Host: true,
-		Was: "always", Tried: "never", Planned: 6, TurnS: 5, SettleS: 1, Seed: 7, Restored: &try.Restored{Now: "always", Was: "always"}}
+	r := &experiment.Result{Schema: experiment.Schema, Setting: "thp", File: "/sys/kernel/mm/transparent_hugepage/enabled", Affects: "every process of this host", Host: true,
+		Was: "always", Tried: "never", Planned: 6, TurnS: 5, SettleS: 1, Seed: 7, Restored: &experiment.Restored{Now: "always", Was: "always"}}
 	var was, is []compare.Run
 	for i := range blocks {
 		at := time.Date(2026, 11, 20, 12, i, 0, 0, time.UTC)
@@ -30,7 +30,7 @@ func tried(t *testing.T, blocks int, factor float64) *try.Result {
 	return r
 }
 
-func tryTexts(t *testing.T, r *try.Result) (string, []string) {
+func tryTexts(t *testing.T, r *experiment.Result) (string, []string) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := (text.Options{Width: 300}).Try(&b, r); err != nil {
@@ -69,12 +69,12 @@ func TestTry(t *testing.T) {
 		t.Error(got)
 	}
 	for _, x := range []struct {
-		restored *try.Restored
+		restored *experiment.Restored
 		want     string
 	}{
-		{&try.Restored{Now: "always", Was: "always"}, "yes: thp is always again, as read back"},
-		{&try.Restored{Now: "madvise", Was: "always", Kept: true}, "no: somebody else made thp madvise meanwhile: that was left as it is (it was always)"},
-		{&try.Restored{Was: "always", Gone: true}, "thp ended together with what it was a setting of"},
+		{&experiment.Restored{Now: "always", Was: "always"}, "yes: thp is always again, as read back"},
+		{&experiment.Restored{Now: "madvise", Was: "always", Kept: true}, "no: somebody else made thp madvise meanwhile: that was left as it is (it was always)"},
+		{&experiment.Restored{Was: "always", Gone: true}, "thp ended together with what it was a setting of"},
 		{nil, "no: thp was always: set it yourself"},
 	} {
 		r.Restored = x.restored
@@ -94,7 +94,7 @@ func TestTry(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back map[string]any
-	if err := json.Unmarshal(b.Bytes(), &back); err != nil || back["schema"] != try.Schema || back["restored"] != nil || back["comparison"] == nil || back["tried"] != "never" {
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil || back["schema"] != experiment.Schema || back["restored"] != nil || back["comparison"] == nil || back["tried"] != "never" {
 		t.Errorf("%v: %s", err, &b)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/lab"
 )
 
@@ -23,8 +23,8 @@ func TestPredicted(t *testing.T) {
 		{nil, n(.001), false, "not predicted"},
 		{n(.03), nil, false, "not measured"},
 	} {
-		v := diagnose.Verdict{Cause: churn, Verdict: cause.Supported}
-		v.Prediction = []cause.Prediction{{Metric: "slow requests", Unit: "1", Now: n(.25), Then: tt.then}}
+		v := diagnose.Verdict{Cause: churn, Verdict: check.Supported}
+		v.Prediction = []check.Prediction{{Metric: "slow requests", Unit: "1", Now: n(.25), Then: tt.then}}
 		o := &lab.Outcome{Variants: []lab.Result{{Name: sick, Found: []string{churn}, Diagnosis: &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{v}}}, {Name: fixed}}}
 		if tt.measured != nil {
 			o.Runs = []lab.Measured{{Variant: fixed, Block: 1, Metrics: map[string]float64{"slow_share": *tt.measured}}}

@@ -25,8 +25,8 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/signature"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/workload"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe/all"
@@ -40,21 +40,21 @@ import (
 type known struct {
 	load  string // of package calibrate
 	args  string // of stress
-	class signature.Class
+	class workload.Class
 }
 
 var loads = []known{
-	{load: "sqrt", class: signature.User},
-	{load: "threads", class: signature.Saturation},
-	{load: "fsync", class: signature.Sync},
-	{load: "malloc", class: signature.PageFault},
-	{load: "packets", class: signature.Network},
-	{load: "futex", class: signature.Futex},
-	{load: "pipe", class: signature.Switch},
-	{args: "-c 1", class: signature.User},
-	{args: "-i 1", class: signature.Sync},
-	{args: "-m 1 --vm-bytes 64M", class: signature.PageFault},
-	{args: "-d 1 --hdd-bytes 64M", class: signature.Sync},
+	{load: "sqrt", class: workload.User},
+	{load: "threads", class: workload.Saturation},
+	{load: "fsync", class: workload.Sync},
+	{load: "malloc", class: workload.PageFault},
+	{load: "packets", class: workload.Network},
+	{load: "futex", class: workload.Futex},
+	{load: "pipe", class: workload.Switch},
+	{args: "-c 1", class: workload.User},
+	{args: "-i 1", class: workload.Sync},
+	{args: "-m 1 --vm-bytes 64M", class: workload.PageFault},
+	{args: "-d 1 --hdd-bytes 64M", class: workload.Sync},
 }
 
 // neighbours run beside them.
@@ -107,7 +107,7 @@ func run(ctx context.Context, d time.Duration, only string) error {
 		fmt.Println("runs of stress are skipped: dev/tools/stress.sh found none")
 	}
 	fmt.Printf("%d CPUs, %s each; root: %t\n\n%-28s %-24s %-11s %-11s %-6s %-11s %s\n", runtime.NumCPU(), d, os.Geteuid() == 0, "load", "", "known", "class", "share", "by counts", "")
-	table := make(map[signature.Class]map[signature.Class]int)
+	table := make(map[workload.Class]map[workload.Class]int)
 	var runs, right, counted int
 	for _, k := range loads {
 		if !strings.Contains(k.name(), only) || k.args != "" && len(stress) == 0 {
@@ -134,7 +134,7 @@ func run(ctx context.Context, d time.Duration, only string) error {
 				counted++
 			}
 			if table[k.class] == nil {
-				table[k.class] = make(map[signature.Class]int)
+				table[k.class] = make(map[workload.Class]int)
 			}
 			table[k.class][got.Class]++
 			fmt.Printf("%-28s %-24s %-11s %-11s %4.0f %% %-11s %s\n", k.name(), n.name, k.class, got.Class, 100*got.Share, alone.Class, word)
@@ -154,10 +154,10 @@ func run(ctx context.Context, d time.Duration, only string) error {
 }
 
 // confusion prints how often each class was found of what was another.
-func confusion(table map[signature.Class]map[signature.Class]int) {
+func confusion(table map[workload.Class]map[workload.Class]int) {
 	fmt.Printf("\n%-12s", "known, found")
-	var found []signature.Class
-	for _, c := range signature.Classes {
+	var found []workload.Class
+	for _, c := range workload.Classes {
 		for _, row := range table {
 			if row[c] > 0 && !slices.Contains(found, c) {
 				found = append(found, c)
@@ -168,7 +168,7 @@ func confusion(table map[signature.Class]map[signature.Class]int) {
 		fmt.Printf(" %10s", c)
 	}
 	fmt.Println()
-	for _, c := range signature.Classes {
+	for _, c := range workload.Classes {
 		if table[c] == nil {
 			continue
 		}
@@ -181,7 +181,7 @@ func confusion(table map[signature.Class]map[signature.Class]int) {
 }
 
 // one records a load beside others, and reads its vector.
-func one(ctx context.Context, dir, stress string, k known, beside []string, d time.Duration) (v signature.Vector, err error) {
+func one(ctx context.Context, dir, stress string, k known, beside []string, d time.Duration) (v workload.Vector, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var ended []func()
@@ -243,5 +243,5 @@ func one(ctx context.Context, dir, stress string, k known, beside []string, d ti
 	if len(processes) == 0 {
 		return v, fmt.Errorf("pid %d is not in the recording", c.Process.Pid)
 	}
-	return signature.Of(reading.WorkOf(b, processes, reading.Watched(b, processes[0])), reading.MachineOf(b)), nil
+	return workload.Of(metrics.WorkOf(b, processes, metrics.Watched(b, processes[0])), metrics.MachineOf(b)), nil
 }

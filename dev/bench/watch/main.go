@@ -36,13 +36,13 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/collect/load"
-	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/operate/experiment"
 	"github.com/unstall/unstall/internal/operate/watch"
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == try.GuardCommand { // a lab that changes settings of the host starts this program again
-		if err := try.Guard(os.Args[2:]); err != nil {
+	if len(os.Args) > 1 && os.Args[1] == experiment.GuardCommand { // a lab that changes settings of the host starts this program again
+		if err := experiment.Guard(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/routes"
-	"github.com/unstall/unstall/internal/analyze/runtime"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
@@ -34,7 +34,7 @@ type Options struct {
 // not in the one it was made of.
 type Incident struct {
 	Bundle   *evidence.Bundle
-	Whole    reading.Window // of all evidence that has a time, whatever was asked for; of a log without dates, since it began; zero: none
+	Whole    metrics.Window // of all evidence that has a time, whatever was asked for; of a log without dates, since it began; zero: none
 	Dated    bool           // Whole is in times of day
 	Baseline *Incident      // of when all was well; nil: none
 
@@ -47,7 +47,7 @@ type Incident struct {
 // Of makes an incident of a bundle, which it leaves as it is.
 func Of(read *evidence.Bundle, opt Options) *Incident {
 	b := Held(read)
-	threads.Attach(b, runtime.Stacks())
+	threads.Attach(b, platform.Stacks())
 	i := &Incident{Bundle: b, opt: opt, passedOn: throughPools(b)}
 	i.Dated = b.Dated()
 	if i.Whole.From, i.Whole.Until = b.Window(); !i.Dated {
@@ -70,8 +70,8 @@ func Held(read *evidence.Bundle) *evidence.Bundle {
 	b.Unify()
 	b.Align()
 	b.NameCode()
-	reading.CountWorkers(b, func(id string) bool { return runtime.Of(id).Master })
-	threads.Adopt(b, runtime.Stacks())
+	metrics.CountWorkers(b, func(id string) bool { return platform.Of(id).Master })
+	threads.Adopt(b, platform.Stacks())
 	routes.Name(b)
 	routes.Match(b)
 	return b
@@ -85,7 +85,7 @@ func (i *Incident) Nothing() bool {
 // Ledgers are those of the services with requests, made when they are asked for first.
 func (i *Incident) Ledgers() []*ledger.Ledger {
 	i.build.Do(func() {
-		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.usual(), Stacks: runtime.Stacks()})
+		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.usual(), Stacks: platform.Stacks()})
 	})
 	return i.ledgers
 }
@@ -111,7 +111,7 @@ func (i *Incident) usual() ledger.Baseline {
 	if i.Baseline == nil {
 		return nil
 	}
-	out := ledger.BaselineOf(i.Baseline.Bundle, ledger.Options{Stacks: runtime.Stacks()})
+	out := ledger.BaselineOf(i.Baseline.Bundle, ledger.Options{Stacks: platform.Stacks()})
 	if len(out) == 0 {
 		i.Bundle.Warnf(0, "the baseline holds too few requests to say what is slow: give one with an access log or a trace")
 	}

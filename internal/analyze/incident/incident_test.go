@@ -24,7 +24,7 @@ var recordings = []string{"go.gc-rate", "dotnet.threadpool-starvation", "jvm.loc
 
 func files(t *testing.T, fixture string) (names []string) {
 	t.Helper()
-	dir := filepath.Join("../../diagnose/cause/testdata", fixture, "sick")
+	dir := filepath.Join("../../diagnose/check/testdata", fixture, "sick")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

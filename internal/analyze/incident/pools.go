@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 )
@@ -58,7 +58,7 @@ func poolsOf(b *evidence.Bundle) (all []*workerPool) {
 		f := &b.Facts[i]
 		name, address, ok := strings.Cut(f.Value, evidence.Link)
 		id := b.Names.Lookup(address)
-		if f.Key != evidence.FactListens || !ok || id == 0 || at[id] != nil || !runtime.Of(b.Subjects[f.Subject].Runtime).Workers {
+		if f.Key != evidence.FactListens || !ok || id == 0 || at[id] != nil || !platform.Of(b.Subjects[f.Subject].Runtime).Workers {
 			continue
 		}
 		p := &workerPool{subject: f.Subject, name: name}
@@ -82,7 +82,7 @@ func poolsOf(b *evidence.Bundle) (all []*workerPool) {
 		}
 	}
 	return slices.DeleteFunc(all, func(p *workerPool) bool {
-		p.wait = b.Names.ID(runtime.Of(b.Subjects[p.subject].Runtime).Title + evidence.WorkerPool + p.name)
+		p.wait = b.Names.ID(platform.Of(b.Subjects[p.subject].Runtime).Title + evidence.WorkerPool + p.name)
 		return len(p.callers) < leastPassed
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -17,7 +17,7 @@ func passedOn(served int, wait func(i int) int64) *evidence.Bundle {
 	b := incident.NewBundle()
 	at := "unix:/run/php.sock"
 	web := b.Builder(b.AddArtifact(evidence.Artifact{Name: "access.log"}), "accesslog")
-	s := web.Subject(evidence.Subject{Name: "nginx", PID: 7, Runtime: runtime.Nginx.ID})
+	s := web.Subject(evidence.Subject{Name: "nginx", PID: 7, Runtime: platform.Nginx.ID})
 	source := rand.New(rand.NewPCG(1, 2))
 	var ends []int64
 	for i := range 2000 {
@@ -30,7 +30,7 @@ func passedOn(served int, wait func(i int) int64) *evidence.Bundle {
 	web.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverRequests, From: from, Until: from + 20e9})
 	web.Close()
 	php := b.Builder(b.AddArtifact(evidence.Artifact{Name: "php.log"}), "phpfpm-access")
-	s = php.Subject(evidence.Subject{Name: "php-fpm", PID: 8, Runtime: runtime.PHPFPM.ID})
+	s = php.Subject(evidence.Subject{Name: "php-fpm", PID: 8, Runtime: platform.PHPFPM.ID})
 	php.Clock().Resolution = 1e9
 	for _, end := range ends[:served] {
 		start := (end - work - 5e6) / 1e9 * 1e9
@@ -101,7 +101,7 @@ func TestMasters(t *testing.T) {
 		runtime string
 		want    float64
 		left    int
-	}{{runtime.PHPFPM.ID, .7, 1}, {"go", .1, 3}} {
+	}{{platform.PHPFPM.ID, .7, 1}, {"go", .1, 3}} {
 		b := incident.NewBundle()
 		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "procfs.txt"}), "procfs")
 		var all []evidence.SubjectID

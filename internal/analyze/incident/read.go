@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/format"
@@ -16,7 +16,7 @@ import (
 // NewBundle is a bundle to read artifacts into.
 func NewBundle() *evidence.Bundle {
 	b := evidence.NewBundle()
-	b.Launchers = runtime.Launchers()
+	b.Launchers = platform.Launchers()
 	return b
 }
 

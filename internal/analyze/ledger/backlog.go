@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -134,7 +134,7 @@ func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 		}
 		from, to := answers[first-1], answers[n]
 		waited += float64(to-from) / 1e9
-		w := reading.Window{From: from, Until: to}
+		w := metrics.Window{From: from, Until: to}
 		mean := cpu.Over(w)
 		if !mean.Known() {
 			continue
@@ -147,7 +147,7 @@ func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 	switch {
 	case waited == 0:
 		return "no requests queued"
-	case watched < reading.Most*waited:
+	case watched < metrics.Most*waited:
 		return "the CPU time of the process is known for less than half of the time in which requests queued"
 	case used < kept*free:
 		return fmt.Sprintf("requests queued while using only %.0f %% of the CPUs, so they waited for something else", 100*max(0, used)/free)

@@ -1,12 +1,12 @@
 package ledger
 
-import "github.com/unstall/unstall/internal/analyze/reading"
+import "github.com/unstall/unstall/internal/analyze/metrics"
 
 // Beside are the requests of a ledger, for figures that are read beside them; nil of nil, or
 // where there are none.
-func (l *Ledger) Beside() *reading.Beside {
+func (l *Ledger) Beside() *metrics.Beside {
 	if l == nil || len(l.Rows) == 0 {
 		return nil
 	}
-	return &reading.Beside{Window: reading.Window{From: l.From, Until: l.To}, Source: l.Source, Clock: l.b.Requests.Clock.At(l.Rows[0])}
+	return &metrics.Beside{Window: metrics.Window{From: l.From, Until: l.To}, Source: l.Source, Clock: l.b.Requests.Clock.At(l.Rows[0])}
 }

@@ -3,7 +3,7 @@ package ledger
 import (
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
 )
@@ -87,8 +87,8 @@ func (l *Ledger) denied() (share float64, ok bool) {
 		return 0, false
 	}
 	had := run.Number / float64(run.Until-run.From) // processors, as its runtime believes
-	used := reading.ProcessOf(l.b, l.Subject, reading.Window{From: run.From, Until: run.Until}).CPU
-	if !used.MostlyKnown() || reading.Strange(used.Number, had) {
+	used := metrics.ProcessOf(l.b, l.Subject, metrics.Window{From: run.From, Until: run.Until}).CPU
+	if !used.MostlyKnown() || metrics.Strange(used.Number, had) {
 		return 0, false
 	}
 	return max(0, 1-used.Number/had), true

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
@@ -94,7 +94,7 @@ type Ledger struct {
 	alike     *alike                    // nil: no request's awaits are known one by one
 	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
-	withheld  reading.Withheld          // of the stops
+	withheld  metrics.Withheld          // of the stops
 	clock     *clocked                  // nil: nobody sampled where its threads run, or not beside its requests
 	ready     *ready                    // nil: nobody looked at threads, or the kernel's account of them is not known
 	kernel    *beneath                  // nil: the requests' states are not traced, or the kernel recorded nothing
@@ -211,7 +211,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	l.awaiteds = l.awaits(opt.Stacks)
 	l.awaitGate = l.gatedAwaits()
 	if !l.Traced {
-		l.withheld = reading.WithheldFrom(b, subject, l.stops.spans())
+		l.withheld = metrics.WithheldFrom(b, subject, l.stops.spans())
 		l.stalled = l.stalling()
 		l.occupancy = l.occupied(opt.Stacks)
 		if l.Sampled = l.occupancy != nil; l.Sampled {

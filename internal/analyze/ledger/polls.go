@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // A long poll is a request that holds no thread until there is something to tell it, or for so
@@ -60,7 +60,7 @@ func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[ev
 			what = append(what, of+" ("+polls[of]+")")
 		}
 		b.Warnf(evidence.NewOrigin(a, 0), "left out of the figures, because they wait without a thread until there is something to tell them (long polls; with --slo they count): %s requests to %s",
-			figure.Count(n), strings.Join(what, ", "))
+			units.Count(n), strings.Join(what, ", "))
 	}
 }
 
@@ -112,7 +112,7 @@ func pollsOf(b *evidence.Bundle, rows []int) map[string]string {
 			if pollTimes*median[by] <= median[name] && tells(r, of[by], waits) {
 				polls[name] = "told by requests to " + by
 				if longest > 0 {
-					polls[name] += ", or answered after " + figure.Time(float64(longest))
+					polls[name] += ", or answered after " + units.Time(float64(longest))
 				}
 				break
 			}

@@ -3,7 +3,7 @@ package ledger
 import (
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -15,18 +15,18 @@ type queued struct {
 	items []float64
 	share []float64
 	cpus  float64
-	pool  *reading.Curve // its threads; nil: not known
+	pool  *metrics.Curve // its threads; nil: not known
 }
 
 // queue is nil where the length of the pool's queue was not recorded, or nothing was in it.
 func (l *Ledger) queue() *queued {
-	s := reading.CurveOf(l.b, l.Subject, evidence.SeriesPoolQueue, reading.Window{From: l.From, Until: l.To})
+	s := metrics.CurveOf(l.b, l.Subject, evidence.SeriesPoolQueue, metrics.Window{From: l.From, Until: l.To})
 	if !s.Known() || !slices.ContainsFunc(s.V, func(v float64) bool { return v >= 1 }) {
 		return nil
 	}
 	awaiting := l.awaiting()
 	q := &queued{t: s.T, items: s.V, cpus: float64(max(1, l.b.CPUsOf(l.Subject))),
-		pool: reading.CurveOf(l.b, l.Subject, evidence.SeriesPoolThreads, reading.Window{From: l.From, Until: l.To})}
+		pool: metrics.CurveOf(l.b, l.Subject, evidence.SeriesPoolThreads, metrics.Window{From: l.From, Until: l.To})}
 	for i, v := range s.V {
 		q.share = append(q.share, v/max(1, v, float64(awaiting(s.T[i]))))
 	}

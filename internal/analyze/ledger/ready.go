@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -51,12 +51,12 @@ func (l *Ledger) readied() *ready {
 	for _, row := range l.Rows {
 		began = min(began, l.came(row))
 	}
-	w := reading.Window{From: began, Until: l.To}
-	waits, used := reading.RunDelay(l.b, l.Subject, w), reading.ProcessorTime(l.b, l.Subject, w)
+	w := metrics.Window{From: began, Until: l.To}
+	waits, used := metrics.RunDelay(l.b, l.Subject, w), metrics.ProcessorTime(l.b, l.Subject, w)
 	if !waits.Known() || !used.Known() {
 		return nil
 	}
-	host, stopped := reading.HostOf(l.b, l.Subject, w), reading.Stops(l.b, l.Subject, w)
+	host, stopped := metrics.HostOf(l.b, l.Subject, w), metrics.Stops(l.b, l.Subject, w)
 	cores := float64(l.b.CPUsOf(l.Subject))
 	until := l.underWayUntil()
 	r := &ready{}
@@ -66,7 +66,7 @@ func (l *Ledger) readied() *ready {
 		if c.to <= w.From || c.from >= w.Until || c.to <= c.from {
 			continue
 		}
-		at := reading.Window{From: c.from, Until: c.to}
+		at := metrics.Window{From: c.from, Until: c.to}
 		ran, waited := used.Over(at), waits.V[i]
 		inFlight := (until(c.to) - until(c.from)) / float64(c.to-c.from)
 		if !ran.Known() || !(waited > 0) || inFlight <= 0 {

@@ -7,12 +7,12 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/queue"
-	"github.com/unstall/unstall/internal/analyze/reading"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Replay is what became of running a ledger's requests through a queue with the
@@ -56,7 +56,7 @@ func (l *Ledger) replay() {
 	case typical == 0:
 		l.Replay.Why = "no pauses are known at the time of the requests"
 	case reach > typical:
-		l.Replay.Why = fmt.Sprintf("the clocks of requests and pauses may differ by %s, which is more than a pause lasts (%s)", figure.Time(float64(reach)), figure.Time(float64(typical)))
+		l.Replay.Why = fmt.Sprintf("the clocks of requests and pauses may differ by %s, which is more than a pause lasts (%s)", units.Time(float64(reach)), units.Time(float64(typical)))
 	case l.overloaded() >= overloadedFrom:
 		l.Replay.Why = fmt.Sprintf("the service's own work keeps %.0f %% of the CPUs busy: requests queue for those, with pauses or without", 100*l.overloaded())
 	case len(l.Rows) < queue.MinReplay:
@@ -85,7 +85,7 @@ const overloadedFrom = .9
 func (l *Ledger) overloaded() float64 {
 	cpu, host := l.processors()
 	cores := float64(l.b.CPUsOf(l.Subject))
-	w := reading.Window{From: l.From, Until: l.To}
+	w := metrics.Window{From: l.From, Until: l.To}
 	used := cpu.Over(w)
 	if cores == 0 || l.To <= l.From || !used.MostlyKnown() {
 		return 0
@@ -246,7 +246,7 @@ func (l *Ledger) reproduces(out queue.Replay, observed, model int64, what string
 	}
 	off := math.Abs(float64(model-observed)) / float64(max(observed, 1))
 	if off > queue.Tolerance {
-		l.Replay.Why = fmt.Sprintf("in the replay the %s %s, but %s was observed: more than %.0f %% off", what, figure.Time(float64(model)), figure.Time(float64(observed)), 100*queue.Tolerance)
+		l.Replay.Why = fmt.Sprintf("in the replay the %s %s, but %s was observed: more than %.0f %% off", what, units.Time(float64(model)), units.Time(float64(observed)), 100*queue.Tolerance)
 		return false
 	}
 	l.Replay.Fit.Error = max(l.Replay.Fit.Error, off)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
 )
@@ -125,8 +125,8 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	}
 	// A recording may end before the last answers of a queue have come.
 	from, to := max(l.From, cpu.T[0]), min(l.To, cpu.T[len(cpu.T)-1])
-	mean := cpu.Over(reading.Window{From: from, Until: to})
-	if !mean.Known() || mean.Watched*float64(to-from) < reading.Most*float64(l.To-l.From) {
+	mean := cpu.Over(metrics.Window{From: from, Until: to})
+	if !mean.Known() || mean.Watched*float64(to-from) < metrics.Most*float64(l.To-l.From) {
 		return 0, "the CPU time of the process is known for less than half of the time"
 	}
 	used := mean.Number
@@ -141,7 +141,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	stopped := float64(l.stops.overlap(from, to)) / float64(to-from)
 	// What others on the host use is not there for requests, which take longer for it.
 	all := float64(l.Replay.Servers)
-	left := host.Left(all, reading.Window{From: from, Until: to})
+	left := host.Left(all, metrics.Window{From: from, Until: to})
 	free := left * (1 - stopped)
 	if busy := max(0, used-collected) / free; busy < queuesFrom {
 		return 0, fmt.Sprintf("requests use only %.0f %% of the CPUs, so they do not queue for CPU", 100*busy)
@@ -153,9 +153,9 @@ func (l *Ledger) workEach() (ns float64, why string) {
 }
 
 // processors are the CPU time of the process over time, and its host.
-func (l *Ledger) processors() (cpu *reading.Curve, host *reading.Host) {
-	w := reading.Window{From: l.From, Until: l.To}
-	return reading.ProcessorTime(l.b, l.Subject, w), reading.HostOf(l.b, l.Subject, w)
+func (l *Ledger) processors() (cpu *metrics.Curve, host *metrics.Host) {
+	w := metrics.Window{From: l.From, Until: l.To}
+	return metrics.ProcessorTime(l.b, l.Subject, w), metrics.HostOf(l.b, l.Subject, w)
 }
 
 // collecting gives the CPU time (s) of the collector's pauses that began within a time: as

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 )
@@ -139,7 +139,7 @@ func (s *stops) last(t int64) *pause {
 }
 
 // spans are the times in which the world was stopped.
-func (s *stops) spans() (out reading.Spans) {
+func (s *stops) spans() (out metrics.Spans) {
 	for _, p := range s.pauses {
 		out = out.Add(p.from, p.to)
 	}

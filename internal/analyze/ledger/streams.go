@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // withoutStreams leaves out the requests that last as long as somebody listens: of a route that
@@ -46,7 +46,7 @@ func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[
 			delete(sources, a)
 		}
 		b.Warnf(evidence.NewOrigin(a, 0), "left out of the figures, because they last as long as somebody listens (WebSockets, events, streams): %s requests to %s",
-			figure.Count(n), strings.Join(slices.Sorted(maps.Keys(routes)), ", "))
+			units.Count(n), strings.Join(slices.Sorted(maps.Keys(routes)), ", "))
 	}
 }
 

@@ -3,7 +3,7 @@ package load
 import (
 	"math"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Users counts those that went through a journey.
@@ -45,13 +45,13 @@ func (r *Result) journeys(line func(format string, args ...any)) {
 	}
 	u := r.Users
 	line("Users")
-	line("  %s arrived · %s finished · %s left at a step that failed · %s under way at the end · at most %s at once", figure.Count(u.Arrived),
-		figure.Count(u.Finished), figure.Count(u.Failed), figure.Count(u.Cut), figure.Count(u.Most))
+	line("  %s arrived · %s finished · %s left at a step that failed · %s under way at the end · at most %s at once", units.Count(u.Arrived),
+		units.Count(u.Finished), units.Count(u.Failed), units.Count(u.Cut), units.Count(u.Most))
 	for _, j := range r.Journeys {
-		line("Journey %s, %s", j.Name, figure.Plural(j.Users.Arrived, "user"))
+		line("Journey %s, %s", j.Name, units.Plural(j.Users.Arrived, "user"))
 		line("  %-28s %9s %9s %8s %10s %10s %10s %10s %10s", "step", "count", "requests", "failed", "page p50", "p50", "p99", "max", "lag p99")
 		for _, s := range j.Steps {
-			line("  %-28s %9s %9s %8s %10s %10s %10s %10s %10s", cut(s.Name, 28), figure.Count(s.Count), figure.Count(s.Requests), figure.Count(s.Failed),
+			line("  %-28s %9s %9s %8s %10s %10s %10s %10s %10s", cut(s.Name, 28), units.Count(s.Count), units.Count(s.Requests), units.Count(s.Failed),
 				duration(s.Answer.P50), duration(s.Latency.P50), duration(s.Latency.P99), duration(s.Latency.Max), duration(s.SendLag.P99))
 		}
 	}

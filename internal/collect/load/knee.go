@@ -8,7 +8,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // SLO is what the service is held to.
@@ -216,11 +216,11 @@ func (s KneeStep) Line() string {
 	case !s.Kept:
 		verdict = "not kept"
 	}
-	achieved := figure.Unknown
+	achieved := units.Unknown
 	if s.Achieved != nil {
-		achieved = figure.Num(*s.Achieved * 100)
+		achieved = units.Num(*s.Achieved * 100)
 	}
-	return fmt.Sprintf("%-7s %10s/s  p99 %10s  achieved %5s %%  %s", s.Phase, figure.Num(s.Rate), duration(s.P99), achieved, verdict)
+	return fmt.Sprintf("%-7s %10s/s  p99 %10s  achieved %5s %%  %s", s.Phase, units.Num(s.Rate), duration(s.P99), achieved, verdict)
 }
 
 // JSON writes the result as a document.
@@ -234,9 +234,9 @@ func (r *KneeResult) JSON(w io.Writer) error {
 // Text writes the result in a line.
 func (r *KneeResult) Text(w io.Writer) error {
 	if r.Rate == nil {
-		_, err := fmt.Fprintf(w, "no rate keeps p99 ≤ %s: %s\n", figure.Ms(r.SLO), r.Why)
+		_, err := fmt.Fprintf(w, "no rate keeps p99 ≤ %s: %s\n", units.Ms(r.SLO), r.Why)
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s requests/s is the highest rate that keeps p99 ≤ %s; %s\n", figure.Num(*r.Rate), figure.Ms(r.SLO), r.Why)
+	_, err := fmt.Fprintf(w, "%s requests/s is the highest rate that keeps p99 ≤ %s; %s\n", units.Num(*r.Rate), units.Ms(r.SLO), r.Why)
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Table writes a result for people.
@@ -15,19 +15,19 @@ func (r *Result) Table(w io.Writer) error {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	head := fmt.Sprintf("%s  %s loop", r.URL, r.Mode)
 	if r.OfferedRate != nil {
-		head += " · " + figure.Num(*r.OfferedRate) + "/s " + r.Arrivals
+		head += " · " + units.Num(*r.OfferedRate) + "/s " + r.Arrivals
 	} else {
-		head += " · " + figure.Plural(r.Connections, "connection")
+		head += " · " + units.Plural(r.Connections, "connection")
 	}
 	if r.HTTP == "2" {
 		head += " · HTTP/2"
 		if r.OfferedRate == nil {
-			head += fmt.Sprintf(", %s at once on each", figure.Plural(r.Streams, "request"))
+			head += fmt.Sprintf(", %s at once on each", units.Plural(r.Streams, "request"))
 		}
 	}
-	line("%s · %s\n", head, figure.Time(r.Duration*1e9))
+	line("%s · %s\n", head, units.Time(r.Duration*1e9))
 	line("%-12s %12s %12s %12s", "Statistics", "Avg", "Stdev", "Max")
-	line("  %-10s %12s %12s %12s", "Reqs/sec", figure.Num(r.Rate.Mean), number(r.Rate.Stdev), number(r.Rate.Max))
+	line("  %-10s %12s %12s %12s", "Reqs/sec", units.Num(r.Rate.Mean), number(r.Rate.Stdev), number(r.Rate.Max))
 	l := &r.Latency
 	line("  %-10s %12s %12s %12s", "Latency", duration(l.Mean), duration(l.Stdev), duration(l.Max))
 	from := "the scheduled send time"
@@ -45,20 +45,20 @@ func (r *Result) Table(w io.Writer) error {
 	}
 	c := &r.Codes
 	line("HTTP codes")
-	line("  1xx %s · 2xx %s · 3xx %s · 4xx %s · 5xx %s · others %s", figure.Count(c.Informational), figure.Count(c.Success),
-		figure.Count(c.Redirection), figure.Count(c.ClientError), figure.Count(c.ServerError), figure.Count(c.Other))
+	line("  1xx %s · 2xx %s · 3xx %s · 4xx %s · 5xx %s · others %s", units.Count(c.Informational), units.Count(c.Success),
+		units.Count(c.Redirection), units.Count(c.ClientError), units.Count(c.ServerError), units.Count(c.Other))
 	if len(r.ErrorKinds) > 0 {
 		line("Errors")
 		for _, e := range r.ErrorKinds {
-			line("  %s × %s", figure.Count(e.Count), e.Text)
+			line("  %s × %s", units.Count(e.Count), e.Text)
 		}
 	}
 	line("Requests")
-	line("  %s offered · %s sent · %s answered · %s unfinished, of them %s timed out", figure.Count(r.Offered), figure.Count(r.Sent),
-		figure.Count(r.Completed), figure.Count(r.Unfinished), figure.Count(r.Timeouts))
-	line("Throughput   %s/s received", figure.Size(r.BytesPerS))
+	line("  %s offered · %s sent · %s answered · %s unfinished, of them %s timed out", units.Count(r.Offered), units.Count(r.Sent),
+		units.Count(r.Completed), units.Count(r.Unfinished), units.Count(r.Timeouts))
+	line("Throughput   %s/s received", units.Size(r.BytesPerS))
 	if r.Achieved != nil {
-		line("Achieved     %s %% of what was offered · send lag p99 %s, max %s", figure.Num(*r.Achieved*100), duration(r.SendLag.P99), duration(r.SendLag.Max))
+		line("Achieved     %s %% of what was offered · send lag p99 %s, max %s", units.Num(*r.Achieved*100), duration(r.SendLag.P99), duration(r.SendLag.Max))
 	}
 	r.journeys(line)
 	for _, text := range r.Warnings {
@@ -70,17 +70,17 @@ func (r *Result) Table(w io.Writer) error {
 
 func number(v *float64) string {
 	if v == nil {
-		return figure.Unknown
+		return units.Unknown
 	}
-	return figure.Num(*v)
+	return units.Num(*v)
 }
 
 // duration writes a time in ms.
 func duration(ms *float64) string {
 	if ms == nil {
-		return figure.Unknown
+		return units.Unknown
 	}
-	return figure.Ms(*ms)
+	return units.Ms(*ms)
 }
 
 // Line is the snapshot in one line.
@@ -92,19 +92,19 @@ func (s Snapshot) Line() string {
 	case s.Of > 0:
 		at += " of " + s.Of.Round(time.Second).String()
 	}
-	text := fmt.Sprintf("%s · %s answered/s", at, figure.Num(s.Rate))
+	text := fmt.Sprintf("%s · %s answered/s", at, units.Num(s.Rate))
 	if s.P50 > 0 {
-		text += fmt.Sprintf(" · p50 %s p99 %s", figure.Time(float64(s.P50)), figure.Time(float64(s.P99)))
+		text += fmt.Sprintf(" · p50 %s p99 %s", units.Time(float64(s.P50)), units.Time(float64(s.P99)))
 	}
 	if s.Users > 0 {
-		text += fmt.Sprintf(" · %s", figure.Plural(s.Users, "user"))
+		text += fmt.Sprintf(" · %s", units.Plural(s.Users, "user"))
 	}
-	text += fmt.Sprintf(" · %s under way", figure.Count(s.UnderWay))
+	text += fmt.Sprintf(" · %s under way", units.Count(s.UnderWay))
 	if s.Waiting > 0 {
-		text += fmt.Sprintf(" (%s waiting for a connection)", figure.Count(s.Waiting))
+		text += fmt.Sprintf(" (%s waiting for a connection)", units.Count(s.Waiting))
 	}
 	if s.Failed > 0 {
-		text += fmt.Sprintf(" · %s failed", figure.Count(s.Failed))
+		text += fmt.Sprintf(" · %s failed", units.Count(s.Failed))
 	}
 	return text
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Snapshot is how a run is getting on.
@@ -299,10 +299,10 @@ func (t *tally) judge(r *Result) {
 		r.warn("the generator used all the CPU it could get: the service may be able to do more")
 	}
 	if t.unfinished > 0 {
-		r.warn("%s not answered in time: their latencies are lower bounds", figure.Plural(t.unfinished, "request"))
+		r.warn("%s not answered in time: their latencies are lower bounds", units.Plural(t.unfinished, "request"))
 	}
 	if t.plan.Mode == Open && t.waited+t.neverSent > 0 && t.plan.Connections < DefaultOpenConnections && t.waited > t.sent/100 {
-		r.warn("%s waited for one of %d connections; the latencies include that wait", figure.Plural(t.waited+t.neverSent, "request"), t.plan.Connections)
+		r.warn("%s waited for one of %d connections; the latencies include that wait", units.Plural(t.waited+t.neverSent, "request"), t.plan.Connections)
 	}
 	if t.rowError != nil {
 		r.warn("not all requests were written to the file: %v", t.rowError)

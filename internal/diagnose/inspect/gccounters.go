@@ -1,9 +1,9 @@
 package inspect
 
 import (
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // counterTables holds the collector's counters of an artifact against the rules they are read by,
@@ -19,7 +19,7 @@ func counterTables(b *evidence.Bundle, a evidence.ArtifactID) (out []Table) {
 		if len(b.Covered(s.Subject, evidence.CoverGC)) > 0 {
 			continue
 		}
-		g := reading.ReadGCCounters(b, s.Subject, reading.Whole)
+		g := metrics.ReadGCCounters(b, s.Subject, metrics.Whole)
 		if g == nil {
 			continue
 		}
@@ -29,9 +29,9 @@ func counterTables(b *evidence.Bundle, a evidence.ArtifactID) (out []Table) {
 		}
 		t := Table{Title: title, Columns: []string{"counter", "mean", "meaning"}}
 		for _, f := range g.Findings() {
-			mean := figure.Num(f.Value.Number) + " /s"
+			mean := units.Num(f.Value.Number) + " /s"
 			if f.Value == g.Time {
-				mean = figure.Percent(f.Value.Number / 100)
+				mean = units.Percent(f.Value.Number / 100)
 			}
 			t.Rows = append(t.Rows, []string{f.Counter, mean, f.Text})
 		}

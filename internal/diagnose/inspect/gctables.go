@@ -1,7 +1,7 @@
 package inspect
 
 import (
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // tables renders what a collector that prints its reasons did, for people.
@@ -18,7 +18,7 @@ func (g *GC) tables() (out []Table) {
 		}
 		t := Table{Title: title, Columns: []string{first, "count", "total", "mean", "p99", "max"}}
 		for _, k := range all {
-			t.Rows = append(t.Rows, []string{k.Kind, figure.Count(k.Count), figure.Time(k.TotalS * 1e9), figure.Time(k.MeanS * 1e9), figure.Time(k.P99S * 1e9), figure.Time(k.MaxS * 1e9)})
+			t.Rows = append(t.Rows, []string{k.Kind, units.Count(k.Count), units.Time(k.TotalS * 1e9), units.Time(k.MeanS * 1e9), units.Time(k.P99S * 1e9), units.Time(k.MaxS * 1e9)})
 		}
 		out = append(out, t)
 	}
@@ -38,7 +38,7 @@ func (g *GC) tables() (out []Table) {
 	}
 	add("Concurrent phases", "phase", g.Concurrent.Phases)
 	if s := g.Safepoints; s != nil {
-		add("Safepoints ("+figure.Time(s.TotalS*1e9)+" in total, "+figure.Time(s.ToSafepointS*1e9)+" of it waiting for threads to stop, at most "+figure.Time(s.ToMaxS*1e9)+"; GC pauses are included)",
+		add("Safepoints ("+units.Time(s.TotalS*1e9)+" in total, "+units.Time(s.ToSafepointS*1e9)+" of it waiting for threads to stop, at most "+units.Time(s.ToMaxS*1e9)+"; GC pauses are included)",
 			"operation", s.ByOperation)
 	}
 	return out
@@ -48,7 +48,7 @@ func (g *GC) heapTable() Table {
 	t := Table{Title: "Heap and rates", Columns: []string{"", "value"}}
 	size := func(name string, v *float64, unit string) {
 		if v != nil {
-			t.Rows = append(t.Rows, []string{name, figure.Size(*v) + unit})
+			t.Rows = append(t.Rows, []string{name, units.Size(*v) + unit})
 		}
 	}
 	if g.Collector != nil {
@@ -63,10 +63,10 @@ func (g *GC) heapTable() Table {
 	size("allocated", g.Rates.Alloc, "/s")
 	size("promoted", g.Rates.Promote, "/s")
 	if r := g.Rates.Cycles; r != nil {
-		t.Rows = append(t.Rows, []string{"collections", figure.Num(*r*60) + " /min"})
+		t.Rows = append(t.Rows, []string{"collections", units.Num(*r*60) + " /min"})
 	}
 	if c := g.CPU; c != nil {
-		t.Rows = append(t.Rows, []string{"CPU time in pauses", "user " + figure.Time(c.UserS*1e9) + ", system " + figure.Time(c.SystemS*1e9) + ", wall " + figure.Time(c.RealS*1e9)})
+		t.Rows = append(t.Rows, []string{"CPU time in pauses", "user " + units.Time(c.UserS*1e9) + ", system " + units.Time(c.SystemS*1e9) + ", wall " + units.Time(c.RealS*1e9)})
 	}
 	return t
 }

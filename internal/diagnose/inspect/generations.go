@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
@@ -38,7 +38,7 @@ type Generational struct {
 	Deaths      []Site       `json:"gen2_deaths,omitempty"` // of one that has survival events
 	Live        []LiveType   `json:"live,omitempty"`        // of one that has a heap snapshot
 
-	read *reading.DotnetGC
+	read *metrics.DotnetGC
 }
 
 // maxCollections are listed.
@@ -175,11 +175,11 @@ const maxSites = 100
 
 // generations reads what artifacts with a collector of generations tell; nil: it is another one.
 func generations(b *evidence.Bundle, a []evidence.ArtifactID, subject evidence.SubjectID) *Generational {
-	read := runtime.Of(b.Subjects[subject].Runtime).Generations
+	read := platform.Of(b.Subjects[subject].Runtime).Generations
 	if read == nil {
 		return nil
 	}
-	g := read(b, subject, reading.Whole)
+	g := read(b, subject, metrics.Whole)
 	if g == nil {
 		return nil
 	}
@@ -226,7 +226,7 @@ func generations(b *evidence.Bundle, a []evidence.ArtifactID, subject evidence.S
 	return out
 }
 
-func rollup(name string, r *reading.GCRollup) GCRollup {
+func rollup(name string, r *metrics.GCRollup) GCRollup {
 	out := GCRollup{Name: name, Count: r.Count, Background: r.Background, Induced: r.Induced, PauseS: r.Paused, Survival: number(r.Survival())}
 	if r.Count > 0 {
 		out.MeanS, out.MaxS, out.Pinned = number(r.Mean), number(r.Max), number(r.Pinned)
@@ -235,7 +235,7 @@ func rollup(name string, r *reading.GCRollup) GCRollup {
 	return out
 }
 
-func collection(b *evidence.Bundle, c *reading.Collection) Collection {
+func collection(b *evidence.Bundle, c *metrics.Collection) Collection {
 	out := Collection{Number: c.Number, Label: c.Label(), Generation: c.Generation, Kind: c.Kind.String(), Reason: c.Reason, Induced: c.Induced,
 		DurationS: float64(c.To-c.From) / 1e9, PauseS: number(c.Pause), SuspendS: number(c.Suspend), PauseShare: number(c.PauseShare),
 		Allocated: number(c.Allocated), Large: number(c.LargeAllocated), Before: number(c.Before), After: number(c.After), Promoted: number(c.Promoted), Free: number(c.Free),
@@ -256,11 +256,11 @@ func collection(b *evidence.Bundle, c *reading.Collection) Collection {
 
 // allocations lists who allocates, what dies in generation 2, and what lives.
 func (g *Generational) allocations(b *evidence.Bundle, subject evidence.SubjectID) {
-	a := reading.ReadAllocations(b, subject, threads.Dotnet)
+	a := metrics.ReadAllocations(b, subject, threads.Dotnet)
 	if a == nil {
 		return
 	}
-	site := func(x *reading.AllocationSite) Site {
+	site := func(x *metrics.AllocationSite) Site {
 		return Site{Type: x.Type, Owner: text(x.Owner), Bytes: x.Bytes, Large: x.Large, Count: x.Count, Stack: frames(b, x.Stack)}
 	}
 	if a.Bytes > 0 {

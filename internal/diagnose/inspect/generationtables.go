@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // How much of each list people are shown; JSON has more.
@@ -34,10 +34,10 @@ func (g *Generational) tables() (out []Table) {
 	add(g.collectionTable())
 	if a := g.Allocations; a != nil {
 		large := slices.DeleteFunc(slices.Clone(a.Sites), func(s Site) bool { return s.Large == 0 })
-		add(siteTable(fmt.Sprintf("Who allocates large objects (%s of them in %s)", figure.Size(a.Large), figure.Time(a.Seconds*1e9)), large, a.Large, func(s Site) float64 { return s.Large }))
+		add(siteTable(fmt.Sprintf("Who allocates large objects (%s of them in %s)", units.Size(a.Large), units.Time(a.Seconds*1e9)), large, a.Large, func(s Site) float64 { return s.Large }))
 		all := slices.Clone(a.Sites)
 		sorting.By(all, func(x, y Site) int { return compareDown(x.Bytes, y.Bytes) })
-		add(siteTable(fmt.Sprintf("Who allocates (%s in %s)", figure.Size(a.Bytes), figure.Time(a.Seconds*1e9)), all, a.Bytes, func(s Site) float64 { return s.Bytes }))
+		add(siteTable(fmt.Sprintf("Who allocates (%s in %s)", units.Size(a.Bytes), units.Time(a.Seconds*1e9)), all, a.Bytes, func(s Site) float64 { return s.Bytes }))
 	}
 	dead := 0.
 	for _, s := range g.Deaths {
@@ -46,7 +46,7 @@ func (g *Generational) tables() (out []Table) {
 	add(siteTable("What dies in generation 2 or as large objects (sampled)", g.Deaths, dead, func(s Site) float64 { return s.Bytes }))
 	live := Table{Title: "On the heap by type", Columns: []string{"type", "bytes", "objects"}}
 	for _, t := range g.Live[:min(shownSites, len(g.Live))] {
-		live.Rows = append(live.Rows, []string{t.Type, figure.Size(t.Bytes), figure.Num(t.Objects)})
+		live.Rows = append(live.Rows, []string{t.Type, units.Size(t.Bytes), units.Num(t.Objects)})
 	}
 	add(live)
 	return out
@@ -66,7 +66,7 @@ func (g *Generational) generationTable() Table {
 	t := Table{Title: "GC by generation", Columns: []string{"generation", "collections", "background", "induced", "pauses", "mean", "max", "allocated before", "survived", "pinned objects", "largest heap"}}
 	for i := range g.Generations {
 		r := &g.Generations[i]
-		t.Rows = append(t.Rows, []string{r.Name, figure.Count(r.Count), figure.Count(r.Background), figure.Count(r.Induced), figure.Time(r.PauseS * 1e9), timeCell(r.MeanS), timeCell(r.MaxS),
+		t.Rows = append(t.Rows, []string{r.Name, units.Count(r.Count), units.Count(r.Background), units.Count(r.Induced), units.Time(r.PauseS * 1e9), timeCell(r.MeanS), timeCell(r.MaxS),
 			sizeCell(r.Allocated), percentCell(r.Survival), numberCell(r.Pinned), sizeCell(r.Peak)})
 	}
 	return t
@@ -87,13 +87,13 @@ func (g *Generational) summaryTable() Table {
 		row("of pauses, stopping threads", timeCell(g.SuspendS)+", resuming them "+timeCell(g.ResumeS))
 	}
 	long := read.Over(longPause)
-	row("collections that paused over "+figure.Time(longPause*1e9), figure.Count(len(long)))
+	row("collections that paused over "+units.Time(longPause*1e9), units.Count(len(long)))
 	if w := g.LargeWaits; w == nil {
 		row("waits for large objects in a background collection", "not recorded (keyword GC 0x1 of Microsoft-Windows-DotNETRuntimePrivate)")
 	} else {
-		value := figure.Count(w.Count)
+		value := units.Count(w.Count)
 		if w.Count > 0 {
-			value += ", " + figure.Time(w.SumS*1e9) + " of threads, at most " + timeCell(w.MaxS)
+			value += ", " + units.Time(w.SumS*1e9) + " of threads, at most " + timeCell(w.MaxS)
 		}
 		row("waits for large objects in a background collection", value)
 	}
@@ -103,17 +103,17 @@ func (g *Generational) summaryTable() Table {
 	rate(row, "allocated", read.Alloc.Number)
 	rate(row, "of it large objects", read.LargeAlloc.Number)
 	if g.ServerGC != nil {
-		row("GC", map[bool]string{true: "server", false: "workstation"}[*g.ServerGC]+", "+figure.Num(*g.Heaps)+" "+map[bool]string{true: "heaps", false: "heap"}[*g.Heaps != 1])
+		row("GC", map[bool]string{true: "server", false: "workstation"}[*g.ServerGC]+", "+units.Num(*g.Heaps)+" "+map[bool]string{true: "heaps", false: "heap"}[*g.Heaps != 1])
 	}
 	if g.MemoryLoad != nil {
-		row("memory in use, as the runtime saw it", "at most "+figure.Percent(*g.MemoryLoad/100))
+		row("memory in use, as the runtime saw it", "at most "+units.Percent(*g.MemoryLoad/100))
 	}
 	row("heap after generation 2", g.trend())
 	if g.Unseen > 0 {
-		row("collections that were not seen", figure.Count(g.Unseen)+", by their numbers: the figures are lower bounds")
+		row("collections that were not seen", units.Count(g.Unseen)+", by their numbers: the figures are lower bounds")
 	}
 	if g.Lost > 0 {
-		row("lost events", figure.Count(g.Lost)+": the figures are lower bounds")
+		row("lost events", units.Count(g.Lost)+": the figures are lower bounds")
 	}
 	return t
 }
@@ -131,7 +131,7 @@ func (g *Generational) trend() string {
 		if h.Count == 0 {
 			return ""
 		}
-		return "too few collections of generation 2 to tell whether it grows: " + figure.Count(h.Count)
+		return "too few collections of generation 2 to tell whether it grows: " + units.Count(h.Count)
 	}
 	s := sizeCell(h.First) + " at first, " + sizeCell(h.Last) + " at last"
 	switch {
@@ -143,7 +143,7 @@ func (g *Generational) trend() string {
 		s += ": no growth"
 	}
 	if h.Restarts > 0 {
-		s += "; the process was restarted, " + figure.Times(h.Restarts) + " (figures since the last)"
+		s += "; the process was restarted, " + units.Times(h.Restarts) + " (figures since the last)"
 	}
 	return s
 }
@@ -151,7 +151,7 @@ func (g *Generational) trend() string {
 func (g *Generational) reasonTable() Table {
 	t := Table{Title: "Why GC ran", Columns: []string{"reason", "collections", "of generation 2", "pauses", "max"}}
 	for _, r := range g.Reasons {
-		t.Rows = append(t.Rows, []string{orUnknown(r.Reason), figure.Count(r.Count), figure.Count(r.Gen2), figure.Time(r.PauseS * 1e9), figure.Time(r.MaxS * 1e9)})
+		t.Rows = append(t.Rows, []string{orUnknown(r.Reason), units.Count(r.Count), units.Count(r.Gen2), units.Time(r.PauseS * 1e9), units.Time(r.MaxS * 1e9)})
 	}
 	return t
 }
@@ -164,7 +164,7 @@ func (g *Generational) triggerTable() Table {
 		if len(through) > 0 && through[0] == x.Caller {
 			through = through[1:]
 		}
-		t.Rows = append(t.Rows, []string{x.Reason, orUnknown(x.Caller), strings.Join(through[:min(2, len(through))], " ← "), orUnknown(x.Began), figure.Count(x.Count), figure.Time(x.Paused * 1e9), figure.Time(x.Max * 1e9)})
+		t.Rows = append(t.Rows, []string{x.Reason, orUnknown(x.Caller), strings.Join(through[:min(2, len(through))], " ← "), orUnknown(x.Began), units.Count(x.Count), units.Time(x.Paused * 1e9), units.Time(x.Max * 1e9)})
 	}
 	return t
 }
@@ -172,7 +172,7 @@ func (g *Generational) triggerTable() Table {
 func (g *Generational) condemnedTable() Table {
 	t := Table{Title: "Why that generation", Columns: []string{"reason", "collections", "of generation 2"}}
 	for _, c := range g.Condemned {
-		t.Rows = append(t.Rows, []string{c.Reason, figure.Count(c.Count), figure.Count(c.Gen2)})
+		t.Rows = append(t.Rows, []string{c.Reason, units.Count(c.Count), units.Count(c.Gen2)})
 	}
 	return t
 }
@@ -182,17 +182,17 @@ func (g *Generational) collectionTable() Table {
 	t := Table{Title: "Collections (N blocking, B background, F during one, I induced)",
 		Columns: []string{"number", "GC", "reason", "suspend", "pause", "% since last", "allocated", "before", "after", "promoted", "free", "gen 0", "gen 1", "gen 2", "LOH", "POH", "pinned"}}
 	all := g.read.Collections
-	shown := make([]*reading.Collection, len(all))
+	shown := make([]*metrics.Collection, len(all))
 	for i := range all {
 		shown[i] = &all[i]
 	}
 	if len(all) > shownCollections {
-		sorting.By(shown, func(x, y *reading.Collection) int { return compareDown(x.Pause, y.Pause) })
+		sorting.By(shown, func(x, y *metrics.Collection) int { return compareDown(x.Pause, y.Pause) })
 		shown = shown[:shownCollections]
-		t.Title = fmt.Sprintf("The %d collections with the longest pauses of %s (N blocking, B background, F during one, I induced; all with --format json)", shownCollections, figure.Count(len(all)))
+		t.Title = fmt.Sprintf("The %d collections with the longest pauses of %s (N blocking, B background, F during one, I induced; all with --format json)", shownCollections, units.Count(len(all)))
 	}
 	for _, c := range shown {
-		row := []string{figure.Count(c.Number), c.Label(), c.Reason, timeCell(number(c.Suspend)), timeCell(number(c.Pause)), percentCell(number(c.PauseShare)), sizeCell(number(c.Allocated)),
+		row := []string{units.Count(c.Number), c.Label(), c.Reason, timeCell(number(c.Suspend)), timeCell(number(c.Pause)), percentCell(number(c.PauseShare)), sizeCell(number(c.Allocated)),
 			sizeCell(number(c.Before)), sizeCell(number(c.After)), sizeCell(number(c.Promoted)), sizeCell(number(c.Free))}
 		for i := range evidence.Generations {
 			row = append(row, sizeCell(number(c.Gen[i].After)))
@@ -210,9 +210,9 @@ func siteTable(title string, sites []Site, all float64, of func(Site) float64) T
 		share := of(s) / all
 		count := ""
 		if s.Count > 0 {
-			count = figure.Num(s.Count)
+			count = units.Num(s.Count)
 		}
-		t.Rows = append(t.Rows, []string{orUnknown(s.Type), percentCell(&share), figure.Size(of(s)), count, *s.Owner})
+		t.Rows = append(t.Rows, []string{orUnknown(s.Type), percentCell(&share), units.Size(of(s)), count, *s.Owner})
 	}
 	return t
 }
@@ -253,26 +253,26 @@ func timeCell(s *float64) string {
 	if s == nil {
 		return ""
 	}
-	return figure.Time(*s * 1e9)
+	return units.Time(*s * 1e9)
 }
 
 func sizeCell(bytes *float64) string {
 	if bytes == nil {
 		return ""
 	}
-	return figure.Size(*bytes)
+	return units.Size(*bytes)
 }
 
 func percentCell(share *float64) string {
 	if share == nil {
 		return ""
 	}
-	return figure.Percent(*share)
+	return units.Percent(*share)
 }
 
 func numberCell(v *float64) string {
 	if v == nil {
 		return ""
 	}
-	return figure.Num(*v)
+	return units.Num(*v)
 }

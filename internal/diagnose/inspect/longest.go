@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Longest is one of the longest pauses, as the collector tells of it. Unknown is null, or
@@ -102,9 +102,9 @@ func longestTable(all []Longest) Table {
 		why := strings.TrimPrefix(l.Cause+", "+l.Failure, ", ")
 		young := l.Young.String()
 		if l.YoungS != nil {
-			young += " in " + figure.Time(*l.YoungS*1e9)
+			young += " in " + units.Time(*l.YoungS*1e9)
 		}
-		t.Rows = append(t.Rows, []string{when, l.Kind, strings.TrimSuffix(why, ", "), figure.Time(l.PauseS * 1e9), strings.TrimSpace(young), l.Heap.String(), l.times()})
+		t.Rows = append(t.Rows, []string{when, l.Kind, strings.TrimSuffix(why, ", "), units.Time(l.PauseS * 1e9), strings.TrimSpace(young), l.Heap.String(), l.times()})
 	}
 	return t
 }

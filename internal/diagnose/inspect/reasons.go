@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 )
@@ -172,7 +172,7 @@ func (g *GC) growth(v *evidence.Intervals, pauses, phases []int) {
 				first[s] = v.Start[j]
 			}
 			if of == evidence.PauseYoung {
-				if before, after := reading.OldOf(v, j); after > before {
+				if before, after := metrics.OldOf(v, j); after > before {
 					promoted += after - before
 				}
 			}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // mostRows of a table are shown: what takes most comes first.
@@ -17,7 +17,7 @@ const mostRedisRows = 15
 func redisTables(b *evidence.Bundle, a evidence.ArtifactID) (out []Table) {
 	for i := range b.Subjects {
 		if told := redisSubject(b, a, evidence.SubjectID(i)); told {
-			if r := reading.RedisOf(b, evidence.SubjectID(i), reading.Whole); r != nil {
+			if r := metrics.RedisOf(b, evidence.SubjectID(i), metrics.Whole); r != nil {
 				out = append(out, redisFigures(r)...)
 			}
 		}
@@ -38,7 +38,7 @@ func redisSubject(b *evidence.Bundle, a evidence.ArtifactID, id evidence.Subject
 	return false
 }
 
-func redisFigures(r *reading.Redis) (out []Table) {
+func redisFigures(r *metrics.Redis) (out []Table) {
 	add := func(title string, columns []string, rows [][]string) {
 		if len(rows) > 0 {
 			out = append(out, Table{Title: title, Columns: columns, Rows: rows[:min(len(rows), mostRedisRows)]})
@@ -64,14 +64,14 @@ func redisFigures(r *reading.Redis) (out []Table) {
 	for _, s := range r.Slow.ByCommand {
 		size := ""
 		if s.Bytes > 0 {
-			size = figure.Size(float64(s.Bytes))
+			size = units.Size(float64(s.Bytes))
 		}
-		rows = append(rows, []string{s.Command, fmt.Sprint(s.Count), figure.Time(float64(s.Total)), figure.Time(float64(s.Longest)), fmt.Sprint(s.Arguments), size, strings.Join(s.Hosts, ", ")})
+		rows = append(rows, []string{s.Command, fmt.Sprint(s.Count), units.Time(float64(s.Total)), units.Time(float64(s.Longest)), fmt.Sprint(s.Arguments), size, strings.Join(s.Hosts, ", ")})
 	}
 	add("slow log", []string{"command", "calls", "together", "longest", "its arguments", "most bytes of arguments", "from"}, rows)
 	rows = nil
 	for _, e := range r.Events {
-		rows = append(rows, []string{e.Name, fmt.Sprint(e.Count), figure.Time(float64(e.Longest)), figure.Time(float64(e.AllTime))})
+		rows = append(rows, []string{e.Name, fmt.Sprint(e.Count), units.Time(float64(e.Longest)), units.Time(float64(e.AllTime))})
 	}
 	add("latency monitor", []string{"event", "times", "longest", "longest since its start"}, rows)
 	rows = nil
@@ -82,7 +82,7 @@ func redisFigures(r *reading.Redis) (out []Table) {
 	return out
 }
 
-func redisSummary(r *reading.Redis) (rows [][]string) {
+func redisSummary(r *metrics.Redis) (rows [][]string) {
 	for _, f := range []struct{ what, figure string }{
 		{"commands", redisRate(r.Ops)},
 		{"CPU of the main thread", redisShare(r.Main)},
@@ -110,24 +110,24 @@ func redisSummary(r *reading.Redis) (rows [][]string) {
 	return rows
 }
 
-func ifKnown(v reading.Value, text func(float64) string) string {
+func ifKnown(v metrics.Value, text func(float64) string) string {
 	if !v.Known() {
 		return ""
 	}
 	return text(v.Number)
 }
 
-func redisNumber(v reading.Value) string { return ifKnown(v, figure.Num) }
-func redisSize(v reading.Value) string   { return ifKnown(v, figure.Size) }
-func redisRate(v reading.Value) string {
-	return ifKnown(v, func(n float64) string { return figure.Num(n) + " /s" })
+func redisNumber(v metrics.Value) string { return ifKnown(v, units.Num) }
+func redisSize(v metrics.Value) string   { return ifKnown(v, units.Size) }
+func redisRate(v metrics.Value) string {
+	return ifKnown(v, func(n float64) string { return units.Num(n) + " /s" })
 }
-func redisBytes(v reading.Value) string {
-	return ifKnown(v, func(n float64) string { return figure.Size(n) + "/s" })
+func redisBytes(v metrics.Value) string {
+	return ifKnown(v, func(n float64) string { return units.Size(n) + "/s" })
 }
-func redisShare(v reading.Value) string {
-	return ifKnown(v, func(n float64) string { return figure.Percent(n) })
+func redisShare(v metrics.Value) string {
+	return ifKnown(v, func(n float64) string { return units.Percent(n) })
 }
-func redisTime(v reading.Value) string {
-	return ifKnown(v, func(n float64) string { return figure.Time(n) })
+func redisTime(v metrics.Value) string {
+	return ifKnown(v, func(n float64) string { return units.Time(n) })
 }

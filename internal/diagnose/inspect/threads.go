@@ -3,7 +3,7 @@ package inspect
 import (
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
@@ -36,7 +36,7 @@ type ThreadGroup struct {
 }
 
 func threadsOf(b *evidence.Bundle) (out []Threads) {
-	t := threads.Of(b, runtime.Stacks())
+	t := threads.Of(b, platform.Stacks())
 	titles := b.Titles()
 	for _, id := range t.Subjects() {
 		s := t.Summary(id)

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -58,11 +58,11 @@ const (
 
 // collected sums up what the subject's collector did, nil: nobody watched it.
 func (l *layout) collected() {
-	r := runtime.Of(l.b.Subjects[l.subject].Runtime)
+	r := platform.Of(l.b.Subjects[l.subject].Runtime)
 	if r.ReadCollector == nil {
 		return
 	}
-	g := r.ReadCollector(l.b, l.subject, reading.Scope{Whole: true})
+	g := r.ReadCollector(l.b, l.subject, metrics.Scope{Whole: true})
 	if g == nil || g.Span <= 0 || len(g.Pauses)+len(g.Cycles) == 0 && !g.Unlogged() {
 		return
 	}
@@ -95,7 +95,7 @@ func (l *layout) collected() {
 
 // ofGenerations takes from a runtime that tells it why each collection came, and what was
 // allocated and kept.
-func (l *layout) ofGenerations(c *Collected, g *reading.DotnetGC) {
+func (l *layout) ofGenerations(c *Collected, g *metrics.DotnetGC) {
 	if g == nil {
 		return
 	}
@@ -124,7 +124,7 @@ func (l *layout) ofGenerations(c *Collected, g *reading.DotnetGC) {
 
 // ofCycles tells the cycles that the pacer began from those that were forced, by all their
 // pauses; nil where none is.
-func (l *layout) ofCycles(g *reading.Collector) []Pauses {
+func (l *layout) ofCycles(g *metrics.Collector) []Pauses {
 	by := make(pausesBy)
 	n := 0
 	forced := false
@@ -178,14 +178,14 @@ func (p pausesBy) sorted() (out []Pauses) {
 // cycled adds what cycles tell over time, of a runtime whose pauses do not tell it: how fast
 // the heap filled and, of .NET, what each collection found, left and kept.
 func (l *layout) cycled() {
-	r := runtime.Of(l.b.Subjects[l.subject].Runtime)
+	r := platform.Of(l.b.Subjects[l.subject].Runtime)
 	rows, artifacts, looked := l.intervals(evidence.GCCycle, evidence.CoverGC)
 	if len(rows) < 2 || r.ReadCollector == nil || l.charted("allocation") {
 		return
 	}
 	source := l.nameOf(artifacts)
 	if r.Generations != nil {
-		l.byGeneration(r.Generations(l.b, l.subject, reading.Window{From: l.t.From, Until: l.t.To}), source)
+		l.byGeneration(r.Generations(l.b, l.subject, metrics.Window{From: l.t.From, Until: l.t.To}), source)
 		return
 	}
 	v := &l.b.Intervals
@@ -222,7 +222,7 @@ func (l *layout) charted(id string) bool {
 }
 
 // byGeneration draws what .NET tells of each collection.
-func (l *layout) byGeneration(g *reading.DotnetGC, source string) {
+func (l *layout) byGeneration(g *metrics.DotnetGC, source string) {
 	if g == nil {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -134,7 +134,7 @@ func (l *layout) allocation(rows []int, source string) {
 	c := Curve{ID: "allocated", Title: "allocated", Source: source}
 	for n, i := range rows[1:] {
 		last := rows[n]
-		c.put(v.End[last], reading.Grown(v, last, i)/(float64(v.Start[i]-v.Start[last])/1e9)) // pauses may follow at once
+		c.put(v.End[last], metrics.Grown(v, last, i)/(float64(v.Start[i]-v.Start[last])/1e9)) // pauses may follow at once
 	}
 	if n := len(rows); n > 1 {
 		c.put(v.Start[rows[n-1]], math.NaN())
@@ -154,7 +154,7 @@ func (l *layout) promotion(rows []int, source string) {
 		if k, _ := v.PauseOf(i); k != evidence.PauseYoung {
 			continue
 		}
-		before, after := reading.OldOf(v, i)
+		before, after := metrics.OldOf(v, i)
 		if last >= 0 && v.Start[i] > v.End[last] {
 			c.put(v.End[last], max(0, after-before)/(float64(v.Start[i]-v.Start[last])/1e9))
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -28,7 +28,7 @@ func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID
 	l.titles = b.Titles()
 	t.Subject = l.titles[subject]
 	t.Lanes = l.lanes()
-	l.frames.stacks = runtime.Of(b.Subjects[subject].Runtime).Stacks
+	l.frames.stacks = platform.Of(b.Subjects[subject].Runtime).Stacks
 	l.findSources()
 	l.place()
 	l.chosen()

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 )
@@ -27,8 +27,8 @@ func (l *layout) pool() (found bool) {
 		return false
 	}
 	if n := l.b.Subjects[l.subject].CPUs; n > 0 && l.t.To > l.t.From {
-		many := float64(reading.ManyThreads * n)
-		c.add(Curve{ID: "limit", Title: fmt.Sprintf("%d × CPUs", reading.ManyThreads), T: []int64{l.t.From, l.t.To}, V: []float64{many, many}})
+		many := float64(metrics.ManyThreads * n)
+		c.add(Curve{ID: "limit", Title: fmt.Sprintf("%d × CPUs", metrics.ManyThreads), T: []int64{l.t.From, l.t.To}, V: []float64{many, many}})
 	}
 	l.chart(c)
 	before := len(l.t.Charts)

@@ -1,7 +1,7 @@
 package timeline
 
 import (
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -11,7 +11,7 @@ func (l *layout) redis() {
 	if len(told) == 0 {
 		return
 	}
-	r := reading.RedisOf(l.b, l.subject, reading.Whole)
+	r := metrics.RedisOf(l.b, l.subject, metrics.Whole)
 	if r == nil || r.Single {
 		return
 	}

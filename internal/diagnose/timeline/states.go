@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 )
@@ -169,7 +169,7 @@ func (l *layout) holder(s *evidence.Segment) string {
 }
 
 // lanes is what the subject's runtime calls its lanes.
-func (l *layout) lanes() string { return runtime.Of(l.b.Subjects[l.subject].Runtime).Lane }
+func (l *layout) lanes() string { return platform.Of(l.b.Subjects[l.subject].Runtime).Lane }
 
 // held says who held the processors, the largest share first.
 func held(s *evidence.Shares) string {

@@ -29,7 +29,7 @@ type spentOn struct {
 // that a naive reading of the events finds: running, marking, stopping the world.
 func TestProcessorsTile(t *testing.T) {
 	var files []string
-	for _, pattern := range []string{"testdata/http/*.trace.gz", "../../diagnose/cause/testdata/*/*/trace*", "../../../lab/*/recorded/*/trace*", corpus + "/*.trace.gz"} {
+	for _, pattern := range []string{"testdata/http/*.trace.gz", "../../diagnose/check/testdata/*/*/trace*", "../../../lab/*/recorded/*/trace*", corpus + "/*.trace.gz"} {
 		found, _ := filepath.Glob(pattern)
 		if len(found) == 0 {
 			t.Logf("%s: none beside this checkout, left out", pattern)

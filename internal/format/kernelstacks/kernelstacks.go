@@ -55,7 +55,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/kernelpath"
+	"github.com/unstall/unstall/internal/base/kernelclass"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -132,7 +132,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 // frame is a function, and the rules it is named in.
 type frame struct {
 	evidence.Frame
-	rules  kernelpath.Set
+	rules  kernelclass.Set
 	kernel bool
 }
 
@@ -307,7 +307,7 @@ func (p *parser) function(rest []byte) bool {
 			text = []byte("a function of the kernel")
 		}
 		name := clean(text)
-		f = frame{evidence.Frame{Func: p.b.Name(name), File: p.b.Name(evidence.KernelFile)}, kernelpath.Of(name), true}
+		f = frame{evidence.Frame{Func: p.b.Name(name), File: p.b.Name(evidence.KernelFile)}, kernelclass.Of(name), true}
 	case 'a':
 		hex, file, _ := bytes.Cut(text, []byte(" "))
 		at, err := strconv.ParseUint(string(hex), 16, 64)
@@ -330,7 +330,7 @@ func (p *parser) function(rest []byte) bool {
 			function = clean(file) + "+" + function
 		}
 		f.Frame = evidence.Frame{Func: p.b.Name(function), File: p.b.Name(clean(file))}
-		f.rules = kernelpath.OfProgram(function)
+		f.rules = kernelclass.OfProgram(function)
 	default:
 		return false
 	}
@@ -349,7 +349,7 @@ func (p *parser) stack(rest []byte) bool {
 		return true
 	}
 	p.scratch = p.scratch[:0]
-	var set kernelpath.Set
+	var set kernelclass.Set
 	kernel := false
 	for len(rest) > 0 && len(p.scratch) < mostDepth {
 		digits, rest, _ = bytes.Cut(rest, []byte(" "))

@@ -10,9 +10,9 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -256,8 +256,8 @@ func (rs *rows) journeys() {
 	for _, step := range order[:min(len(order), shownSteps)] {
 		all := latency[step]
 		slices.Sort(all)
-		t.Rows = append(t.Rows, []string{rs.p.b.Text(step), fmt.Sprintf("%s · p50 %s · max %s", figure.Plural(len(all), "request"),
-			figure.Time(float64(stats.Quantile(all, .5))), figure.Time(float64(all[len(all)-1])))})
+		t.Rows = append(t.Rows, []string{rs.p.b.Text(step), fmt.Sprintf("%s · p50 %s · max %s", units.Plural(len(all), "request"),
+			units.Time(float64(stats.Quantile(all, .5))), units.Time(float64(all[len(all)-1])))})
 	}
 	rs.p.b.Table(t)
 }

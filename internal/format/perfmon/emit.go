@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // counter is what a column's figures say.
@@ -128,5 +128,5 @@ func row(process string, s *evidence.Series) []string {
 	if watched == 0 {
 		mean = s.V[0]
 	}
-	return []string{process, s.Name, s.Unit, figure.Num(s.V[0]), figure.Num(mean), figure.Num(slices.Max(s.V)), figure.Num(s.V[n-1]), figure.Count(n)}
+	return []string{process, s.Name, s.Unit, units.Num(s.V[0]), units.Num(mean), units.Num(slices.Max(s.V)), units.Num(s.V[n-1]), units.Count(n)}
 }

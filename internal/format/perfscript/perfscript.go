@@ -35,7 +35,7 @@ import (
 	"errors"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/kernelpath"
+	"github.com/unstall/unstall/internal/base/kernelclass"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -139,7 +139,7 @@ type parser struct {
 	open   bool
 	known  bool // it is of use
 	frames []evidence.Frame
-	set    kernelpath.Set
+	set    kernelclass.Set
 	kernel bool
 	itself bool // it is a thread of the kernel's own
 
@@ -220,7 +220,7 @@ func (p *parser) function(text []byte) bool {
 	x := evidence.Frame{Func: p.b.NameBytes(f.name)}
 	if f.kernel() {
 		x.File = p.b.Name(evidence.KernelFile)
-		p.set |= kernelpath.Of(string(f.name))
+		p.set |= kernelclass.Of(string(f.name))
 		p.kernel = true
 		p.itself = p.itself || string(f.name) == "kthread"
 	} else if len(f.file) > 0 {

@@ -104,9 +104,9 @@ func recording(data []byte) []byte {
 
 // fixtures are recordings of real hosts.
 func fixtures(t testing.TB) map[string][]byte {
-	names, _ := filepath.Glob("../../diagnose/cause/testdata/linux.*/*/procfs.txtar.gz")
+	names, _ := filepath.Glob("../../diagnose/check/testdata/linux.*/*/procfs.txtar.gz")
 	if len(names) == 0 {
-		t.Fatal("no recordings in internal/diagnose/cause/testdata")
+		t.Fatal("no recordings in internal/diagnose/check/testdata")
 	}
 	out := make(map[string][]byte)
 	for _, name := range names {

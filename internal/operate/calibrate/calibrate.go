@@ -17,8 +17,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/signature"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/workload"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -33,21 +33,21 @@ const memory = 32 << 20
 type Load struct {
 	Name  string
 	About string
-	Class signature.Class
+	Class workload.Class
 	Extra bool // not among those that a service is held against by default
 	play  func(dir string, over func() bool) error
 }
 
 // Loads in the order they run and are shown.
 var Loads = []Load{
-	{Name: "sqrt", About: "square roots", Class: signature.User, play: squareRoots(1)},
-	{Name: "fsync", About: "writes 4 KiB to a file and waits for the disk (fsync)", Class: signature.Sync, play: fsyncs},
-	{Name: "write", About: "writes a file and removes it", Class: signature.Sync, play: writes},
-	{Name: "malloc", About: "takes memory, touches each page, gives it back", Class: signature.PageFault, play: touches},
-	{Name: "packets", About: "64 bytes to and fro over TCP on loopback", Class: signature.Network, play: packets},
-	{Name: "futex", About: "two threads wake each other by a futex", Class: signature.Futex, play: futexes},
-	{Name: "pipe", About: "two threads wake each other by pipes", Class: signature.Switch, play: pipes},
-	{Name: "threads", About: "square roots by four threads for each CPU", Class: signature.Saturation, Extra: true, play: squareRoots(0)},
+	{Name: "sqrt", About: "square roots", Class: workload.User, play: squareRoots(1)},
+	{Name: "fsync", About: "writes 4 KiB to a file and waits for the disk (fsync)", Class: workload.Sync, play: fsyncs},
+	{Name: "write", About: "writes a file and removes it", Class: workload.Sync, play: writes},
+	{Name: "malloc", About: "takes memory, touches each page, gives it back", Class: workload.PageFault, play: touches},
+	{Name: "packets", About: "64 bytes to and fro over TCP on loopback", Class: workload.Network, play: packets},
+	{Name: "futex", About: "two threads wake each other by a futex", Class: workload.Futex, play: futexes},
+	{Name: "pipe", About: "two threads wake each other by pipes", Class: workload.Switch, play: pipes},
+	{Name: "threads", About: "square roots by four threads for each CPU", Class: workload.Saturation, Extra: true, play: squareRoots(0)},
 }
 
 // Standard are the loads that a service is held against.
@@ -169,14 +169,14 @@ type Lack struct {
 
 // Row is what was counted of one; rates are per second of its CPU time, null is not known.
 type Row struct {
-	Name     string          `json:"name"`
-	PID      int             `json:"pid"`
-	About    string          `json:"about"`
-	Known    signature.Class `json:"known_class"` // "" of a service
-	Class    signature.Class `json:"class"`
-	Share    *float64        `json:"class_share"`
-	By       string          `json:"class_by"` // "samples", "counts", ""
-	Distance *float64        `json:"distance"` // to the target: the part of the CPU time that goes to something else
+	Name     string         `json:"name"`
+	PID      int            `json:"pid"`
+	About    string         `json:"about"`
+	Known    workload.Class `json:"known_class"` // "" of a service
+	Class    workload.Class `json:"class"`
+	Share    *float64       `json:"class_share"`
+	By       string         `json:"class_by"` // "samples", "counts", ""
+	Distance *float64       `json:"distance"` // to the target: the part of the CPU time that goes to something else
 
 	CPU         *float64 `json:"cpu"`
 	System      *float64 `json:"system"`
@@ -188,7 +188,7 @@ type Row struct {
 	Read        *float64 `json:"read_pages"`
 	Host        Host     `json:"host"`
 
-	vector signature.Vector
+	vector workload.Vector
 }
 
 // Host is what was counted of the whole host meanwhile: it decides nothing.
@@ -206,7 +206,7 @@ const warm = 300 * time.Millisecond
 // Of reads the loads that a recording holds, and a service, the processes of which are given; none: no service.
 func Of(b *evidence.Bundle, title string, pid int, service []evidence.SubjectID) *Result {
 	r := &Result{Schema: Schema}
-	m := reading.MachineOf(b)
+	m := metrics.MachineOf(b)
 	if m == nil {
 		return r
 	}
@@ -221,7 +221,7 @@ func Of(b *evidence.Bundle, title string, pid int, service []evidence.SubjectID)
 			if s := &b.Subjects[id]; s.Kind != evidence.Process || s.Name != processName(l.Name) {
 				continue
 			}
-			w := reading.Watched(b, evidence.SubjectID(id))
+			w := metrics.Watched(b, evidence.SubjectID(id))
 			w.From += int64(warm)
 			if w.Until <= w.From {
 				continue
@@ -229,7 +229,7 @@ func Of(b *evidence.Bundle, title string, pid int, service []evidence.SubjectID)
 			row := rowOf(b, []evidence.SubjectID{evidence.SubjectID(id)}, m, w)
 			row.Name, row.PID, row.About, row.Known = l.Name, b.Subjects[id].PID, l.About, l.Class
 			if r.Target != nil {
-				row.Distance = known(signature.Distance(&r.Target.vector, &row.vector))
+				row.Distance = known(workload.Distance(&r.Target.vector, &row.vector))
 			}
 			r.Loads = append(r.Loads, row)
 		}
@@ -255,8 +255,8 @@ func (r *Result) nearest() *Row {
 	return nil
 }
 
-func rowOf(b *evidence.Bundle, processes []evidence.SubjectID, m *reading.Machine, w reading.Window) Row {
-	v := signature.Of(reading.WorkOf(b, processes, w), m.Over(b, w))
+func rowOf(b *evidence.Bundle, processes []evidence.SubjectID, m *metrics.Machine, w metrics.Window) Row {
+	v := workload.Of(metrics.WorkOf(b, processes, w), m.Over(b, w))
 	c := v.Classify()
 	row := Row{Class: c.Class, Share: known(c.Share), CPU: known(v.CPU), System: known(v.System), MinorFaults: known(v.MinorFaults), Voluntary: known(v.Voluntary), Involuntary: known(v.Involuntary),
 		Segments: known(v.Segments), Dirtied: known(v.Dirtied), Read: known(v.Read), vector: v,

@@ -3,8 +3,8 @@ package calibrate
 import (
 	"fmt"
 
-	"github.com/unstall/unstall/internal/analyze/signature"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/analyze/workload"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Sentence says what kind of work a service's CPU time goes to, and which load it is most like.
@@ -13,12 +13,12 @@ func (r *Result) Sentence() string {
 	switch {
 	case t == nil:
 		return "What the kernel counts of loads of a known kind on this machine."
-	case t.Class == signature.Idle:
+	case t.Class == workload.Idle:
 		return fmt.Sprintf("%s used too little CPU time to say what it goes to.", t.Name)
 	}
 	text := fmt.Sprintf("%s %d: %s", t.Name, t.PID, t.Class.Title())
 	if t.Share != nil {
-		text = fmt.Sprintf("%s of the CPU time of %s %d goes to %s", figure.Percent(*t.Share), t.Name, t.PID, t.Class.Title())
+		text = fmt.Sprintf("%s of the CPU time of %s %d goes to %s", units.Percent(*t.Share), t.Name, t.PID, t.Class.Title())
 	}
 	if n := r.nearest(); n != nil {
 		text += fmt.Sprintf("; of the loads %q (%s) is most like it", n.Name, n.About)

@@ -13,7 +13,7 @@ func fixture(t *testing.T, name string) Run {
 	t.Helper()
 	var files []string
 	for _, pattern := range []string{"*.gz", "*.zst", "*.log"} {
-		more, err := filepath.Glob(filepath.Join("../../diagnose/cause/testdata", name, pattern))
+		more, err := filepath.Glob(filepath.Join("../../diagnose/check/testdata", name, pattern))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,8 +2,8 @@ package compare
 
 import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -42,7 +42,7 @@ func numbered(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
 		if pid == 0 || s.Kind != evidence.Process || s.PID != pid {
 			continue
 		}
-		if w := reading.Watched(b, id); w.Until-w.From > most {
+		if w := metrics.Watched(b, id); w.Until-w.From > most {
 			best, most = id, w.Until-w.From
 		}
 	}
@@ -52,21 +52,21 @@ func numbered(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
 // collector reads what the garbage collector did; what its runtime has not, or nobody
 // watched, is no figure.
 func (m *measurement) collector(s evidence.SubjectID, top *ledger.Ledger) {
-	if p, ok := reading.ProfileOf(m.b, s); ok && p.Span > 0 {
+	if p, ok := metrics.ProfileOf(m.b, s); ok && p.Span > 0 {
 		m.set("cpu_cores", float64(p.All)/1e9/p.Span) // until /proc says better
 	}
-	read := runtime.Of(m.b.Subjects[s].Runtime).ReadCollector
+	read := platform.Of(m.b.Subjects[s].Runtime).ReadCollector
 	if read == nil {
 		return
 	}
-	g := read(m.b, s, reading.Scope{Beside: top.Beside(), Whole: true})
+	g := read(m.b, s, metrics.Scope{Beside: top.Beside(), Whole: true})
 	if g == nil {
 		return
 	}
 	m.set("gc_cycles_per_s", g.Rate.Number)
 	m.set("full_collections_per_s", g.Full.Number)
 	m.set("gc_cpu_share", g.Share.Number)
-	if used := reading.ProcessOf(m.b, s, g.Window).CPU; used.MostlyKnown() {
+	if used := metrics.ProcessOf(m.b, s, g.Window).CPU; used.MostlyKnown() {
 		m.set("gc_pause_cpu_share", g.PauseCPU.Number/used.Number)
 	}
 	m.set("assist_ms_per_s", 1e3*g.Assist.Number)
@@ -84,9 +84,9 @@ func (m *measurement) collector(s evidence.SubjectID, top *ledger.Ledger) {
 
 // system reads what /proc said of the process and of its host.
 func (m *measurement) system(s evidence.SubjectID) {
-	w := reading.Window{From: m.from, Until: m.until}
-	p, h := reading.ProcessOf(m.b, s, w), reading.HostOf(m.b, s, w)
-	set := func(metric string, v reading.Value, unit float64) {
+	w := metrics.Window{From: m.from, Until: m.until}
+	p, h := metrics.ProcessOf(m.b, s, w), metrics.HostOf(m.b, s, w)
+	set := func(metric string, v metrics.Value, unit float64) {
 		if v.Known() {
 			m.set(metric, v.Number/unit)
 		}
@@ -104,7 +104,7 @@ func (m *measurement) system(s evidence.SubjectID) {
 	set("minor_faults_per_s", p.MinorFaults, 1)
 	set("major_faults_per_s", p.MajorFaults, 1)
 	set("cpu_pressure", h.Pressure, 1)
-	memory := reading.HostMemoryOf(m.b, w)
+	memory := metrics.HostMemoryOf(m.b, w)
 	set("memory_pressure", memory.Pressure, 1)
 	if h.Others.Known() && h.CPUs > 0 {
 		others := min(1, h.Others.Number/h.CPUs)

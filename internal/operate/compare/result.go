@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // result compares a metric over the pairs in which both runs have it; false if
@@ -80,7 +80,7 @@ func few(n int, level float64) string {
 	for (1-level)/2*math.Exp2(float64(need)) < 1-1e-9 {
 		need++
 	}
-	return fmt.Sprintf("%s of runs, at least %d needed", figure.Plural(n, "pair"), need)
+	return fmt.Sprintf("%s of runs, at least %d needed", units.Plural(n, "pair"), need)
 }
 
 // fromRequests combines what the requests of each run say about the factor: the limits

@@ -1,7 +1,7 @@
 package compare
 
 import (
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -17,15 +17,15 @@ const parts = 40
 // did counts when it came. Collections come at a beat, so that a few of them say more than
 // as many events by chance: the intervals are rather too wide than too narrow. A figure that
 // a counter gives, or that is of several short recordings, has none.
-func (m *measurement) within(g *reading.Collector) {
+func (m *measurement) within(g *metrics.Collector) {
 	block := g.Span / parts
 	if g.Longest.Known() {
 		block = max(block, 5*g.Longest.Number)
 	}
 	for _, x := range []struct {
 		metric string
-		of     reading.Value
-		sums   reading.Amounts
+		of     metrics.Value
+		sums   metrics.Amounts
 	}{
 		{"gc_cycles_per_s", g.Rate, g.Began()}, {"stopped_ms_per_s", g.Stopped, g.Stops()}, {"assist_ms_per_s", g.Assist, g.Assists()},
 		{"alloc_mib_per_s", g.Alloc, g.Allocated()}, {"promoted_mib_per_s", g.Promoted, g.Promotions()},

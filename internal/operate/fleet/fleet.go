@@ -1,7 +1,7 @@
 // Package fleet says of many hosts where their requests lost time, which causes and services
 // make most of it, which hosts are unlike those that do the same, and which versions of a
 // service made it worse: from a store of metrics alone, that unstall watch on each host writes
-// to (package internal/operate/watch/metrics/names has the series).
+// to (package internal/operate/watch/exporter/names has the series).
 //
 // Its opinion: hosts of a service are each other's controls. A host is unlike its peers when
 // its slow time for each request lies beyond what chance does among so many, and when that is
@@ -23,10 +23,10 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/suggest"
-	"github.com/unstall/unstall/internal/diagnose/cause"
-	causes "github.com/unstall/unstall/internal/diagnose/cause/all"
+	"github.com/unstall/unstall/internal/diagnose/check"
+	causes "github.com/unstall/unstall/internal/diagnose/check/all"
 	"github.com/unstall/unstall/internal/operate/fleet/promql"
-	"github.com/unstall/unstall/internal/operate/watch/metrics/names"
+	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 )
 
 // Schema is the version of the JSON form of a [Report]. Keys are added, never renamed.
@@ -472,7 +472,7 @@ func titleOf(id string) string {
 }
 
 func causeTitle(id string) string {
-	if i := slices.IndexFunc(causes.Causes, func(c cause.Cause) bool { return c.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(causes.Causes, func(c check.Check) bool { return c.ID == id }); i >= 0 {
 		return causes.Causes[i].Title
 	}
 	return ""

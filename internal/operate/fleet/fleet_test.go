@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/operate/fleet/promql"
-	"github.com/unstall/unstall/internal/operate/watch/metrics/names"
+	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 )
 
 // answers is a store that answers queries with a word in them by rows; what no word is in has none.

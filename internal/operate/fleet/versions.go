@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/operate/fleet/promql"
-	"github.com/unstall/unstall/internal/operate/watch/metrics/names"
+	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 )
 
 // Version is what a version of a service did to its slow time for each request, against the

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/operate/fleet/promql"
-	"github.com/unstall/unstall/internal/operate/watch/metrics/names"
+	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 )
 
 // rollout is a day of a service of which a version took another's place from its middle on,

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/operate/fleet/promql"
-	"github.com/unstall/unstall/internal/operate/watch/metrics/names"
+	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 )
 
 // From when on what hosts say of themselves is told.
@@ -38,10 +38,10 @@ func (a *asked) warnings() (all []string) {
 		}
 	}
 	if len(apart) > 0 {
-		all = append(all, fmt.Sprintf("%s: the clock there is up to %s off the store's: when things happened is off by as much; let it be set by NTP", few(apart, 5), figure.Time(float64(most))))
+		all = append(all, fmt.Sprintf("%s: the clock there is up to %s off the store's: when things happened is off by as much; let it be set by NTP", few(apart, 5), units.Time(float64(most))))
 	}
 	if off := a.opt.Now.Sub(a.at).Abs(); !a.opt.Now.IsZero() && off > mostHere {
-		all = append(all, fmt.Sprintf("the clock of this machine is %s off the store's, by which the time asked for is taken", figure.Time(float64(off))))
+		all = append(all, fmt.Sprintf("the clock of this machine is %s off the store's, by which the time asked for is taken", units.Time(float64(off))))
 	}
 	if slices.ContainsFunc(a.uses, func(u use) bool { return math.IsNaN(u.requests) }) {
 		all = append(all, fmt.Sprintf("some hosts do not count requests (%s): they are compared by slow time an hour, whatever their load was", names.Requests))

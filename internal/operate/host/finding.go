@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/signature"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/workload"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Finding is something that is wrong with a machine.
@@ -45,7 +45,7 @@ const (
 )
 
 // findings asks what can be wrong, and ranks what is.
-func (r *Report) findings(disks []reading.DiskUse) (all []Finding) {
+func (r *Report) findings(disks []metrics.DiskUse) (all []Finding) {
 	for _, ask := range []func() *Finding{r.stolen, r.crowded, r.throttled, r.memory, func() *Finding { return r.disk(disks) }, r.softirq, r.kernel} {
 		if f := ask(); f != nil {
 			all = append(all, *f)
@@ -62,7 +62,7 @@ func (r *Report) stolen() *Finding {
 	}
 	share := *r.CPU.Steal / float64(r.CPUs)
 	return &Finding{Cause: "linux.noisy-neighbour", Cost: share, Pays: r.names(r.busy()),
-		Title:    fmt.Sprintf("The hypervisor gives %s of the CPU time to other machines.", figure.Percent(share)),
+		Title:    fmt.Sprintf("The hypervisor gives %s of the CPU time to other machines.", units.Percent(share)),
 		Evidence: []Evidence{{"CPUs the hypervisor gave to others (steal)", *r.CPU.Steal, "CPUs"}, {"CPUs", float64(r.CPUs), "1"}}}
 }
 
@@ -93,7 +93,7 @@ func (r *Report) crowded() *Finding {
 	f.Title = fmt.Sprintf("All %d CPUs are busy", r.CPUs)
 	switch {
 	case !full:
-		f.Title = fmt.Sprintf("The CPUs are busy %s of the time, at times all of them", figure.Percent(in/float64(r.CPUs)))
+		f.Title = fmt.Sprintf("The CPUs are busy %s of the time, at times all of them", units.Percent(in/float64(r.CPUs)))
 	case r.CPUs == 1:
 		f.Title = "The only CPU is busy"
 	}
@@ -107,12 +107,12 @@ func (r *Report) crowded() *Finding {
 		// Who takes much and makes another wait is a neighbour.
 		f.Cause, f.Pays = "linux.noisy-neighbour", r.names(others)
 		f.Cost = max(f.Cost, *others[0].Waits)
-		f.Title += fmt.Sprintf(": %s %s, and %s waits for a CPU %s of the time it could run.", top.title(), uses(top), others[0].title(), figure.Percent(*others[0].Waits))
+		f.Title += fmt.Sprintf(": %s %s, and %s waits for a CPU %s of the time it could run.", top.title(), uses(top), others[0].title(), units.Percent(*others[0].Waits))
 	case len(pays) > 0:
 		f.Cost = max(f.Cost, *pays[0].Waits)
-		f.Title += fmt.Sprintf(": %s waits for one %s of the time it could run.", pays[0].title(), figure.Percent(*pays[0].Waits))
+		f.Title += fmt.Sprintf(": %s waits for one %s of the time it could run.", pays[0].title(), units.Percent(*pays[0].Waits))
 	default:
-		f.Title += fmt.Sprintf(": somebody waited for one %s of the time.", figure.Percent(*r.Pressure.CPU))
+		f.Title += fmt.Sprintf(": somebody waited for one %s of the time.", units.Percent(*r.Pressure.CPU))
 	}
 	f.Evidence = []Evidence{{"CPUs that were busy", number(r.CPU.Busy), "CPUs"}}
 	f.add("share of the time in which somebody waited for a CPU", r.Pressure.CPU, "1")
@@ -143,7 +143,7 @@ func (r *Report) throttled() *Finding {
 		return nil
 	}
 	f := &Finding{Cause: "linux.cpu-throttled", Cost: *worst.Throttled, Pays: r.names(pays),
-		Title: fmt.Sprintf("A CPU quota stops %s in %s of its periods.", worst.title(), figure.Percent(*worst.Throttled))}
+		Title: fmt.Sprintf("A CPU quota stops %s in %s of its periods.", worst.title(), units.Percent(*worst.Throttled))}
 	for _, s := range pays {
 		f.add("share of the periods in which its quota stopped "+s.title(), s.Throttled, "1")
 	}
@@ -167,13 +167,13 @@ func (r *Report) memory() *Finding {
 	case number(r.Memory.OOMKills) > 0:
 		f.Title, f.Cost = "The kernel killed processes because memory ran out.", 1
 	case r.Pressure.Memory != nil:
-		f.Title = fmt.Sprintf("Services wait %s %s of the time.", what, figure.Percent(waits))
+		f.Title = fmt.Sprintf("Services wait %s %s of the time.", what, units.Percent(waits))
 	default:
 		f.Title = "Services wait " + what + "; how long is not measured here."
 	}
 	var pays []*Service
 	for _, s := range r.busy() {
-		if s.Class == signature.Reclaim || s.Class == signature.Compaction || part(s, signature.Reclaim)+part(s, signature.Compaction) >= leastStall {
+		if s.Class == workload.Reclaim || s.Class == workload.Compaction || part(s, workload.Reclaim)+part(s, workload.Compaction) >= leastStall {
 			pays = append(pays, s)
 		}
 	}
@@ -188,7 +188,7 @@ func (r *Report) memory() *Finding {
 }
 
 // disk is services that wait for disks.
-func (r *Report) disk(disks []reading.DiskUse) *Finding {
+func (r *Report) disk(disks []metrics.DiskUse) *Finding {
 	if number(r.Pressure.IO) < leastDisk {
 		return nil
 	}
@@ -202,10 +202,10 @@ func (r *Report) disk(disks []reading.DiskUse) *Finding {
 		return cmp.Compare(number(b.Written)+number(b.Read), number(a.Written)+number(a.Read))
 	})
 	f := &Finding{Cause: "linux.disk-sync", Cost: *r.Pressure.IO, Takes: r.names(takes[:min(len(takes), mostShown)]),
-		Title: fmt.Sprintf("Services wait for disks %s of the time", figure.Percent(*r.Pressure.IO))}
+		Title: fmt.Sprintf("Services wait for disks %s of the time", units.Percent(*r.Pressure.IO))}
 	if len(disks) > 0 && disks[0].Busy >= fullCPUs {
 		f.Cause = "linux.disk-busy"
-		f.Title += fmt.Sprintf("; %s is busy %s of it", disks[0].Name, figure.Percent(disks[0].Busy))
+		f.Title += fmt.Sprintf("; %s is busy %s of it", disks[0].Name, units.Percent(disks[0].Busy))
 	}
 	if len(takes) > 0 {
 		f.Title += fmt.Sprintf(": %s reads and writes most.", takes[0].title())
@@ -232,21 +232,21 @@ func (r *Report) softirq() *Finding {
 	}
 	var takes []*Service
 	for _, s := range r.busy() {
-		if part(s, signature.Network) >= leastIRQ {
+		if part(s, workload.Network) >= leastIRQ {
 			takes = append(takes, s)
 		}
 	}
 	f := &Finding{Cause: "linux.softirq", Cost: irq / max(busy, float64(r.CPUs)), Takes: r.names(takes),
-		Title: fmt.Sprintf("Interrupts, of the network as a rule, take %s of the busy CPU time.", figure.Percent(irq/busy))}
+		Title: fmt.Sprintf("Interrupts, of the network as a rule, take %s of the busy CPU time.", units.Percent(irq/busy))}
 	f.Evidence = []Evidence{{"CPUs that interrupts used", irq, "CPUs"}, {"CPUs that were busy", busy, "CPUs"}}
 	f.next(takes, nil)
 	return f
 }
 
 // kernels is which cause each kind of the kernel's work is.
-var kernels = map[signature.Class]string{
-	signature.PageFault: "linux.page-faults", signature.Compaction: "linux.thp-stall", signature.Reclaim: "linux.memory-reclaim",
-	signature.Network: "linux.softirq", signature.Sync: "linux.disk-sync", signature.Futex: "linux.futex",
+var kernels = map[workload.Class]string{
+	workload.PageFault: "linux.page-faults", workload.Compaction: "linux.thp-stall", workload.Reclaim: "linux.memory-reclaim",
+	workload.Network: "linux.softirq", workload.Sync: "linux.disk-sync", workload.Futex: "linux.futex",
 }
 
 // kernel is a kernel that takes more of the CPUs than the programs do.
@@ -299,7 +299,7 @@ func (r *Report) busy() (all []*Service) {
 	return all
 }
 
-func part(s *Service, c signature.Class) float64 {
+func part(s *Service, c workload.Class) float64 {
 	for _, p := range s.Parts {
 		if p.Class == c {
 			return p.Share
@@ -353,4 +353,4 @@ func (f *Finding) next(all, then []*Service) {
 
 // percent writes a share in whole per cent.
 
-func cpus(n float64) string { return figure.Of(n, "cores") }
+func cpus(n float64) string { return units.Of(n, "cores") }

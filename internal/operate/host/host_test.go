@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/signature"
+	"github.com/unstall/unstall/internal/analyze/workload"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/operate/host"
 )
@@ -143,7 +143,7 @@ func TestHealthy(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("not among the services: %v", want)
 	}
-	if r.Services[0].Class != signature.User {
+	if r.Services[0].Class != workload.User {
 		t.Errorf("class %s", r.Services[0].Class)
 	}
 }

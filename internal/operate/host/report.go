@@ -11,8 +11,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/signature"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/workload"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 )
@@ -87,18 +87,18 @@ type Service struct {
 	Written   *float64 `json:"written_bytes_s"`
 	Read      *float64 `json:"read_bytes_s"`
 
-	Class      signature.Class `json:"class"`
-	ClassShare *float64        `json:"class_share"` // of its CPU time
-	ClassBy    string          `json:"class_by"`    // "samples", "counts" or ""
-	Parts      []Part          `json:"parts"`       // of its CPU time, the largest first
-	Signature  Signature       `json:"signature"`
-	Next       string          `json:"next"` // a command that tells more, "" none
+	Class      workload.Class `json:"class"`
+	ClassShare *float64       `json:"class_share"` // of its CPU time
+	ClassBy    string         `json:"class_by"`    // "samples", "counts" or ""
+	Parts      []Part         `json:"parts"`       // of its CPU time, the largest first
+	Signature  Signature      `json:"signature"`
+	Next       string         `json:"next"` // a command that tells more, "" none
 }
 
 // Part is a share of a service's CPU time.
 type Part struct {
-	Class signature.Class `json:"class"`
-	Share float64         `json:"share"`
+	Class workload.Class `json:"class"`
+	Share float64        `json:"share"`
 }
 
 // Signature is what the kernel counted for each second of a service's CPU time.
@@ -121,7 +121,7 @@ type Lack struct {
 
 // Of reports on the host whose recording is in a bundle, nil if there is none of one.
 func Of(b *evidence.Bundle) *Report {
-	m := reading.MachineOf(b)
+	m := metrics.MachineOf(b)
 	if m == nil {
 		return nil
 	}
@@ -164,15 +164,15 @@ func (r *Report) unlisted() {
 		left -= number(r.Services[i].CPU)
 	}
 	if r.CPUs > 0 && left >= leastUnlisted*float64(r.CPUs) {
-		r.Services = append(r.Services, Service{Kind: kindUnlisted, Name: "processes not listed", Processes: 0, CPU: &left, Class: signature.Idle})
+		r.Services = append(r.Services, Service{Kind: kindUnlisted, Name: "processes not listed", Processes: 0, CPU: &left, Class: workload.Idle})
 	}
 }
 
 // leastPart is the share below which a part of CPU time is not listed.
 const leastPart = .03
 
-func service(b *evidence.Bundle, g *group, m *reading.Machine) Service {
-	v := signature.Of(reading.WorkOf(b, g.processes, m.Window), m)
+func service(b *evidence.Bundle, g *group, m *metrics.Machine) Service {
+	v := workload.Of(metrics.WorkOf(b, g.processes, m.Window), m)
 	s := Service{Kind: kindService, Name: g.name, PID: g.pid, Processes: len(g.processes), Unit: g.unit, CPU: known(v.CPU), System: known(v.System), Waiting: known(v.Delay),
 		Signature: Signature{known(v.MinorFaults), known(v.MajorFaults), known(v.Voluntary), known(v.Involuntary), known(v.Segments), known(v.Dirtied), known(v.Read)}}
 	if v.Demand() > 0 {
@@ -183,9 +183,9 @@ func service(b *evidence.Bundle, g *group, m *reading.Machine) Service {
 	s.Class, s.ClassShare = verdict.Class, known(verdict.Share)
 	if g.kernel {
 		s.Kind = kindKernel
-		s.Class = signature.System
+		s.Class = workload.System
 		if v.CPU*v.Seconds < .02 {
-			s.Class = signature.Idle
+			s.Class = workload.Idle
 		}
 	}
 	if verdict.Shares.Known {
@@ -193,7 +193,7 @@ func service(b *evidence.Bundle, g *group, m *reading.Machine) Service {
 		if verdict.Shares.Sampled {
 			s.ClassBy = "samples"
 		}
-		for _, c := range signature.Classes {
+		for _, c := range workload.Classes {
 			if share := verdict.Shares.Of[c]; share >= leastPart {
 				s.Parts = append(s.Parts, Part{c, share})
 			}
@@ -201,7 +201,7 @@ func service(b *evidence.Bundle, g *group, m *reading.Machine) Service {
 		sorting.By(s.Parts, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
 	}
 	for _, p := range g.processes {
-		if share := known(reading.QuotaOf(b, p, -1, m.Window).Share()); share != nil && (s.Throttled == nil || *share > *s.Throttled) {
+		if share := known(metrics.QuotaOf(b, p, -1, m.Window).Share()); share != nil && (s.Throttled == nil || *share > *s.Throttled) {
 			s.Throttled = share
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 )
@@ -35,7 +35,7 @@ func groups(b *evidence.Bundle) []*group {
 	known := make(map[evidence.SubjectID]*process)
 	byPID := make(map[int]*process)
 	var order []*process
-	for _, id := range reading.Counted(b) {
+	for _, id := range metrics.Counted(b) {
 		p := &process{id: id}
 		known[id] = p
 		byPID[b.Subjects[id].PID] = p

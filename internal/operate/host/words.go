@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Healthy says that nothing was found, and what bounds that.
 func (r *Report) Healthy() string {
 	text := "nothing found"
 	if r.CPUs > 0 && r.CPU.Busy != nil {
-		text += fmt.Sprintf(": the CPUs were busy %s of the time", figure.Percent(*r.CPU.Busy/float64(r.CPUs)))
+		text += fmt.Sprintf(": the CPUs were busy %s of the time", units.Percent(*r.CPU.Busy/float64(r.CPUs)))
 	}
 	var waits []string
 	for _, x := range []struct {
@@ -19,7 +19,7 @@ func (r *Report) Healthy() string {
 		what  string
 	}{{r.Pressure.CPU, "a CPU"}, {r.Pressure.Memory, "memory"}, {r.Pressure.IO, "disks"}} {
 		if x.share != nil {
-			waits = append(waits, fmt.Sprintf("%s %s", x.what, figure.Percent(*x.share)))
+			waits = append(waits, fmt.Sprintf("%s %s", x.what, units.Percent(*x.share)))
 		}
 	}
 	switch {
@@ -36,13 +36,13 @@ func (r *Report) CPULine() (all []string) {
 	if r.CPU.Busy == nil || r.CPUs == 0 {
 		return []string{"not recorded"}
 	}
-	all = append(all, figure.Percent(*r.CPU.Busy/float64(r.CPUs))+" busy")
+	all = append(all, units.Percent(*r.CPU.Busy/float64(r.CPUs))+" busy")
 	for _, x := range []struct {
 		name string
 		of   *float64
 	}{{"programs", r.CPU.User}, {"kernel", r.CPU.System}, {"interrupts", r.CPU.Softirq}, {"idle while a disk was waited for", r.CPU.Iowait}, {"taken by the hypervisor", r.CPU.Steal}} {
 		if x.of != nil {
-			all = append(all, x.name+" "+figure.Percent(*x.of/float64(r.CPUs)))
+			all = append(all, x.name+" "+units.Percent(*x.of/float64(r.CPUs)))
 		}
 	}
 	return all
@@ -55,14 +55,14 @@ func (r *Report) WaitLine() (all []string) {
 		of   *float64
 	}{{"for a CPU", r.Pressure.CPU}, {"for memory", r.Pressure.Memory}, {"for disks", r.Pressure.IO}} {
 		if x.of != nil {
-			all = append(all, x.name+" "+figure.Percent(*x.of)+" of the time")
+			all = append(all, x.name+" "+units.Percent(*x.of)+" of the time")
 		}
 	}
 	if len(all) == 0 {
 		return []string{"not measured by this kernel"}
 	}
 	if v := r.Memory.AvailableBytes; v != nil {
-		all = append(all, figure.Size(*v)+" of memory available")
+		all = append(all, units.Size(*v)+" of memory available")
 	}
 	return all
 }

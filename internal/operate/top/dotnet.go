@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe/dotnet/ipc"
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
@@ -52,10 +52,10 @@ func poolStarved(v View) string {
 		return ""
 	}
 	if rate := v.climb(10 * time.Second); n > cores && rate >= .5 && v.risesFor(10*time.Second) {
-		return fmt.Sprintf("grows by %s/s with CPU at %.0f %%: pool starved", figure.Num(rate), busy)
+		return fmt.Sprintf("grows by %s/s with CPU at %.0f %%: pool starved", units.Num(rate), busy)
 	}
-	if v.lasts(5*time.Second, func(x float64) bool { return x > reading.ManyThreads*cores }) {
-		return fmt.Sprintf("%s × CPUs with CPU at %.0f %%: pool threads block", figure.Num(n/cores), busy)
+	if v.lasts(5*time.Second, func(x float64) bool { return x > metrics.ManyThreads*cores }) {
+		return fmt.Sprintf("%s × CPUs with CPU at %.0f %%: pool threads block", units.Num(n/cores), busy)
 	}
 	return ""
 }

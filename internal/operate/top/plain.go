@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Plain writes a table each interval, for files and pipes, until its context or
@@ -77,7 +77,7 @@ func (l *Line) figure(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
 	}
-	return figure.Of(v, l.Unit)
+	return units.Of(v, l.Unit)
 }
 
 // pad cuts or fills a text to a number of characters.

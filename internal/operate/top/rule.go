@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Rule is how a counter that matters is read.
@@ -71,7 +71,7 @@ func climbing(perSecond float64, over time.Duration, what string) func(View) str
 		if rate < perSecond || !v.risesFor(over) {
 			return ""
 		}
-		return fmt.Sprintf("grows by %s/s: %s", figure.Num(rate), what)
+		return fmt.Sprintf("grows by %s/s: %s", units.Num(rate), what)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/fleet"
 	"github.com/unstall/unstall/internal/operate/fleet/fleettest"
 	"github.com/unstall/unstall/internal/operate/fleet/promql"
-	"github.com/unstall/unstall/internal/operate/watch/metrics"
+	"github.com/unstall/unstall/internal/operate/watch/exporter"
 )
 
 // TestFleet holds that what watchers of eight hosts tell a real store is what unstall fleet asks it for: where
@@ -25,7 +25,7 @@ func TestFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
-	send, err := metrics.RemoteWrite(s.Address+"/api/v1/write", "")
+	send, err := exporter.RemoteWrite(s.Address+"/api/v1/write", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe/all"
@@ -92,7 +92,7 @@ func watching(t *testing.T, opt Options, change func(*Watcher)) (lines func(even
 	}
 	opt.Captures, opt.Probes = 64<<20, all.Probes
 	opt.Resolve = func(ctx context.Context, arg string) (discover.Target, error) {
-		return discover.Resolve(ctx, arg, runtime.Recognisers())
+		return discover.Resolve(ctx, arg, platform.Recognisers())
 	}
 	opt.Diagnose = func(ctx context.Context, path string) (*diagnose.Diagnosis, error) {
 		c, err := capture.Open(path)
@@ -318,7 +318,7 @@ func TestReadOnly(t *testing.T) {
 func watchUntilKilled(dir, pid string) {
 	w, err := New(Options{Targets: []string{pid}, Dir: dir, RingSize: 64 << 20, Captures: 64 << 20, After: time.Second, Log: os.Stdout, Probes: all.Probes,
 		Resolve: func(ctx context.Context, arg string) (discover.Target, error) {
-			return discover.Resolve(ctx, arg, runtime.Recognisers())
+			return discover.Resolve(ctx, arg, platform.Recognisers())
 		}})
 	if err != nil {
 		fmt.Println(err)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/operate/top"
@@ -67,7 +67,7 @@ func (w *Watcher) read(ctx context.Context, s *subject) {
 			points = append(points, w.tally(s, readings)...)
 		}
 		now := w.now()
-		switch of := runtime.Of(s.target.Runtime); {
+		switch of := platform.Of(s.target.Runtime); {
 		case counters == nil && now.Sub(tried) > again && ctx.Err() == nil:
 			tried = now
 			if c := of.Counters; c != nil {

@@ -10,22 +10,22 @@ import (
 	"sync"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/sorting"
-	"github.com/unstall/unstall/internal/operate/watch/metrics"
-	"github.com/unstall/unstall/internal/operate/watch/metrics/names"
+	"github.com/unstall/unstall/internal/operate/watch/exporter"
+	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 
 // State is all there is to tell stores now.
-func (w *Watcher) State() metrics.State {
+func (w *Watcher) State() exporter.State {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := metrics.State{At: w.now(), Runs: make(map[string][]string)}
+	s := exporter.State{At: w.now(), Runs: make(map[string][]string)}
 	host := w.hostName
-	add := func(name, help string, kind metrics.Kind, v float64, labels ...metrics.Label) {
-		s.Samples = append(s.Samples, metrics.Sample{Name: name, Help: help, Kind: kind, Value: v, At: s.At, Labels: metrics.Sort(append(labels, metrics.Label{Name: "host", Value: host}))})
+	add := func(name, help string, kind exporter.Kind, v float64, labels ...exporter.Label) {
+		s.Samples = append(s.Samples, exporter.Sample{Name: name, Help: help, Kind: kind, Value: v, At: s.At, Labels: exporter.Sort(append(labels, exporter.Label{Name: "host", Value: host}))})
 	}
 	all := []*subject{w.host}
 	for _, key := range slices.Sorted(maps.Keys(w.subjects)) {
@@ -35,14 +35,14 @@ func (w *Watcher) State() metrics.State {
 	for _, ev := range w.open {
 		firing[ev.Rule.ID+"\x00"+ev.Subject.Service]++
 	}
-	figures := make(map[string]metrics.Figure)
+	figures := make(map[string]exporter.Figure)
 	for _, x := range all {
-		labels := []metrics.Label{{Name: "host", Value: host}}
+		labels := []exporter.Label{{Name: "host", Value: host}}
 		of := x.told()
 		if !x.Host {
-			labels = append(labels, metrics.Label{Name: "service", Value: x.Service}, metrics.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)})
-			add("unstall_up", "the process is watched", metrics.Gauge, 1, metrics.Label{Name: "service", Value: x.Service}, metrics.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)},
-				metrics.Label{Name: "runtime", Value: cmp.Or(x.target.Runtime, "other")}, metrics.Label{Name: "runtime_version", Value: x.target.Version}, metrics.Label{Name: names.Version, Value: x.release})
+			labels = append(labels, exporter.Label{Name: "service", Value: x.Service}, exporter.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)})
+			add("unstall_up", "the process is watched", exporter.Gauge, 1, exporter.Label{Name: "service", Value: x.Service}, exporter.Label{Name: "pid", Value: strconv.Itoa(x.target.PID)},
+				exporter.Label{Name: "runtime", Value: cmp.Or(x.target.Runtime, "other")}, exporter.Label{Name: "runtime_version", Value: x.target.Version}, exporter.Label{Name: names.Version, Value: x.release})
 		}
 		if !slices.Contains(s.Runs[of], x.Service) {
 			s.Runs[of] = append(s.Runs[of], x.Service)
@@ -52,12 +52,12 @@ func (w *Watcher) State() metrics.State {
 			if !ok || s.At.Sub(x.tally.At) > stale {
 				continue
 			}
-			s.Samples = append(s.Samples, metrics.Of(one, v, x.tally.At, labels...))
+			s.Samples = append(s.Samples, exporter.Of(one, v, x.tally.At, labels...))
 			if now := x.tally.Newest(one.ID); now == now {
 				key := of + "\x00" + x.Service + "\x00" + one.ID
 				// Of several processes of a name the largest one counts, where there is one item only.
 				if was, twice := figures[key]; !twice || now > was.Value {
-					figures[key] = metrics.Figure{Runtime: of, Service: x.Service, Series: one.ID, Value: now, At: x.tally.At}
+					figures[key] = exporter.Figure{Runtime: of, Service: x.Service, Series: one.ID, Value: now, At: x.tally.At}
 				}
 			}
 		}
@@ -71,25 +71,25 @@ func (w *Watcher) State() metrics.State {
 			if _, has := x.tally.Value[r.Series]; !has {
 				continue
 			}
-			labels := []metrics.Label{{Name: "service", Value: x.Service}, {Name: "rule", Value: r.ID}, {Name: "severity", Value: r.Severity}}
+			labels := []exporter.Label{{Name: "service", Value: x.Service}, {Name: "rule", Value: r.ID}, {Name: "severity", Value: r.Severity}}
 			key := r.ID + "\x00" + x.Service
 			if n, told := firing[key]; !told || n >= 0 {
-				add("unstall_alarm", "processes of a service of which a rule holds", metrics.Gauge, n, labels...)
+				add("unstall_alarm", "processes of a service of which a rule holds", exporter.Gauge, n, labels...)
 				firing[key] = -1 // once for each service
 			}
 			if bound, ok := w.bounds[key]; ok {
-				s.Bounds = append(s.Bounds, metrics.Bound{Runtime: x.told(), Service: x.Service, Rule: r.ID, Value: bound})
+				s.Bounds = append(s.Bounds, exporter.Bound{Runtime: x.told(), Service: x.Service, Rule: r.ID, Value: bound})
 			}
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.fired)) {
-		add("unstall_alarms_total", "how often a rule was set off", metrics.Counter, float64(w.fired[id]), metrics.Label{Name: "rule", Value: id})
+		add("unstall_alarms_total", "how often a rule was set off", exporter.Counter, float64(w.fired[id]), exporter.Label{Name: "rule", Value: id})
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.found.Seconds), func(a, b Where) int {
 		return cmp.Or(a.compare(b.Release), cmp.Compare(a.Mechanism, b.Mechanism))
 	}) {
-		add(names.SlowSeconds, "time of slow requests by what it went to, of what was diagnosed", metrics.Counter, w.found.Seconds[k],
-			append(k.labels(), metrics.Label{Name: names.Mechanism, Value: k.Mechanism})...)
+		add(names.SlowSeconds, "time of slow requests by what it went to, of what was diagnosed", exporter.Counter, w.found.Seconds[k],
+			append(k.labels(), exporter.Label{Name: names.Mechanism, Value: k.Mechanism})...)
 	}
 	counted := make(map[Release]bool) // from the first moment on: a store sees how much a counter grows only from its first value
 	for k := range w.found.Requests {
@@ -99,34 +99,34 @@ func (w *Watcher) State() metrics.State {
 		counted[x.is()] = true
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(counted), Release.compare) {
-		add(names.Requests, "requests of what was diagnosed", metrics.Counter, w.found.Requests[k], k.labels()...)
-		add(names.SlowRequests, "slow requests of what was diagnosed", metrics.Counter, w.found.Slow[k], k.labels()...)
+		add(names.Requests, "requests of what was diagnosed", exporter.Counter, w.found.Requests[k], k.labels()...)
+		add(names.SlowRequests, "slow requests of what was diagnosed", exporter.Counter, w.found.Slow[k], k.labels()...)
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.found.Causes), func(a, b Blamed) int {
 		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Cause, b.Cause))
 	}) {
-		add(names.CauseSeconds, "time of slow requests that a cause accounts for, of what was diagnosed; causes overlap", metrics.Counter, w.found.Causes[k],
-			metrics.Label{Name: names.Service, Value: k.Service}, metrics.Label{Name: names.Cause, Value: k.Cause})
+		add(names.CauseSeconds, "time of slow requests that a cause accounts for, of what was diagnosed; causes overlap", exporter.Counter, w.found.Causes[k],
+			exporter.Label{Name: names.Service, Value: k.Service}, exporter.Label{Name: names.Cause, Value: k.Cause})
 	}
-	add(names.Time, "the clock of the host, seconds since 1970", metrics.Gauge, float64(s.At.UnixMilli())/1e3)
-	add(names.Start, "when the watch began, seconds since 1970", metrics.Gauge, float64(w.began.UnixMilli())/1e3)
+	add(names.Time, "the clock of the host, seconds since 1970", exporter.Gauge, float64(s.At.UnixMilli())/1e3)
+	add(names.Start, "when the watch began, seconds since 1970", exporter.Gauge, float64(w.began.UnixMilli())/1e3)
 	for _, service := range slices.Sorted(maps.Keys(w.found.known)) {
 		for _, cause := range slices.Sorted(maps.Keys(w.found.known[service])) {
 			v := 0.
 			if w.found.Verdicts[service][cause] {
 				v = 1
 			}
-			add(names.Verdict, "1: the newest diagnosis of the service supports the cause", metrics.Gauge, v, metrics.Label{Name: "service", Value: service}, metrics.Label{Name: "cause", Value: cause})
+			add(names.Verdict, "1: the newest diagnosis of the service supports the cause", exporter.Gauge, v, exporter.Label{Name: "service", Value: service}, exporter.Label{Name: "cause", Value: cause})
 		}
 	}
 	for _, p := range w.pushers {
 		lost, sent, waiting := p.Lost()
-		store := metrics.Label{Name: "store", Value: p.Name}
-		add("unstall_push_lost_points_total", "points that a store did not take in time", metrics.Counter, float64(lost), store)
-		add("unstall_push_sent_points_total", "points that a store took", metrics.Counter, float64(sent), store)
-		add("unstall_push_waiting_points", "points that wait for a store", metrics.Gauge, float64(waiting), store)
+		store := exporter.Label{Name: "store", Value: p.Name}
+		add("unstall_push_lost_points_total", "points that a store did not take in time", exporter.Counter, float64(lost), store)
+		add("unstall_push_sent_points_total", "points that a store took", exporter.Counter, float64(sent), store)
+		add("unstall_push_waiting_points", "points that wait for a store", exporter.Gauge, float64(waiting), store)
 	}
-	sorting.By(s.Samples, func(a, b metrics.Sample) int { return cmp.Compare(a.Full(), b.Full()) })
+	sorting.By(s.Samples, func(a, b exporter.Sample) int { return cmp.Compare(a.Full(), b.Full()) })
 	return s
 }
 
@@ -134,10 +134,10 @@ func (r Release) compare(o Release) int {
 	return cmp.Or(cmp.Compare(r.Service, o.Service), cmp.Compare(r.Version, o.Version))
 }
 
-func (r Release) labels() []metrics.Label {
-	of := []metrics.Label{{Name: names.Service, Value: r.Service}}
+func (r Release) labels() []exporter.Label {
+	of := []exporter.Label{{Name: names.Service, Value: r.Service}}
 	if r.Version != "" {
-		of = append(of, metrics.Label{Name: names.Version, Value: r.Version})
+		of = append(of, exporter.Label{Name: names.Version, Value: r.Version})
 	}
 	return of
 }
@@ -150,7 +150,7 @@ func (s *subject) told() string {
 	switch {
 	case s.Host:
 		return "host"
-	case runtime.Of(s.target.Runtime).Counters != nil: // there are items of its own figures
+	case platform.Of(s.target.Runtime).Counters != nil: // there are items of its own figures
 		return s.target.Runtime
 	}
 	return "process"
@@ -159,7 +159,7 @@ func (s *subject) told() string {
 // serve tells stores what there is: those that ask, and those that are sent it.
 func (w *Watcher) serve(ctx context.Context, all *sync.WaitGroup) {
 	for _, s := range w.opt.Stores {
-		p := metrics.NewPusher(s, w.said, w.over)
+		p := exporter.NewPusher(s, w.said, w.over)
 		w.mu.Lock()
 		w.pushers = append(w.pushers, p)
 		w.mu.Unlock()

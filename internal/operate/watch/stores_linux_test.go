@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/internal/operate/watch/exporter"
 	"github.com/unstall/unstall/internal/operate/watch/generate"
-	"github.com/unstall/unstall/internal/operate/watch/metrics"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
@@ -137,9 +137,9 @@ func TestStores(t *testing.T) {
 	server(t, "http://"+prom+"/-/ready", prometheus, "--config.file="+config, "--storage.tsdb.path="+dir+"/prom", "--web.listen-address="+prom, "--web.enable-remote-write-receiver")
 	server(t, "http://"+vm+"/health", victoria, "-storageDataPath="+dir+"/vm", "-httpListenAddr="+vm)
 
-	var stores []metrics.Store
+	var stores []exporter.Store
 	for _, address := range []string{"http://" + vm + "/api/v1/write", "http://" + prom + "/api/v1/write"} {
-		s, err := metrics.RemoteWrite(address, "")
+		s, err := exporter.RemoteWrite(address, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
@@ -201,11 +201,11 @@ func inWords(day string, all []Service) string {
 			fresh = append(fresh, s.Service+" "+c)
 		}
 	}
-	text := fmt.Sprintf("%s: %s, %s of slow requests in %s", day, figure.Plural(alarms, "alarm"), figure.Of(slow, "s"), figure.Plural(len(all), "service"))
+	text := fmt.Sprintf("%s: %s, %s of slow requests in %s", day, units.Plural(alarms, "alarm"), units.Of(slow, "s"), units.Plural(len(all), "service"))
 	if len(all) > 0 && all[0].SlowS > 0 {
 		text += ", most of it in " + all[0].Service
 		if b := all[0].BeforeS; b != nil {
-			text += fmt.Sprintf(" (%s the day before)", figure.Of(*b, "s"))
+			text += fmt.Sprintf(" (%s the day before)", units.Of(*b, "s"))
 		}
 	}
 	if len(fresh) > 0 {

@@ -23,11 +23,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/operate/watch/metrics"
+	"github.com/unstall/unstall/internal/operate/watch/exporter"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 	"github.com/unstall/unstall/internal/operate/watch/sample"
 )
@@ -46,7 +46,7 @@ type Options struct {
 	Sample   time.Duration // how often a minute of the ring is diagnosed when nothing is wrong; 0: never
 	Quiet    time.Duration // after a capture of a target, how long until the next
 
-	Stores   []metrics.Store // that are sent what is watched
+	Stores   []exporter.Store // that are sent what is watched
 	PushEach time.Duration
 	Metrics  string // address at which Prometheus is answered, "" none
 
@@ -83,7 +83,7 @@ type Watcher struct {
 	trouble  map[string]bool       // what was said and still is so
 	found    Attribution
 	day      summary
-	pushers  []*metrics.Pusher
+	pushers  []*exporter.Pusher
 	bounds   map[string]float64 // of rules that know what is usual, by rule and service
 	hostName string
 	began    time.Time
@@ -151,7 +151,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	w.begin(ctx, &all)
 	w.serve(ctx, &all)
 	if w.opt.Metrics != "" {
-		at, done, err := metrics.Serve(w.opt.Metrics, w.State)
+		at, done, err := exporter.Serve(w.opt.Metrics, w.State)
 		if err != nil {
 			return fmt.Errorf("--metrics %s: %w: give another address", w.opt.Metrics, errors.Unwrap(errors.Unwrap(err)))
 		}
@@ -301,7 +301,7 @@ func (w *Watcher) take(ctx context.Context, all *sync.WaitGroup, targets []disco
 		if !t.Start.IsZero() {
 			born = t.Start.UnixNano()
 		}
-		s := &subject{Subject: rule.Subject{Key: key, Service: serviceOf(t)}, target: t, release: t.Release(runtime.Of(t.Runtime).Built), alarms: make(chan alarm, 4)}
+		s := &subject{Subject: rule.Subject{Key: key, Service: serviceOf(t)}, target: t, release: t.Release(platform.Of(t.Runtime).Built), alarms: make(chan alarm, 4)}
 		s.tally = sample.NewTally(born, coresOf(t))
 		s.requests.slo = w.opt.SLO
 		of, stop := context.WithCancel(ctx)
@@ -322,7 +322,7 @@ func serviceOf(t discover.Target) string {
 	if name == "" && t.URL != nil {
 		name = t.URL.Host
 	}
-	if t.Main != "" && slices.Contains(runtime.Launchers(), t.Name) {
+	if t.Main != "" && slices.Contains(platform.Launchers(), t.Name) {
 		name = t.Main
 	}
 	return cmp.Or(name, t.Arg)

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/internal/operate/watch/metrics"
+	"github.com/unstall/unstall/internal/operate/watch/exporter"
 )
 
 // nobody is whom PostgreSQL runs as: root it refuses.
@@ -98,7 +98,7 @@ func TestZabbix(t *testing.T) {
 		must(text.String())
 	}
 	child := service(t, fmt.Sprintf("items%d", os.Getpid()%10000))
-	key := metrics.ZabbixItem(metrics.ZabbixKey("go"), filepath.Base(child.Path), "proc/threads")
+	key := exporter.ZabbixItem(exporter.ZabbixKey("go"), filepath.Base(child.Path), "proc/threads")
 	must("update hosts set status = 1;" + // those that come with it are watched by nobody here
 		"insert into hosts (hostid, host, name, status, description) values (99001, 'web1', 'web1', 0, '');" +
 		"insert into items (itemid, type, hostid, name, key_, delay, value_type, params, description, posts, headers) values (99001, 2, 99001, 'threads', '" + key + "', '0', 0, '', '', '', '');" +
@@ -120,11 +120,11 @@ func TestZabbix(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = server.Process.Signal(syscall.SIGTERM); _ = server.Wait() })
 
-	store, err := metrics.Zabbix("127.0.0.1:"+trapper, "web1")
+	store, err := exporter.Zabbix("127.0.0.1:"+trapper, "web1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, stop := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules(t, "- {id: any, title: it is there, series: proc/threads, above: 1000}\n"), Dir: dir + "/watch", After: time.Second, Stores: []metrics.Store{store}, PushEach: time.Second}, nil)
+	_, stop := watching(t, Options{Targets: []string{fmt.Sprint(child.Process.Pid)}, Rules: rules(t, "- {id: any, title: it is there, series: proc/threads, above: 1000}\n"), Dir: dir + "/watch", After: time.Second, Stores: []exporter.Store{store}, PushEach: time.Second}, nil)
 	defer stop()
 	until(t, 60*time.Second, "figures arrive", func() bool {
 		n, _ := sql("select count(*) from history where itemid = 99001")

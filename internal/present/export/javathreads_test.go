@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
@@ -24,7 +24,7 @@ func TestJavaStacks(t *testing.T) {
 		}
 		s := &Source{Bundle: b}
 		var says []string
-		of := threads.Of(b, runtime.Stacks())
+		of := threads.Of(b, platform.Stacks())
 		for _, l := range of.Looks(0) {
 			says = append(says, l.View.Pool+" "+l.View.Doing()+" "+l.View.Owner)
 		}

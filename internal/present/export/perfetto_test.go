@@ -412,7 +412,7 @@ func TestPerfetto(t *testing.T) {
 
 // A quota's stops are in counters, not in intervals, and not only around requests.
 func TestThrottled(t *testing.T) {
-	const dir = "../../diagnose/cause/testdata/linux.cpu-throttled/sick/"
+	const dir = "../../diagnose/check/testdata/linux.cpu-throttled/sick/"
 	s := read(t, Options{}, dir+"access.log.gz", dir+"procfs.txtar.gz", dir+"trace.out.gz")
 	want := 0
 	for _, x := range s.Bundle.Series {

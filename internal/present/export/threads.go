@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
@@ -21,7 +21,7 @@ var missingThreads = &Missing{"no stack of a thread", "unstall record TARGET rec
 // (https://github.com/dotnet/diagnostics/blob/main/src/Tools/dotnet-stack/ReportCommand.cs),
 // and of a JVM as jstack does, of each process the newest; a line before it says which.
 func stacks(s *Source, _ string) (Writer, error) {
-	t := threads.Of(s.Bundle, runtime.Stacks())
+	t := threads.Of(s.Bundle, platform.Stacks())
 	subjects := t.Subjects()
 	if len(subjects) == 0 {
 		return nil, missingThreads
@@ -34,7 +34,7 @@ func stacks(s *Source, _ string) (Writer, error) {
 			}
 			bursts := t.Bursts(id)
 			for _, l := range bursts[len(bursts)-1] {
-				if print, ok := printers[runtime.Of(s.Bundle.Subjects[id].Runtime).Dump]; ok {
+				if print, ok := printers[platform.Of(s.Bundle.Subjects[id].Runtime).Dump]; ok {
 					print(s, out, &l)
 				}
 			}
@@ -98,7 +98,7 @@ func (s *Source) javaThread(out *bufio.Writer, l *threads.Look) {
 // threadProfile is how often threads were seen where, in all looks; what each did is
 // the label class.
 func (s *Source) threadProfile() (*profile.Profile, error) {
-	t := threads.Of(s.Bundle, runtime.Stacks())
+	t := threads.Of(s.Bundle, platform.Stacks())
 	subjects := t.Subjects()
 	if len(subjects) == 0 {
 		return nil, missingThreads
@@ -131,7 +131,7 @@ func (s *Source) looked(id evidence.SubjectID, a evidence.ArtifactID) taken {
 
 // threads writes how often the threads of each process were seen where.
 func (f *scope) threads() {
-	t := threads.Of(f.s.Bundle, runtime.Stacks())
+	t := threads.Of(f.s.Bundle, platform.Stacks())
 	for _, id := range t.Subjects() {
 		f.sampled("threads seen, "+f.s.subject(id), "none", func(yield func([]int, int64)) {
 			for _, l := range t.Looks(id) {

@@ -86,7 +86,7 @@ func TestThreads(t *testing.T) {
 // and the method to change come first, thread count, CPU, queue and latency are on
 // one time line, and nobody is told of goroutines.
 func TestStarved(t *testing.T) {
-	const folder = "../../diagnose/cause/testdata/dotnet.threadpool-starvation/sick"
+	const folder = "../../diagnose/check/testdata/dotnet.threadpool-starvation/sick"
 	files, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)

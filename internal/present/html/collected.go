@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 	"github.com/unstall/unstall/internal/present/html/template"
@@ -49,7 +49,7 @@ func collected(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int) *coll
 	if c.Name != "" {
 		from = append(from, c.Name)
 	}
-	from = append(from, "from "+path.Base(c.Source), "over "+figure.Time(c.Watched*1e9))
+	from = append(from, "from "+path.Base(c.Source), "over "+units.Time(c.Watched*1e9))
 	v.How = sentence.Capital(strings.Join(from, ", ")) + "."
 	v.figures(t)
 	v.pauses(c)
@@ -87,11 +87,11 @@ func (v *collectedView) figures(t *timeline.Timeline) {
 		for _, ns := range c.Pauses {
 			total += ns
 		}
-		put("Pauses", figure.Count(n), figure.Time(float64(total))+" in all")
-		put("Longest pause", figure.Time(float64(c.Pauses[n-1])), "")
+		put("Pauses", units.Count(n), units.Time(float64(total))+" in all")
+		put("Longest pause", units.Time(float64(c.Pauses[n-1])), "")
 	}
 	if c.WorstOf > 0 && known(c.Stopped) && c.WorstShare > 2*c.Stopped {
-		put("Worst "+figure.Time(float64(c.WorstOf)), figure.Percent(c.WorstShare)+" paused", "from "+moment(t, c.Worst))
+		put("Worst "+units.Time(float64(c.WorstOf)), units.Percent(c.WorstShare)+" paused", "from "+moment(t, c.Worst))
 	}
 	for _, x := range []struct {
 		title string
@@ -99,7 +99,7 @@ func (v *collectedView) figures(t *timeline.Timeline) {
 		unit  string
 	}{{"Allocation rate", c.Alloc, "bytes/s"}, {"Promotion rate", c.Promoted, "bytes/s"}, {"Live heap", c.Live, "bytes"}, {"Heap goal", c.Goal, "bytes"}, {"Heap limit", c.Capacity, "bytes"}} {
 		if known(x.value) && x.value > 0 {
-			put(x.title, figure.Of(x.value, x.unit), "")
+			put(x.title, units.Of(x.value, x.unit), "")
 		}
 	}
 }
@@ -109,7 +109,7 @@ func moment(t *timeline.Timeline, at int64) string {
 	if t.Anchored {
 		return time.Unix(0, at).UTC().Format("2006-01-02 15:04:05") + " UTC"
 	}
-	return figure.Time(float64(at-t.From)) + " in"
+	return units.Time(float64(at-t.From)) + " in"
 }
 
 // often is how often something comes, in the unit of time people would count it by.
@@ -118,11 +118,11 @@ func often(perSecond float64) string {
 	case perSecond == 0:
 		return "none"
 	case perSecond >= .1:
-		return figure.Num(perSecond) + " per second"
+		return units.Num(perSecond) + " per second"
 	case perSecond*60 >= 1:
-		return figure.Num(perSecond*60) + " per minute"
+		return units.Num(perSecond*60) + " per minute"
 	}
-	return figure.Num(perSecond*3600) + " per hour"
+	return units.Num(perSecond*3600) + " per hour"
 }
 
 // throughput is the share of the time in which the program was not paused: with as many
@@ -132,11 +132,11 @@ func throughput(stopped float64) string {
 	case stopped == 0:
 		return "100 %"
 	case p < 99:
-		return figure.Percent(1 - stopped)
+		return units.Percent(1 - stopped)
 	case p < 99.99:
-		return figure.Fixed(p, 2) + " %"
+		return units.Fixed(p, 2) + " %"
 	case p < 99.999:
-		return figure.Fixed(p, 3) + " %"
+		return units.Fixed(p, 3) + " %"
 	}
 	return "> 99.999 %"
 }
@@ -151,11 +151,11 @@ var quantiles = []struct {
 func (v *collectedView) pauses(c *timeline.Collected) {
 	for _, x := range quantiles {
 		if len(c.Pauses) >= x.least && len(c.Pauses) > 1 {
-			v.Quantiles = append(v.Quantiles, figureView{Title: x.title, Text: figure.Time(float64(stats.Quantile(c.Pauses, x.q)))})
+			v.Quantiles = append(v.Quantiles, figureView{Title: x.title, Text: units.Time(float64(stats.Quantile(c.Pauses, x.q)))})
 		}
 	}
 	if n := len(c.Pauses); n > 1 {
-		v.Quantiles = append(v.Quantiles, figureView{Title: "longest", Text: figure.Time(float64(c.Pauses[n-1]))})
+		v.Quantiles = append(v.Quantiles, figureView{Title: "longest", Text: units.Time(float64(c.Pauses[n-1]))})
 	}
 	v.histogram(c.Pauses)
 }
@@ -172,12 +172,12 @@ func byName(title, of string, rows []timeline.Pauses, c *timeline.Collected) pau
 	}
 	all = max(all, these) // .NET counts more of a collection than that the world stood still
 	for _, r := range rows {
-		row := pausesRow{Name: r.Name, Count: figure.Count(r.Count), Total: figure.Time(float64(r.Total)), Mean: figure.Time(float64(r.Mean)), Worst: figure.Time(float64(r.Worst))}
+		row := pausesRow{Name: r.Name, Count: units.Count(r.Count), Total: units.Time(float64(r.Total)), Mean: units.Time(float64(r.Mean)), Worst: units.Time(float64(r.Worst))}
 		if all > 0 {
-			row.Share = figure.Percent(float64(r.Total) / float64(all))
+			row.Share = units.Percent(float64(r.Total) / float64(all))
 		}
 		if r.P99 > 0 {
-			row.P99, v.Quantile = figure.Time(float64(r.P99)), true
+			row.P99, v.Quantile = units.Time(float64(r.P99)), true
 		}
 		v.Rows = append(v.Rows, row)
 	}
@@ -222,14 +222,14 @@ func (v *collectedView) histogram(pauses []int64) {
 			if said.Len() > 0 {
 				said.WriteString(", ")
 			}
-			fmt.Fprintf(&said, "%s of %s to %s", figure.Count(n), figure.Time(float64(edges[i])), figure.Time(float64(edges[i+1])))
+			fmt.Fprintf(&said, "%s of %s to %s", units.Count(n), units.Time(float64(edges[i])), units.Time(float64(edges[i+1])))
 		}
 	}
 	fmt.Fprintf(&out, `<line class="axis" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, histogramLeft, histogramWidth-histogramRight, bottom, bottom)
 	every := 1 + (len(edges)-1)/9
 	for i, e := range edges {
 		if i%every == 0 {
-			fmt.Fprintf(&out, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, histogramLeft+float64(i)*width, bottom+15, template.HTMLEscapeString(figure.Time(float64(e))))
+			fmt.Fprintf(&out, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, histogramLeft+float64(i)*width, bottom+15, template.HTMLEscapeString(units.Time(float64(e))))
 		}
 	}
 	fmt.Fprintf(&out, `<text x="%d" y="%d" text-anchor="middle">pause</text>`, histogramWidth/2, histogramHeight-3)
@@ -241,11 +241,11 @@ func (v *collectedView) histogram(pauses []int64) {
 func brief(n int) string {
 	switch {
 	case n >= 1e6:
-		return figure.Num(float64(n)/1e6) + " M"
+		return units.Num(float64(n)/1e6) + " M"
 	case n >= 1e4:
-		return figure.Fixed(float64(n)/1e3, 0) + " k"
+		return units.Fixed(float64(n)/1e3, 0) + " k"
 	}
-	return figure.Count(n)
+	return units.Count(n)
 }
 
 // steps are 1, 2 and 5 times the powers of ten that hold a range, two at least.

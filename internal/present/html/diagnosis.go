@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause"
-	"github.com/unstall/unstall/internal/diagnose/cause/all"
+	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/all"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
@@ -186,10 +186,10 @@ func (v *diagnosisView) about(d *diagnose.Diagnosis, t *timeline.Timeline) {
 			v.Routes = append(v.Routes, routeView{d.Routes[i].Route, t != nil && (!v.Several || d.Routes[i].Subject == t.Subject), row})
 		}
 		if r := d.Requests; r != nil {
-			v.RoutesOf = "All " + figure.Plural(r.Count, "request") + " in " + path.Base(r.Source) + "."
+			v.RoutesOf = "All " + units.Plural(r.Count, "request") + " in " + path.Base(r.Source) + "."
 		}
 		if left := len(d.Routes) + d.RoutesLeft - len(v.Routes); left > 0 {
-			v.RoutesLeft = figure.Count(left)
+			v.RoutesLeft = units.Count(left)
 		}
 	}
 	for _, l := range sentence.Loads(d) {
@@ -263,19 +263,19 @@ func explained(id string) (how []string, least string) {
 }
 
 func prediction(p diagnose.Prediction) predictionView {
-	v := predictionView{Metric: p.Metric, Now: of(p.Now, p.Unit), Then: of(p.Then, p.Unit), Change: figure.Change(p.Now, p.Then, nil, nil, p.Unit)}
+	v := predictionView{Metric: p.Metric, Now: of(p.Now, p.Unit), Then: of(p.Then, p.Unit), Change: units.Change(p.Now, p.Then, nil, nil, p.Unit)}
 	if p.Low != nil && p.High != nil {
-		factor, unit := figure.Scale(p.Unit, max(math.Abs(*p.Low), math.Abs(*p.High)))
-		v.Range = figure.Range(p.Low, p.High, factor, unit)
+		factor, unit := units.Scale(p.Unit, max(math.Abs(*p.Low), math.Abs(*p.High)))
+		v.Range = units.Range(p.Low, p.High, factor, unit)
 	}
 	return v
 }
 
 func of(v *float64, unit string) string {
 	if v == nil {
-		return figure.Unknown
+		return units.Unknown
 	}
-	return figure.Of(*v, unit)
+	return units.Of(*v, unit)
 }
 
 // change is the first fix of a cause that says what to do, nil if none does.
@@ -323,7 +323,7 @@ func (v *diagnosisView) rest(d *diagnose.Diagnosis) {
 	for _, w := range d.Warnings {
 		x := warningView{Text: w.Text, Origin: w.Origin}
 		if w.Count > 1 {
-			x.Count = figure.Count(w.Count)
+			x.Count = units.Count(w.Count)
 		}
 		v.Warnings = append(v.Warnings, x)
 	}
@@ -353,7 +353,7 @@ func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
 			lost += c.Lost
 		}
 		if lost > 0 {
-			x.Lost = figure.Count(lost)
+			x.Lost = units.Count(lost)
 		}
 		v.Coverage = append(v.Coverage, x)
 	}
@@ -364,7 +364,7 @@ func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
 func onGoroutines(d *diagnose.Diagnosis, subject string) bool {
 	for _, t := range d.Targets {
 		if t.ID == subject {
-			return runtime.Of(t.Runtime).Lane == runtime.Go.Lane
+			return platform.Of(t.Runtime).Lane == platform.Go.Lane
 		}
 	}
 	return true
@@ -384,7 +384,7 @@ func watched(all []diagnose.Coverage) string {
 		return "at an unknown time"
 	}
 	if len(spans) == 0 {
-		return sentence.Window(diagnose.Window{Duration: cause.Number(longest)})
+		return sentence.Window(diagnose.Window{Duration: check.Number(longest)})
 	}
 	sorting.By(spans, func(a, b diagnose.Coverage) int { return a.From.Compare(*b.From) })
 	from, until := *spans[0].From, *spans[0].Until
@@ -401,10 +401,10 @@ func watched(all []diagnose.Coverage) string {
 	total += until.Sub(begin)
 	s := sentence.Window(diagnose.Window{Start: &from, End: &until})
 	if total > 0 {
-		s += ", " + figure.Time(float64(total))
+		s += ", " + units.Time(float64(total))
 	}
 	if pieces > 1 {
-		s += " in " + figure.Count(pieces) + " pieces"
+		s += " in " + units.Count(pieces) + " pieces"
 	}
 	return s
 }

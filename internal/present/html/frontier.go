@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/present/html/template"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
@@ -59,7 +59,7 @@ func frontier(f *model.Frontier, rows ...model.Row) *frontierView {
 			case c.Unit == "bytes":
 				cell.Text = sentence.Cell(f, i, k) // in one unit
 			default:
-				cell.Text = figure.Of(e.Value, c.Unit)
+				cell.Text = units.Of(e.Value, c.Unit)
 			}
 			view.Cells = append(view.Cells, cell)
 		}
@@ -143,7 +143,7 @@ func (c *chart) words(values []model.Estimate) string {
 	var all []string
 	for _, k := range append([]int{0}, c.drawn...) {
 		if values[k].Known() {
-			all = append(all, c.f.Columns[k].Title+" "+figure.Of(values[k].Value, c.f.Columns[k].Unit))
+			all = append(all, c.f.Columns[k].Title+" "+units.Of(values[k].Value, c.f.Columns[k].Unit))
 		}
 	}
 	return strings.Join(all, ", ")
@@ -211,7 +211,7 @@ func (c *chart) axes() {
 			if n > 0 {
 				x, anchor = plotRight+6, "start"
 			}
-			c.text(x, at+4, anchor, "tick", figure.Num(most*float64(i)/steps))
+			c.text(x, at+4, anchor, "tick", units.Num(most*float64(i)/steps))
 		}
 	}
 	below := c.f.Columns[0]
@@ -219,7 +219,7 @@ func (c *chart) axes() {
 	for k := math.Ceil(c.low); k <= c.high; k += every {
 		at := c.x(math.Exp2(k))
 		c.printf(`<line class="axis" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`, at, at, plotBottom, plotBottom+4)
-		c.text(at, plotBottom+17, "middle", "tick", figure.Of(math.Exp2(k), below.Unit))
+		c.text(at, plotBottom+17, "middle", "tick", units.Of(math.Exp2(k), below.Unit))
 	}
 	c.text(chartLeft+plotWidth/2, chartHeight-6, "middle", "tick", below.Title)
 	for n, k := range c.drawn {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 
@@ -81,10 +81,10 @@ func facts(all []model.Fact) (views []factView) {
 func nowAndThen(effects []model.Effect) (all []predictionView) {
 	for _, e := range effects {
 		now, then, low, high := known(e.Now.Value), known(e.Then.Value), known(e.Then.Low), known(e.Then.High)
-		v := predictionView{Metric: e.Title, Now: of(now, e.Unit), Then: of(then, e.Unit), Change: figure.Change(now, then, nil, nil, e.Unit)}
+		v := predictionView{Metric: e.Title, Now: of(now, e.Unit), Then: of(then, e.Unit), Change: units.Change(now, then, nil, nil, e.Unit)}
 		if low != nil && high != nil {
-			factor, unit := figure.Scale(e.Unit, *high)
-			v.Range = figure.Range(low, high, factor, unit)
+			factor, unit := units.Scale(e.Unit, *high)
+			v.Range = units.Range(low, high, factor, unit)
 		}
 		all = append(all, v)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/model"
 	"github.com/unstall/unstall/internal/analyze/model/goheap"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 )
 
 // asked is a prediction of two settings for a service of much garbage, and of what
@@ -18,7 +18,7 @@ func asked(t testing.TB) Predicted {
 	for range 80 {
 		h.Cycles = append(h.Cycles, goheap.Cycle{Mark: .048, Assist: .0273, Background: .0257, Idle: .0072, Before: 100 * mib, After: 117.4 * mib, Marked: 58.4 * mib, Goal: 118 * mib, Alloc: 497 * mib})
 	}
-	wanted, err := model.ParseSets(runtime.Models(), []string{"GOMEMLIMIT=300MiB"})
+	wanted, err := model.ParseSets(platform.Models(), []string{"GOMEMLIMIT=300MiB"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/present/html/template"
 	"github.com/unstall/unstall/internal/present/sentence"
@@ -97,7 +97,7 @@ func stacksOf(s *threads.Summary, named []string) stacksView {
 	v := stacksView{Says: says(s)}
 	for k := range s.Groups {
 		if k == mostGroups {
-			v.Rest = fmt.Sprintf("Groups not shown: %s.", figure.Count(len(s.Groups)-k))
+			v.Rest = fmt.Sprintf("Groups not shown: %s.", units.Count(len(s.Groups)-k))
 			break
 		}
 		v.Groups = append(v.Groups, c.group(s, &s.Groups[k]))
@@ -109,7 +109,7 @@ func stacksOf(s *threads.Summary, named []string) stacksView {
 
 // says is the moment in one sentence.
 func says(s *threads.Summary) string {
-	text := figure.Plural(s.Threads, "thread")
+	text := units.Plural(s.Threads, "thread")
 	if s.At != 0 {
 		text += " at " + time.Unix(0, s.At).UTC().Format("15:04:05.000") + " UTC"
 	}
@@ -118,7 +118,7 @@ func says(s *threads.Summary) string {
 		if pool == "the pool" {
 			pool = "the runtime's pool"
 		}
-		text += fmt.Sprintf(", %s of %s: %s", figure.Count(s.Pool), pool, sentence.Working(s))
+		text += fmt.Sprintf(", %s of %s: %s", units.Count(s.Pool), pool, sentence.Working(s))
 	}
 	return text + ". Threads that do the same are one row; open it for the stack, innermost frame first."
 }
@@ -146,7 +146,7 @@ func (c *culprit) guilty(g *threads.Group) bool {
 }
 
 func (c *culprit) group(s *threads.Summary, g *threads.Group) groupView {
-	v := groupView{Count: figure.Count(g.Count), Bar: hundredths(float64(g.Count) / float64(max(s.Threads, 1))), Doing: g.View.Doing(), Who: g.Who(s), Tone: tone(g.View)}
+	v := groupView{Count: units.Count(g.Count), Bar: hundredths(float64(g.Count) / float64(max(s.Threads, 1))), Doing: g.View.Doing(), Who: g.Who(s), Tone: tone(g.View)}
 	if g.View.State != evidence.Idle {
 		v.Owner = g.View.Owner
 	}
@@ -220,12 +220,12 @@ func lanes(g *threads.Group) string {
 			s = "thread " + names[0]
 		}
 		if n := len(g.Lanes) - len(names); n > 0 {
-			s += fmt.Sprintf(" and %s more", figure.Count(n))
+			s += fmt.Sprintf(" and %s more", units.Count(n))
 		}
 		text = append(text, s)
 	}
 	if g.Seen > g.Count {
-		text = append(text, fmt.Sprintf("seen %s times in all samples", figure.Count(g.Seen)))
+		text = append(text, fmt.Sprintf("seen %s times in all samples", units.Count(g.Seen)))
 	}
 	return strings.Join(text, "; ")
 }
@@ -239,7 +239,7 @@ func (c *culprit) nodes(of *threads.Node, all int, left *int) (out []*nodeView, 
 			continue
 		}
 		*left--
-		v := &nodeView{Count: figure.Count(n.Count), Bar: hundredths(float64(n.Count) / float64(max(all, 1)))}
+		v := &nodeView{Count: units.Count(n.Count), Bar: hundredths(float64(n.Count) / float64(max(all, 1)))}
 		label := len(n.Frames) - 1
 		for i, f := range n.Frames {
 			x := frameView{Text: f}
@@ -250,7 +250,7 @@ func (c *culprit) nodes(of *threads.Node, all int, left *int) (out []*nodeView, 
 		}
 		v.Label = n.Frames[label]
 		if k := len(n.Frames); k > 1 {
-			v.All = fmt.Sprintf("all %s frames", figure.Count(k))
+			v.All = fmt.Sprintf("all %s frames", units.Count(k))
 		}
 		if len(n.Lanes) > 0 {
 			v.Ends = n.View.Doing()

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
@@ -53,9 +53,9 @@ func where(d *diagnose.Diagnosis, n, h int) *whereView {
 	if len(rows) == 0 {
 		return nil
 	}
-	v := &whereView{N: n, H: h, Title: "Where " + figure.Ms(total) + " of slow requests went", Of: "all slow requests"}
+	v := &whereView{N: n, H: h, Title: "Where " + units.Ms(total) + " of slow requests went", Of: "all slow requests"}
 	if r := d.Requests; r != nil && r.Slow > 0 && !sentence.Several(d) {
-		v.Of = "the " + figure.Plural(r.Slow, "slow request")
+		v.Of = "the " + units.Plural(r.Slow, "slow request")
 		if r.LedgerSource != "" {
 			v.Of += " in " + path.Base(r.LedgerSource)
 		}
@@ -69,7 +69,7 @@ func where(d *diagnose.Diagnosis, n, h int) *whereView {
 	at := 0.
 	for _, r := range rows {
 		share := r.Ms / total
-		w := whereRow{ID: r.Mechanism, Pattern: patterns[r.Mechanism], Title: r.Title, Amount: amount(r), Share: figure.Percent(share), Note: r.Note,
+		w := whereRow{ID: r.Mechanism, Pattern: patterns[r.Mechanism], Title: r.Title, Amount: amount(r), Share: units.Percent(share), Note: r.Note,
 			X: hundredths(at), W: hundredths(share), Bar: hundredths(r.Ms / longest), Wide: share >= visibleShare}
 		if share >= labelledShare {
 			w.Label = w.Share

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
@@ -116,7 +116,7 @@ func (p *page) routes(d *diagnose.Diagnosis) {
 		p.row(row...)
 	}
 	if d.RoutesLeft > 0 {
-		p.linef("\nand %s more", figure.Count(d.RoutesLeft))
+		p.linef("\nand %s more", units.Count(d.RoutesLeft))
 	}
 }
 
@@ -125,14 +125,14 @@ func (p *page) where(d *diagnose.Diagnosis) {
 	if len(rows) == 0 {
 		return
 	}
-	p.section("Where " + figure.Ms(total) + " of slow requests went")
+	p.section("Where " + units.Ms(total) + " of slow requests went")
 	p.linef("| mechanism | time | share | method |\n|---|---:|---:|---|")
 	for _, r := range rows {
 		if r.Ms == 0 {
 			p.row(r.Title, r.Nothing(), "", r.Note)
 			continue
 		}
-		p.row(r.Title, figure.Ms(r.Ms), figure.Percent(r.Ms/total), r.Note)
+		p.row(r.Title, units.Ms(r.Ms), units.Percent(r.Ms/total), r.Note)
 	}
 }
 
@@ -176,7 +176,7 @@ func (p *page) cause(v *diagnose.Verdict) {
 	for _, x := range v.Prediction {
 		r := ""
 		if x.Low != nil && x.High != nil {
-			r = figure.Of(*x.Low, x.Unit) + " – " + figure.Of(*x.High, x.Unit)
+			r = units.Of(*x.Low, x.Unit) + " – " + units.Of(*x.High, x.Unit)
 		}
 		p.row(x.Metric, of(x.Now, x.Unit), of(x.Then, x.Unit), r)
 	}
@@ -184,9 +184,9 @@ func (p *page) cause(v *diagnose.Verdict) {
 
 func of(v *float64, unit string) string {
 	if v == nil {
-		return figure.Unknown
+		return units.Unknown
 	}
-	return figure.Of(*v, unit)
+	return units.Of(*v, unit)
 }
 
 func (p *page) ruledOut(verdicts []diagnose.Verdict) {
@@ -243,7 +243,7 @@ func (p *page) warnings(warnings []diagnose.Warning) {
 	for _, w := range warnings {
 		line := "- "
 		if w.Count > 1 {
-			line += figure.Count(w.Count) + " × "
+			line += units.Count(w.Count) + " × "
 		}
 		line += escape(w.Text)
 		if w.Origin != "" {

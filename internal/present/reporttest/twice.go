@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // written is a figure as somebody reads it.
@@ -73,13 +73,13 @@ func Twice(d *diagnose.Diagnosis) (wrong []string) {
 			if e.Value == nil || apart[v.Cause+" "+e.ID] {
 				continue
 			}
-			for _, f := range figuresOf(figure.Of(*e.Value, e.Unit)) {
+			for _, f := range figuresOf(units.Of(*e.Value, e.Unit)) {
 				compare(e.Text, f)
 				k := key{v.Subject, e.ID, e.Text, e.Unit}
-				if was, ok := told[k]; ok && !was.same(f) && v.Verdict == cause.Supported {
+				if was, ok := told[k]; ok && !was.same(f) && v.Verdict == check.Supported {
 					wrong = append(wrong, fmt.Sprintf("%s: %q is %s, and %s elsewhere", v.Cause, e.Text, f.text, was.text))
 				}
-				if v.Verdict == cause.Supported {
+				if v.Verdict == check.Supported {
 					told[k] = f
 				}
 			}
@@ -88,13 +88,13 @@ func Twice(d *diagnose.Diagnosis) (wrong []string) {
 			if p.Now == nil || apart[v.Cause+" "+p.ID] {
 				continue
 			}
-			for _, f := range figuresOf(figure.Of(*p.Now, p.Unit)) {
+			for _, f := range figuresOf(units.Of(*p.Now, p.Unit)) {
 				compare("what the fix changes of "+p.Metric, f)
 				for _, e := range v.Evidence {
 					if e.Value == nil || e.ID != p.ID {
 						continue
 					}
-					for _, x := range figuresOf(figure.Of(*e.Value, e.Unit)) {
+					for _, x := range figuresOf(units.Of(*e.Value, e.Unit)) {
 						if !x.same(f) {
 							wrong = append(wrong, fmt.Sprintf("%s: %s is %s in %q, and %s before the fix", v.Cause, p.ID, x.text, e.Text, f.text))
 						}

@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 func TestTwice(t *testing.T) {
 	share, perMinute := .1157, 193.
 	verdict := func(title string) *diagnose.Diagnosis {
-		return &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{{Cause: "jvm.young-gc-rate", Verdict: cause.Supported, Title: title,
+		return &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{{Cause: "jvm.young-gc-rate", Verdict: check.Supported, Title: title,
 			Evidence:   []diagnose.Evidence{{ID: "gc.paused_share", Text: "share of the time paused", Value: &share, Unit: "1"}},
 			Prediction: []diagnose.Prediction{{ID: "gc.young_per_min", Metric: "young collections", Now: &perMinute, Unit: "1/min"}}}}}
 	}

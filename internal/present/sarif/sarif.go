@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause/all"
+	"github.com/unstall/unstall/internal/diagnose/check/all"
 	"github.com/unstall/unstall/internal/present/json"
 	"github.com/unstall/unstall/internal/present/sentence"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
@@ -114,17 +114,17 @@ const next = .005
 
 // SlowPart is how many requests are slow: "1 % of requests took over 6.3 ms."
 func SlowPart(r *diagnose.Requests) string {
-	s := figure.Plural(r.Slow, "request")
+	s := units.Plural(r.Slow, "request")
 	switch {
 	case elsewhere(r) && r.LedgerCount > 0:
-		s = figure.Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + figure.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource)
+		s = units.Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + units.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource)
 	case !elsewhere(r) && r.Count > 0:
-		s = figure.Percent(float64(r.Slow)/float64(r.Count)) + " of requests"
+		s = units.Percent(float64(r.Slow)/float64(r.Count)) + " of requests"
 	}
 	if r.SlowThresholdMs == nil {
 		return s + " took much longer than others of their route."
 	}
-	return s + " took over " + figure.Ms(*r.SlowThresholdMs) + "."
+	return s + " took over " + units.Ms(*r.SlowThresholdMs) + "."
 }
 
 // Share writes the part of the slow time that a cause accounts for, and between what it lies: "78 %" and "68–85 %, 95 %
@@ -134,8 +134,8 @@ func Share(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, interval string) 
 	if !ok {
 		return "", ""
 	}
-	share = figure.Percent(value)
-	a, b := figure.Percent(low), figure.Percent(high)
+	share = units.Percent(value)
+	a, b := units.Percent(low), units.Percent(high)
 	switch {
 	case a == b:
 	case v.Saves.Basis != nil && *v.Saves.Basis == "bound":
@@ -163,7 +163,7 @@ func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	case v.Saves == nil:
 		return ""
 	case share == "":
-		return "Accounts for " + figure.Ms(v.Saves.Value) + "."
+		return "Accounts for " + units.Ms(v.Saves.Value) + "."
 	case interval != "":
 		interval = " (" + interval + ")"
 	}
@@ -179,5 +179,5 @@ func Amount(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 }
 
 func paid(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
-	return figure.Ms(v.Saves.Value) + " of " + figure.Ms(d.Requests.SlowTotalMs)
+	return units.Ms(v.Saves.Value) + " of " + units.Ms(d.Requests.SlowTotalMs)
 }

@@ -3,7 +3,7 @@ package sentence
 import (
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
@@ -22,13 +22,13 @@ func collectors(d *diagnose.Diagnosis) string {
 		if Several(d) {
 			text = "GC pauses " + c.Subject + " "
 		}
-		watched := figure.Ms(c.WatchedS * 1e3)
+		watched := units.Ms(c.WatchedS * 1e3)
 		if c.Pauses == 0 {
 			text = strings.TrimSuffix(text, " ") + " not once in " + watched
 		} else {
-			text += figure.Percent(*c.Stopped) + " of " + watched
+			text += units.Percent(*c.Stopped) + " of " + watched
 			if c.LongestMs != nil && *c.LongestMs > 0 {
-				text += ", for " + figure.Ms(*c.LongestMs) + " at most"
+				text += ", for " + units.Ms(*c.LongestMs) + " at most"
 			}
 		}
 		if acquitted(&c) {

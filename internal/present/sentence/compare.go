@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
@@ -30,7 +30,7 @@ func Compared(c *compare.Comparison) string {
 	if lead.Result == compare.Unclear && lead.Why != "" {
 		s += " (" + lead.Why + ")"
 	}
-	s += fmt.Sprintf(". Of %s %s improved, %s regressed", figure.Plural(len(c.Metrics), "metric"), none(count[compare.Improved]), none(count[compare.Regressed]))
+	s += fmt.Sprintf(". Of %s %s improved, %s regressed", units.Plural(len(c.Metrics), "metric"), none(count[compare.Improved]), none(count[compare.Regressed]))
 	if n := count[compare.Unclear]; n > 0 {
 		s += fmt.Sprintf(", %d unclear", n)
 	}
@@ -42,7 +42,7 @@ func none(n int) string {
 	if n == 0 {
 		return "none"
 	}
-	return figure.Count(n)
+	return units.Count(n)
 }
 
 // leading is the metric that heads a report: the first regression that fails the
@@ -66,7 +66,7 @@ func leading(c *compare.Comparison) (compare.Result, bool) {
 }
 
 // Both writes the figures of both sides: "6.4 → 3.5 ms".
-func Both(m *compare.Result) string { return figure.Change(m.Before, m.After, nil, nil, m.Unit) }
+func Both(m *compare.Result) string { return units.Change(m.Before, m.After, nil, nil, m.Unit) }
 
 // Changed writes a change and its interval, "−45 % (−52 to −37)"; "" if there was
 // nothing before.
@@ -90,7 +90,7 @@ func Changed(m *compare.Result) string {
 // matter; from ten times on as a factor.
 func percent(v float64) string {
 	if v >= 9 {
-		return "×" + figure.Num(1+v)
+		return "×" + units.Num(1+v)
 	}
 	v *= 100
 	decimals := 0
@@ -98,7 +98,7 @@ func percent(v float64) string {
 		decimals = 1
 	}
 	rounded := math.Round(v*math.Pow10(decimals)) / math.Pow10(decimals)
-	s := figure.Num(rounded)
+	s := units.Num(rounded)
 	if rounded > 0 {
 		s = "+" + s
 	}
@@ -107,34 +107,34 @@ func percent(v float64) string {
 
 // Side lists under which load the runs of one side were made.
 func Side(s *compare.Side) []string {
-	items := []string{figure.Plural(len(s.Runs), "run")}
+	items := []string{units.Plural(len(s.Runs), "run")}
 	if s.URL != "" {
 		items = append(items, s.URL)
 	}
 	switch {
 	case s.Mode == "closed" && s.Connections != nil:
-		items = append(items, "closed loop, "+figure.Plural(*s.Connections, "connection"))
+		items = append(items, "closed loop, "+units.Plural(*s.Connections, "connection"))
 	case s.Mode != "":
 		items = append(items, s.Mode+" loop")
 	}
 	if s.OfferedRate != nil {
-		items = append(items, figure.Num(*s.OfferedRate)+"/s offered")
+		items = append(items, units.Num(*s.OfferedRate)+"/s offered")
 	}
 	if s.Rate != nil {
-		items = append(items, figure.Num(*s.Rate)+"/s finished")
+		items = append(items, units.Num(*s.Rate)+"/s finished")
 	}
 	if s.DurationS != nil {
-		items = append(items, figure.Time(*s.DurationS*1e9))
+		items = append(items, units.Time(*s.DurationS*1e9))
 	}
 	if s.Errors != nil {
 		if *s.Errors == 0 {
 			items = append(items, "no errors")
 		} else {
-			items = append(items, figure.Percent(*s.Errors)+" errors")
+			items = append(items, units.Percent(*s.Errors)+" errors")
 		}
 	}
 	if s.Others != nil {
-		items = append(items, "other processes used "+figure.Percent(*s.Others)+" of the host's CPUs")
+		items = append(items, "other processes used "+units.Percent(*s.Others)+" of the host's CPUs")
 	}
 	return items
 }
@@ -173,8 +173,8 @@ func Doubts(c *compare.Comparison) (out []Doubt) {
 
 // Pairs says what the results rest on.
 func Pairs(c *compare.Comparison) string {
-	s := figure.Plural(c.Pairs, "pair") + " of runs"
-	s += "; " + figure.Percent(c.Level) + " intervals"
+	s := units.Plural(c.Pairs, "pair") + " of runs"
+	s += "; " + units.Percent(c.Level) + " intervals"
 	if c.Seed != nil {
 		s += fmt.Sprintf("; random order, --seed %d", *c.Seed)
 	}

@@ -5,14 +5,14 @@ import (
 
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // eliminate puts what was ruled out in the order of the steps: of each the first, so that
 // every question has its answer among the first lines, then the others. Where figures are
 // from several places, each says from which.
 func eliminate(verdicts []diagnose.Verdict) {
-	last := cause.StepRest.Place()
+	last := check.StepRest.Place()
 	asked := make(map[int]bool)
 	type ranked struct {
 		v    diagnose.Verdict

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/cause"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // What was ruled out comes in the order in which one would ask, each question's first
 // answer before any second one, and says where its figures are from if that differs.
 func TestEliminate(t *testing.T) {
-	v := func(id string, step cause.Step, summary string, sources ...string) diagnose.Verdict {
+	v := func(id string, step check.Step, summary string, sources ...string) diagnose.Verdict {
 		x := diagnose.Verdict{Cause: id, Step: step, Summary: summary, Verdict: "ruled_out"}
 		for _, s := range sources {
 			x.Evidence = append(x.Evidence, diagnose.Evidence{Source: s})
@@ -19,10 +19,10 @@ func TestEliminate(t *testing.T) {
 		return x
 	}
 	all := []diagnose.Verdict{
-		v("jvm.full-gc", cause.StepCollector, "none", "gc.log"), v("jvm.explicit-gc", cause.StepCollector, "none", "gc.log"),
-		v("service.traffic-surge", cause.StepTraffic, "9/s", "access.log", "--expect-rate", "access.log"), v("another.version's", "?", "1 of 2"),
-		v("redis.fork", cause.StepRest, ""), v("jvm.lock-contention", cause.StepLocks, "0 ms", "jstack.txt"), v("service.pool-exhausted", cause.StepPool, "7 of 10", "pool.csv"),
-		v("linux.swap", cause.StepProcessors, "0 pages"), v("service.dependency-slow", cause.StepDependency, "12 ms", "spans.json"),
+		v("jvm.full-gc", check.StepCollector, "none", "gc.log"), v("jvm.explicit-gc", check.StepCollector, "none", "gc.log"),
+		v("service.traffic-surge", check.StepTraffic, "9/s", "access.log", "--expect-rate", "access.log"), v("another.version's", "?", "1 of 2"),
+		v("redis.fork", check.StepRest, ""), v("jvm.lock-contention", check.StepLocks, "0 ms", "jstack.txt"), v("service.pool-exhausted", check.StepPool, "7 of 10", "pool.csv"),
+		v("linux.swap", check.StepProcessors, "0 pages"), v("service.dependency-slow", check.StepDependency, "12 ms", "spans.json"),
 	}
 	eliminate(all)
 	var got []string
@@ -41,7 +41,7 @@ redis.fork: `
 	if s := strings.Join(got, "\n"); s != want {
 		t.Errorf("%s\nwant\n%s", s, want)
 	}
-	one := []diagnose.Verdict{v("a.gc", cause.StepCollector, "none", "trace.out"), v("a.lock-contention", cause.StepLocks, "0 ms", "trace.out")}
+	one := []diagnose.Verdict{v("a.gc", check.StepCollector, "none", "trace.out"), v("a.lock-contention", check.StepLocks, "0 ms", "trace.out")}
 	if eliminate(one); one[0].Summary != "none" {
 		t.Errorf("all from one file: %q", one[0].Summary)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
@@ -28,7 +28,7 @@ type Row struct {
 // Amounts returns what writes the rows' times (ms): all in the unit that fits the
 // total and with as many decimals, for their points to stand below each other.
 func Amounts(total float64) func(Row) string {
-	factor, unit := figure.Scale("ms", total)
+	factor, unit := units.Scale("ms", total)
 	decimals := 2
 	for v := total * factor; v >= 9.95 && decimals > 0; v /= 10 {
 		decimals--
@@ -37,7 +37,7 @@ func Amounts(total float64) func(Row) string {
 		if r.Ms == 0 {
 			return r.Nothing()
 		}
-		return figure.Fixed(r.Ms*factor, decimals) + " " + unit
+		return units.Fixed(r.Ms*factor, decimals) + " " + unit
 	}
 }
 
@@ -119,7 +119,7 @@ func folded(all []Row) Row {
 		x.Ms += r.Ms
 		x.Of += max(1, r.Of)
 	}
-	x.Title = "other (" + figure.Count(x.Of) + ")"
+	x.Title = "other (" + units.Count(x.Of) + ")"
 	return x
 }
 
@@ -156,8 +156,8 @@ func Shorter(rows []Row, total float64, most int) (out []Row) {
 func note(e *diagnose.Entry) string {
 	s := e.Method
 	if e.Basis != nil && e.Low != nil && e.High != nil && *e.Basis == "bound" {
-		factor, unit := figure.Scale("ms", max(math.Abs(*e.High), e.SlowMs))
-		if r := figure.Range(e.Low, e.High, factor, unit); strings.Contains(r, "–") {
+		factor, unit := units.Scale("ms", max(math.Abs(*e.High), e.SlowMs))
+		if r := units.Range(e.Low, e.High, factor, unit); strings.Contains(r, "–") {
 			s += ", " + r
 		}
 	}

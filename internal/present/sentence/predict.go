@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Effect writes what a figure is now and what it would be.
 func Effect(e model.Effect) string {
-	return figure.Change(number(e.Now.Value), number(e.Then.Value), number(e.Then.Low), number(e.Then.High), e.Unit)
+	return units.Change(number(e.Now.Value), number(e.Then.Value), number(e.Then.Low), number(e.Then.High), e.Unit)
 }
 
 // number is nil for what is not known.
@@ -45,14 +45,14 @@ func Cell(f *model.Frontier, point, column int) string {
 	e, c := f.Points[point].Values[column], f.Columns[column]
 	switch {
 	case !e.Known():
-		return figure.Unknown
+		return units.Unknown
 	case c.Unit == "bytes":
-		return figure.Num(math.Round(e.Value/(1<<20))) + " MiB"
+		return units.Num(math.Round(e.Value/(1<<20))) + " MiB"
 	case c.Short != "":
-		number, _, _ := strings.Cut(figure.Of(e.Value, c.Unit), " ")
+		number, _, _ := strings.Cut(units.Of(e.Value, c.Unit), " ")
 		return number
 	}
-	return figure.Of(e.Value, c.Unit)
+	return units.Of(e.Value, c.Unit)
 }
 
 // Capital begins a text with a capital letter.

@@ -1,7 +1,7 @@
 package sentence
 
 import (
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
@@ -32,20 +32,20 @@ func route(d *diagnose.Diagnosis, r *diagnose.Route) []string {
 	if Several(d) && r.Subject != "" {
 		name += ", " + r.Subject
 	}
-	row := []string{name, figure.Count(r.Requests), "", "", "", "none", ""}
+	row := []string{name, units.Count(r.Requests), "", "", "", "none", ""}
 	if r.Rate != nil {
-		row[2] = figure.Num(*r.Rate) + "/s"
+		row[2] = units.Num(*r.Rate) + "/s"
 	}
 	for i, ms := range []*float64{r.P50Ms, r.P99Ms} {
 		if ms != nil {
-			row[3+i] = figure.Ms(*ms)
+			row[3+i] = units.Ms(*ms)
 		}
 	}
 	if r.Slow > 0 {
-		row[5] = figure.Percent(float64(r.Slow) / float64(r.Requests))
+		row[5] = units.Percent(float64(r.Slow) / float64(r.Requests))
 	}
 	if r.Share != nil {
-		row[6] = r.Title + " " + figure.Percent(*r.Share)
+		row[6] = r.Title + " " + units.Percent(*r.Share)
 	}
 	return row
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/runtime"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
@@ -28,15 +28,15 @@ func Target(t diagnose.Target) (name string, about []string) {
 		about = append(about, fmt.Sprintf("pid %d", *t.PID))
 	}
 	if t.Version != "" {
-		about = append(about, runtime.Of(t.Runtime).Release(t.Version))
+		about = append(about, platform.Of(t.Runtime).Release(t.Version))
 	} else if t.Runtime != "" && !strings.Contains(name, t.Runtime) {
 		about = append(about, t.Runtime)
 	}
 	if t.CPUs != nil {
-		about = append(about, figure.Plural(*t.CPUs, "CPU"))
+		about = append(about, units.Plural(*t.CPUs, "CPU"))
 	}
 	if t.MemLimit != nil {
-		about = append(about, figure.Size(float64(*t.MemLimit))+" limit")
+		about = append(about, units.Size(float64(*t.MemLimit))+" limit")
 	}
 	return name, append(about, container(t)...)
 }
@@ -65,7 +65,7 @@ func Window(w diagnose.Window) string {
 		if w.Duration == nil {
 			return ""
 		}
-		return figure.Time(*w.Duration*1e9) + ", time of day unknown"
+		return units.Time(*w.Duration*1e9) + ", time of day unknown"
 	}
 	clock := "15:04:05"
 	start, end := w.Start.UTC(), w.End.UTC()
@@ -85,21 +85,21 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	if r := d.Requests; r != nil {
 		switch {
 		case r.Slow > 0:
-			some := figure.Plural(r.Slow, "request")
+			some := units.Plural(r.Slow, "request")
 			if !elsewhere(r) {
-				some = figure.Count(r.Slow) + " of " + figure.Plural(r.Count, "request") + " (" + figure.Percent(float64(r.Slow)/float64(r.Count)) + ")"
+				some = units.Count(r.Slow) + " of " + units.Plural(r.Count, "request") + " (" + units.Percent(float64(r.Slow)/float64(r.Count)) + ")"
 			} else if r.LedgerCount > 0 {
-				some = figure.Count(r.Slow) + " of the " + figure.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource) + " (" + figure.Percent(float64(r.Slow)/float64(r.LedgerCount)) + ")"
+				some = units.Count(r.Slow) + " of the " + units.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource) + " (" + units.Percent(float64(r.Slow)/float64(r.LedgerCount)) + ")"
 			}
 			if r.SlowThresholdMs != nil {
-				some += " took over " + figure.Ms(*r.SlowThresholdMs)
+				some += " took over " + units.Ms(*r.SlowThresholdMs)
 			} else {
 				some += " took too long"
 			}
 			switch {
 			case d.Outcome == diagnose.NothingFound && r.SlowRule == "3x_route_floor" && len(Quantiles(r)) > 0:
 				// By that rule some always are: that they are is no headline for a service that is well.
-				some = "Healthy: " + strings.Join(Quantiles(r), ", ") + " of " + figure.Plural(r.Count, "request") + ", and no cause stands out"
+				some = "Healthy: " + strings.Join(Quantiles(r), ", ") + " of " + units.Plural(r.Count, "request") + ", and no cause stands out"
 			case d.Outcome == diagnose.NothingFound:
 				some = "Healthy: " + some + ", and no cause stands out"
 			case len(ruledOut) > 0:
@@ -107,9 +107,9 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			}
 			s = append(s, some+".")
 		case r.SlowThresholdMs != nil:
-			none := "No request took longer than " + figure.Ms(*r.SlowThresholdMs)
+			none := "No request took longer than " + units.Ms(*r.SlowThresholdMs)
 			if r.Held > 0 {
-				none += ", but for " + figure.Count(r.Held) + " that recording held"
+				none += ", but for " + units.Count(r.Held) + " that recording held"
 			}
 			s = append(s, none+".")
 		default:
@@ -122,18 +122,18 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	if d.AtRequests != nil {
 		did := ""
 		if len(d.AtRequestsDid) > 0 {
-			did = fmt.Sprintf(" (%s of that %s)", figure.Percent(d.AtRequestsDid[0].Share), d.AtRequestsDid[0].What)
+			did = fmt.Sprintf(" (%s of that %s)", units.Percent(d.AtRequestsDid[0].Share), d.AtRequestsDid[0].What)
 		}
-		s = append(s, fmt.Sprintf("On average %s threads were at requests%s, and how long these take was not recorded: give a row for each (--load, --requests).", figure.Num(*d.AtRequests), did))
+		s = append(s, fmt.Sprintf("On average %s threads were at requests%s, and how long these take was not recorded: give a row for each (--load, --requests).", units.Num(*d.AtRequests), did))
 	}
 	if r := d.Requests; r != nil && r.Apart > 0 {
-		s = append(s, figure.Plural(r.Apart, "slow request")+" came before the recording or after it, and cannot be judged: record again while it is slow.")
+		s = append(s, units.Plural(r.Apart, "slow request")+" came before the recording or after it, and cannot be judged: record again while it is slow.")
 	}
 	if r := d.Requests; r != nil && r.Outside > 0 {
 		if Healthy(d) { // none of them was slow enough for anybody to notice
-			s = append(s, figure.Count(r.Outside)+" more came outside the traced time, as quick as these.")
+			s = append(s, units.Count(r.Outside)+" more came outside the traced time, as quick as these.")
 		} else {
-			s = append(s, figure.Plural(r.Outside, "more slow request")+" came outside the traced time: record again while it is slow.")
+			s = append(s, units.Plural(r.Outside, "more slow request")+" came outside the traced time: record again while it is slow.")
 		}
 	}
 	if gc := collectors(d); gc != "" {
@@ -179,7 +179,7 @@ func largest(d *diagnose.Diagnosis) (most string, seen bool) {
 	for _, r := range rows {
 		if share := r.Ms / total; share >= .1 && len(items) < 3 {
 			seen = seen || len(items) == 0 && r.Mechanism != "unobserved"
-			items = append(items, r.Title+" "+figure.Percent(share))
+			items = append(items, r.Title+" "+units.Percent(share))
 		}
 	}
 	return strings.Join(items, ", "), seen
@@ -189,7 +189,7 @@ func tooFew(open, ruledOut []diagnose.Verdict) bool {
 	return len(open) > len(ruledOut) || len(ruledOut) == 0
 }
 
-func causes(n int) string { return figure.Plural(n, "cause") }
+func causes(n int) string { return units.Plural(n, "cause") }
 
 // AddRequests is the command that adds requests where there are none.
 func AddRequests(d *diagnose.Diagnosis) string {
@@ -201,9 +201,9 @@ func AddRequests(d *diagnose.Diagnosis) string {
 
 // NoRequests says that there are none, and what has them.
 func NoRequests(d *diagnose.Diagnosis) string {
-	add := runtime.Of("").Requests
+	add := platform.Of("").Requests
 	for _, t := range d.Targets {
-		if own := runtime.Of(t.Runtime).Requests; own != add {
+		if own := platform.Of(t.Runtime).Requests; own != add {
 			add = own
 			break
 		}
@@ -221,7 +221,7 @@ func tells(d *diagnose.Diagnosis) bool {
 		if t.Kind != "process" {
 			continue
 		}
-		if some = runtime.Of(t.Runtime).Tells; !some {
+		if some = platform.Of(t.Runtime).Tells; !some {
 			return false
 		}
 	}
@@ -230,13 +230,13 @@ func tells(d *diagnose.Diagnosis) bool {
 
 // Requests lists the figures about all requests.
 func Requests(r *diagnose.Requests) []string {
-	first := figure.Count(r.Count)
+	first := units.Count(r.Count)
 	var but []string
 	if r.Failed > 0 {
-		but = append(but, figure.Count(r.Failed)+" failed")
+		but = append(but, units.Count(r.Failed)+" failed")
 	}
 	if r.Unfinished > 0 {
-		but = append(but, figure.Count(r.Unfinished)+" unfinished")
+		but = append(but, units.Count(r.Unfinished)+" unfinished")
 	}
 	if len(but) > 0 {
 		first += " (" + strings.Join(but, ", ") + ")"
@@ -246,7 +246,7 @@ func Requests(r *diagnose.Requests) []string {
 	}
 	items := []string{first}
 	if r.Rate != nil {
-		items = append(items, figure.Num(*r.Rate)+"/s")
+		items = append(items, units.Num(*r.Rate)+"/s")
 	}
 	return append(items, Quantiles(r)...)
 }
@@ -272,7 +272,7 @@ func Load(d *diagnose.Diagnosis, l diagnose.Load) []string {
 		items = append(items, quantiles([]quantile{{"max", l.MaxMs}})...)
 	} else {
 		if l.Rate != nil {
-			items = append(items, figure.Num(*l.Rate)+"/s")
+			items = append(items, units.Num(*l.Rate)+"/s")
 		}
 		items = append(items, quantiles([]quantile{{"p50", l.P50Ms}, {"p99", l.P99Ms}, {"max", l.MaxMs}})...)
 	}
@@ -303,7 +303,7 @@ func quantiles(qs []quantile) []string {
 	var out []string
 	for _, q := range qs {
 		if q.ms != nil {
-			out = append(out, q.name+" "+figure.Ms(*q.ms))
+			out = append(out, q.name+" "+units.Ms(*q.ms))
 		}
 	}
 	return out
@@ -322,12 +322,12 @@ func Slow(r *diagnose.Requests) []string {
 	if r.SlowRule == ledger.RuleFloor && r.SlowThresholdMs != nil && *r.SlowThresholdMs <= leastSlow {
 		rule = "the least that counts without --slo"
 	}
-	first := figure.Count(r.Slow)
+	first := units.Count(r.Slow)
 	if r.Slow == 0 {
 		first = "none"
 	}
 	if r.SlowThresholdMs != nil {
-		first += " over " + figure.Ms(*r.SlowThresholdMs)
+		first += " over " + units.Ms(*r.SlowThresholdMs)
 	}
 	if rule != "" {
 		first += " (" + rule + ")"
@@ -338,22 +338,22 @@ func Slow(r *diagnose.Requests) []string {
 		case elsewhere(r):
 			in := "of those in "
 			if r.LedgerCount > 0 {
-				in = figure.Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + figure.Count(r.LedgerCount) + " in "
+				in = units.Percent(float64(r.Slow)/float64(r.LedgerCount)) + " of the " + units.Count(r.LedgerCount) + " in "
 			}
 			items = append(items, in+path.Base(r.LedgerSource))
 		case r.Count > 0:
-			items = append(items, figure.Percent(float64(r.Slow)/float64(r.Count)))
+			items = append(items, units.Percent(float64(r.Slow)/float64(r.Count)))
 		}
 		if r.SlowLong > 0 {
-			items = append(items, figure.Count(r.SlowLong)+" to routes that always compute 20 × as long as other requests take")
+			items = append(items, units.Count(r.SlowLong)+" to routes that always compute 20 × as long as other requests take")
 		}
 		items = append(items, traced(r))
 	}
 	if r.Apart > 0 {
-		items = append(items, figure.Count(r.Apart)+" more before the recording or after it are left out")
+		items = append(items, units.Count(r.Apart)+" more before the recording or after it are left out")
 	}
 	if r.Held > 0 {
-		items = append(items, figure.Count(r.Held)+" more only because recording held them, for "+figure.Ms(r.HeldMs/float64(r.Held))+" each")
+		items = append(items, units.Count(r.Held)+" more only because recording held them, for "+units.Ms(r.HeldMs/float64(r.Held))+" each")
 	}
 	return items
 }
@@ -366,7 +366,7 @@ func traced(r *diagnose.Requests) string {
 	case r.Slow:
 		return "all of them traced"
 	}
-	return figure.Count(r.Traced) + " of them traced"
+	return units.Count(r.Traced) + " of them traced"
 }
 
 // elsewhere says whether the slow requests are those of another artifact than

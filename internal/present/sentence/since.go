@@ -3,7 +3,7 @@ package sentence
 import (
 	"time"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
@@ -21,11 +21,11 @@ func Since(d *diagnose.Diagnosis) string {
 		}
 		return text
 	}
-	text := figure.Time(o.From*1e9) + " in"
+	text := units.Time(o.From*1e9) + " in"
 	if o.At != nil {
 		text = o.At.UTC().Format(time.DateTime) + " UTC, " + text
 	}
-	return text + ": " + figure.Percent(o.Since) + " of requests slow from then on, " + figure.Percent(o.Before) + " before"
+	return text + ": " + units.Percent(o.Since) + " of requests slow from then on, " + units.Percent(o.Before) + " before"
 }
 
 // Begins says whether it is seen in the evidence that requests become slow.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
@@ -90,7 +90,7 @@ func Stack(t *diagnose.Through) *StackView {
 		if r.MeanMs < leastShown {
 			continue
 		}
-		row := StackRow{Name: stepName(r, several[r.Step] > 1), Cells: []string{figure.Count(int64(r.Requests)), amount(r.MeanMs)}}
+		row := StackRow{Name: stepName(r, several[r.Step] > 1), Cells: []string{units.Count(int64(r.Requests)), amount(r.MeanMs)}}
 		for _, c := range shown {
 			row.Cells, row.Parts = append(row.Cells, amount(c.of(r))), append(row.Parts, c.of(r))
 		}
@@ -137,10 +137,10 @@ func store(s *diagnose.Store) string {
 	}
 	var most []string
 	for _, c := range s.Most[:min(len(s.Most), 3)] {
-		most = append(most, fmt.Sprintf("%s (%s each)", c.Name, figure.Ms(c.Ms)))
+		most = append(most, fmt.Sprintf("%s (%s each)", c.Name, units.Ms(c.Ms)))
 	}
 	return fmt.Sprintf("%s ran commands for %s of the time, most of it %s; what workers waited for it beyond that went into sending, waking up, and commands that came before",
-		s.Subject, figure.Percent(*s.Busy), strings.Join(most, ", "))
+		s.Subject, units.Percent(*s.Busy), strings.Join(most, ", "))
 }
 
 // amount is a figure in ms; what is too small to be told is left out.
@@ -148,5 +148,5 @@ func amount(ms float64) string {
 	if ms < leastShown {
 		return "–"
 	}
-	return figure.Num(ms)
+	return units.Num(ms)
 }

@@ -3,7 +3,7 @@ package sentence
 import (
 	"fmt"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
@@ -14,12 +14,12 @@ func Stretch(d *diagnose.Diagnosis) string {
 	if w == nil {
 		return ""
 	}
-	s := "In the worst " + figure.Time((w.Until-w.From)*1e9)
+	s := "In the worst " + units.Time((w.Until-w.From)*1e9)
 	if w.Closely {
-		s = "In the " + figure.Time((w.Until-w.From)*1e9) + " recorded in full"
+		s = "In the " + units.Time((w.Until-w.From)*1e9) + " recorded in full"
 	}
 	if w.Window.Duration != nil {
-		s += " of " + figure.Time(*w.Window.Duration*1e9)
+		s += " of " + units.Time(*w.Window.Duration*1e9)
 	}
 	return s + ", " + between(d.Window, w.From, w.Until) + ": "
 }
@@ -28,12 +28,12 @@ func Stretch(d *diagnose.Diagnosis) string {
 // of it in 12 min, 13:05:00 to 13:17:00 UTC: 45 % of the slow time there".
 func Stretches(d *diagnose.Diagnosis) (said []string) {
 	for _, x := range d.Stretches {
-		s := "in " + figure.Time((x.Until-x.From)*1e9) + ", " + between(x.Window, x.From, x.Until) + ": "
+		s := "in " + units.Time((x.Until-x.From)*1e9) + ", " + between(x.Window, x.From, x.Until) + ": "
 		switch {
 		case x.Again && x.Of != nil:
-			s += figure.Percent(*x.Of) + " of the slow time there is " + x.Cause
+			s += units.Percent(*x.Of) + " of the slow time there is " + x.Cause
 		case x.Of != nil:
-			s += figure.Percent(*x.Of) + " of the slow time there is " + x.Cause + ": " + x.Title
+			s += units.Percent(*x.Of) + " of the slow time there is " + x.Cause + ": " + x.Title
 		default:
 			s += x.Cause + ": " + x.Title
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // ThreadGroup is what some threads do, in words.
@@ -18,9 +18,9 @@ type ThreadGroup struct {
 // Threads words what threads did: all of them in one line, the largest groups of those
 // that have work one by one, and the others in one line again, "" if there are none.
 func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, rest string) {
-	all = figure.Plural(s.Threads, "thread")
+	all = units.Plural(s.Threads, "thread")
 	if s.Pool > 0 {
-		all += fmt.Sprintf(", %s of %s: %s", figure.Count(s.Pool), s.Pools(), Working(s))
+		all += fmt.Sprintf(", %s of %s: %s", units.Count(s.Pool), s.Pools(), Working(s))
 	}
 	idle, others := 0, 0
 	for i := range s.Groups {
@@ -36,10 +36,10 @@ func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, re
 	}
 	var parts []string
 	if others > 0 {
-		parts = append(parts, figure.Plural(others, "more thread")+" with work")
+		parts = append(parts, units.Plural(others, "more thread")+" with work")
 	}
 	if idle > 0 {
-		parts = append(parts, figure.Plural(idle, "thread")+" idle")
+		parts = append(parts, units.Plural(idle, "thread")+" idle")
 	}
 	return all, groups, strings.Join(parts, ", ")
 }
@@ -60,7 +60,7 @@ func Working(s *threads.Summary) string {
 	case s.Busy == 0:
 		return "none with work"
 	case s.Blocked == 0:
-		return figure.Count(s.Busy) + " with work, none of these waiting"
+		return units.Count(s.Busy) + " with work, none of these waiting"
 	}
-	return figure.Count(s.Busy) + " with work, " + figure.Count(s.Blocked) + " of these waiting"
+	return units.Count(s.Busy) + " with work, " + units.Count(s.Blocked) + " of these waiting"
 }

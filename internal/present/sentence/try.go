@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/operate/compare"
-	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/operate/experiment"
 )
 
 // mostTold is how many metrics a sentence names of each kind.
@@ -17,7 +17,7 @@ const mostTold = 3
 // Tried is what a change did in one line: "thp=never instead of madvise: better: p99 −45 % (−52
 // to −37); changed: process CPU, system −62 % (−70 to −51)". Better or worse is said of what
 // users of the service feel: less CPU time is no gain where a limit took it.
-func Tried(r *try.Result) string {
+func Tried(r *experiment.Result) string {
 	what := fmt.Sprintf("%s=%s instead of %s", r.Setting, r.Tried, r.Was)
 	if len(r.Comparison.Metrics) == 0 {
 		return what + ": no figure of the process is known, so nothing can be said."
@@ -35,9 +35,9 @@ func Tried(r *try.Result) string {
 	}
 	switch {
 	case r.Blocks < stats.MinPairs:
-		return fmt.Sprintf("%s: not told apart: %s, at least %d needed", what, figure.Plural(r.Blocks, "block"), stats.MinPairs)
+		return fmt.Sprintf("%s: not told apart: %s, at least %d needed", what, units.Plural(r.Blocks, "block"), stats.MinPairs)
 	case len(parts) == 0:
-		return fmt.Sprintf("%s: no difference that %s could tell from chance", what, figure.Plural(r.Blocks, "block"))
+		return fmt.Sprintf("%s: no difference that %s could tell from chance", what, units.Plural(r.Blocks, "block"))
 	}
 	return what + ": " + strings.Join(parts, "; ")
 }
@@ -63,13 +63,13 @@ func told(c *compare.Comparison, is func(*compare.Result) bool) string {
 }
 
 // TriedHow says what was changed, of whom, and in which turns.
-func TriedHow(r *try.Result) string {
+func TriedHow(r *experiment.Result) string {
 	text := fmt.Sprintf("%s of %s: %s in turn with %s, ", r.Setting, r.Affects, r.Tried, r.Was)
 	if r.File != "" {
 		text = fmt.Sprintf("%s (%s) of %s: %s in turn with %s, ", r.Setting, r.File, r.Affects, r.Tried, r.Was)
 	}
-	seconds := func(s float64) string { return figure.Time(s * float64(time.Second)) }
-	text += fmt.Sprintf("%s of two turns of %s in random order (--seed %d), each counted from %s on", figure.Plural(r.Blocks, "block"), seconds(r.TurnS), r.Seed, seconds(r.SettleS))
+	seconds := func(s float64) string { return units.Time(s * float64(time.Second)) }
+	text += fmt.Sprintf("%s of two turns of %s in random order (--seed %d), each counted from %s on", units.Plural(r.Blocks, "block"), seconds(r.TurnS), r.Seed, seconds(r.SettleS))
 	if r.Early != "" {
 		text += fmt.Sprintf("; %d were planned: %s", r.Planned, r.Early)
 	}
@@ -77,7 +77,7 @@ func TriedHow(r *try.Result) string {
 }
 
 // PutBack says whether what was there is there again.
-func PutBack(r *try.Result) string {
+func PutBack(r *experiment.Result) string {
 	b := r.Restored
 	switch {
 	case b == nil:

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
@@ -84,7 +84,7 @@ func Figure(e *diagnose.Evidence) string {
 	if e.Value == nil {
 		return ""
 	}
-	return figure.Of(*e.Value, e.Unit)
+	return units.Of(*e.Value, e.Unit)
 }
 
 // Proof lists the figures that decided, with where they are from, and then what to change, a line each.
@@ -124,7 +124,7 @@ func Predictions(v *diagnose.Verdict, fix int) []string {
 		if of := x.Fix; of == nil && fix != 0 || of != nil && *of != fix {
 			continue
 		}
-		items = append(items, x.Metric+" "+figure.Change(x.Now, x.Then, x.Low, x.High, x.Unit))
+		items = append(items, x.Metric+" "+units.Change(x.Now, x.Then, x.Low, x.High, x.Unit))
 	}
 	return items
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/operate/calibrate"
 )
 
@@ -68,11 +68,11 @@ func (o Options) Calibrate(w io.Writer, r *calibrate.Result) error {
 func thousands(v *float64) string {
 	switch {
 	case v == nil:
-		return figure.Unknown
+		return units.Unknown
 	case *v < 50:
 		return "0"
 	case *v >= 99950:
-		return figure.Fixed(*v/1000, 0)
+		return units.Fixed(*v/1000, 0)
 	}
-	return figure.Fixed(*v/1000, 1)
+	return units.Fixed(*v/1000, 1)
 }

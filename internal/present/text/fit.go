@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // screen is how many lines a report has at most, unless all of it is asked for: as many as a window shows that
@@ -114,7 +114,7 @@ func (p *page) more(n int) []string {
 	if n <= 0 {
 		return nil
 	}
-	return []string{p.paint(dim, "and "+figure.Count(n)+" more: --verbose")}
+	return []string{p.paint(dim, "and "+units.Count(n)+" more: --verbose")}
 }
 
 // short names sources in a text by the ends of their names, where these tell them apart, and where it says at its end

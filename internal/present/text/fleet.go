@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/operate/fleet"
 )
 
@@ -46,7 +46,7 @@ func (o Options) Fleet(w io.Writer, r *fleet.Report) error {
 }
 
 func (p *page) fleetHeader(r *fleet.Report) {
-	left := p.clean("fleet  " + figure.Plural(r.Hosts, "host") + " · " + figure.Plural(len(r.Services), "service"))
+	left := p.clean("fleet  " + units.Plural(r.Hosts, "host") + " · " + units.Plural(len(r.Services), "service"))
 	end := r.Window.End.Format(time.TimeOnly)
 	if r.Window.End.YearDay() != r.Window.Start.YearDay() {
 		end = r.Window.End.Format(time.DateTime)
@@ -65,7 +65,7 @@ func fleetHeadline(r *fleet.Report) string {
 	if r.SlowS == 0 {
 		text := "Healthy: no request was slow"
 		if r.Requests != nil {
-			text = fmt.Sprintf("Healthy: none of %s was slow", figure.Plural(*r.Requests, "request"))
+			text = fmt.Sprintf("Healthy: none of %s was slow", units.Plural(*r.Requests, "request"))
 		}
 		return text + " in this time."
 	}
@@ -75,7 +75,7 @@ func fleetHeadline(r *fleet.Report) string {
 	}
 	if len(r.Causes) > 0 {
 		c := r.Causes[0]
-		text += fmt.Sprintf("; %s makes %s of it, on %s", c.Cause, percent(min(1, c.SlowS/r.SlowS)), figure.Plural(c.Hosts, "host"))
+		text += fmt.Sprintf("; %s makes %s of it, on %s", c.Cause, percent(min(1, c.SlowS/r.SlowS)), units.Plural(c.Hosts, "host"))
 	} else {
 		text += "; no cause was found for it"
 	}
@@ -88,7 +88,7 @@ func (p *page) fleetCauses(r *fleet.Report) {
 	}
 	rows := [][]string{{"CAUSES (they overlap)", "slow time", "share", "hosts", "services"}}
 	for _, c := range r.Causes[:min(len(r.Causes), mostCauses)] {
-		rows = append(rows, []string{c.Cause, seconds(c.SlowS), percent(min(1, c.SlowS/r.SlowS)), figure.Count(c.Hosts), figure.Count(len(c.Services))})
+		rows = append(rows, []string{c.Cause, seconds(c.SlowS), percent(min(1, c.SlowS/r.SlowS)), units.Count(c.Hosts), units.Count(len(c.Services))})
 	}
 	p.columns(rows, 0, p.Width)
 	p.rest(len(r.Causes)-mostCauses, "cause")
@@ -98,11 +98,11 @@ func (p *page) fleetCauses(r *fleet.Report) {
 func (p *page) fleetServices(r *fleet.Report) {
 	rows := [][]string{{"SERVICES", "slow time", "share", "per 1,000 requests", "hosts", "cause"}}
 	for _, s := range r.Services[:min(len(r.Services), mostRanked)] {
-		per := figure.Unknown
+		per := units.Unknown
 		if s.Rate != nil {
 			per = seconds(*s.Rate)
 		}
-		rows = append(rows, []string{named(s.Service), seconds(s.SlowS), share(part(s.SlowS, r.SlowS)), per, figure.Count(s.Hosts), s.Cause})
+		rows = append(rows, []string{named(s.Service), seconds(s.SlowS), share(part(s.SlowS, r.SlowS)), per, units.Count(s.Hosts), s.Cause})
 	}
 	p.columns(rows, 0, p.Width)
 	p.rest(len(r.Services)-mostRanked, "service")
@@ -111,7 +111,7 @@ func (p *page) fleetServices(r *fleet.Report) {
 
 func (p *page) rest(n int, one string) {
 	if n > 0 {
-		p.line(p.clean(fmt.Sprintf("and %s more: --format json", figure.Plural(n, one))))
+		p.line(p.clean(fmt.Sprintf("and %s more: --format json", units.Plural(n, one))))
 	}
 }
 
@@ -119,9 +119,9 @@ func (p *page) rest(n int, one string) {
 func (p *page) unlikePeers(all []fleet.Unlike) {
 	var lines []string
 	for _, u := range all[:min(len(all), mostRanked)] {
-		text := fmt.Sprintf("%s: %s takes %s for 1,000 requests, the median of %s %s", u.Host, named(u.Service), seconds(u.Rate), figure.Plural(u.Of, "host"), seconds(u.Peers))
+		text := fmt.Sprintf("%s: %s takes %s for 1,000 requests, the median of %s %s", u.Host, named(u.Service), seconds(u.Rate), units.Plural(u.Of, "host"), seconds(u.Peers))
 		if u.Per != "s_per_1000_requests" {
-			text = fmt.Sprintf("%s: %s loses %s an hour, the median of %s %s", u.Host, named(u.Service), seconds(u.Rate), figure.Plural(u.Of, "host"), seconds(u.Peers))
+			text = fmt.Sprintf("%s: %s loses %s an hour, the median of %s %s", u.Host, named(u.Service), seconds(u.Rate), units.Plural(u.Of, "host"), seconds(u.Peers))
 		}
 		if u.Title != "" {
 			text += fmt.Sprintf("; %s of it %s", percent(u.Share), u.Title)
@@ -143,9 +143,9 @@ func (p *page) fleetVersions(all []fleet.Version) {
 		case v.Factor == nil:
 			text += "unclear: no host or moment had enough requests with both versions"
 		case v.Low == nil:
-			text += fmt.Sprintf("unclear: %s × the slow time for each request, of only %s", figure.Num(*v.Factor), pairs(v))
+			text += fmt.Sprintf("unclear: %s × the slow time for each request, of only %s", units.Num(*v.Factor), pairs(v))
 		default:
-			text += fmt.Sprintf("%s: %s × the slow time for each request (95 %%: %s–%s), of %s", v.Result, figure.Num(*v.Factor), figure.Num(*v.Low), ends(v.High), pairs(v))
+			text += fmt.Sprintf("%s: %s × the slow time for each request (95 %%: %s–%s), of %s", v.Result, units.Num(*v.Factor), units.Num(*v.Low), ends(v.High), pairs(v))
 		}
 		lines = append(lines, p.wrap(text, labels)...)
 	}
@@ -161,14 +161,14 @@ func ends(high *float64) string {
 	if high == nil {
 		return "∞"
 	}
-	return figure.Num(*high)
+	return units.Num(*high)
 }
 
 func pairs(v fleet.Version) string {
 	if v.Of == "moments" {
-		return fmt.Sprintf("%s at which both ran", figure.Plural(v.Pairs, "moment"))
+		return fmt.Sprintf("%s at which both ran", units.Plural(v.Pairs, "moment"))
 	}
-	return fmt.Sprintf("%s that ran both", figure.Plural(v.Pairs, "host"))
+	return fmt.Sprintf("%s that ran both", units.Plural(v.Pairs, "host"))
 }
 
 func (p *page) fleetChanges(all []fleet.Change) {
@@ -211,7 +211,7 @@ func named(name string) string {
 	return name
 }
 
-func seconds(s float64) string { return figure.Time(s * 1e9) }
+func seconds(s float64) string { return units.Time(s * 1e9) }
 
 func part(of, whole float64) *float64 {
 	if !(whole > 0) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/signature"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/analyze/workload"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/operate/host"
 )
 
@@ -46,9 +46,9 @@ func (o Options) Host(w io.Writer, r *host.Report) error {
 func (p *page) hostHeader(r *host.Report) {
 	left := p.clean("host " + r.Host)
 	if r.CPUs > 0 {
-		left += p.clean(" · " + figure.Plural(r.CPUs, "CPU"))
+		left += p.clean(" · " + units.Plural(r.CPUs, "CPU"))
 	}
-	left += p.clean(" · " + figure.Time(float64(r.Window.End.Sub(r.Window.Start))))
+	left += p.clean(" · " + units.Time(float64(r.Window.End.Sub(r.Window.Start))))
 	right := p.clean(r.Window.Start.Format("2006-01-02 15:04:05") + "–" + r.Window.End.Format(time.TimeOnly) + " UTC")
 	if width(left)+2+width(right) > p.Width {
 		p.line(p.paint(bold, left))
@@ -85,7 +85,7 @@ func (p *page) figures(f host.Finding) (lines []string) {
 		for i, l := range text {
 			value := ""
 			if i == 0 {
-				value = p.clean(figure.Of(e.Value, e.Unit))
+				value = p.clean(units.Of(e.Value, e.Unit))
 			}
 			lines = append(lines, padLeft(value, 16)+"  "+l)
 		}
@@ -124,7 +124,7 @@ func (p *page) services(r *host.Report) {
 		p.line(pad(title, name) + "  " + padLeft(fixed(s.CPU, 2), 5) + "  " + padLeft(share(s.System), 6) + "  " + padLeft(share(s.Waits), 6) + "  " + p.clean(doing(s)))
 	}
 	if n := len(r.Services) - len(shown); n > 0 {
-		p.line(p.clean(fmt.Sprintf("%s more used next to no CPU time", figure.Plural(n, "service"))))
+		p.line(p.clean(fmt.Sprintf("%s more used next to no CPU time", units.Plural(n, "service"))))
 	}
 }
 
@@ -136,7 +136,7 @@ func doing(s *host.Service) string {
 	case "unlisted":
 		return "short-lived, or hidden here"
 	}
-	if s.Class == signature.Idle || s.ClassShare == nil {
+	if s.Class == workload.Idle || s.ClassShare == nil {
 		return "too little to say"
 	}
 	return fmt.Sprintf("%s %s", s.Class.Title(), share(s.ClassShare))
@@ -144,14 +144,14 @@ func doing(s *host.Service) string {
 
 func fixed(v *float64, decimals int) string {
 	if v == nil {
-		return figure.Unknown
+		return units.Unknown
 	}
-	return figure.Fixed(*v, decimals)
+	return units.Fixed(*v, decimals)
 }
 
 func share(v *float64) string {
 	if v == nil {
-		return figure.Unknown
+		return units.Unknown
 	}
-	return figure.Percent(*v)
+	return units.Percent(*v)
 }

@@ -4,7 +4,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/inspect"
 	"github.com/unstall/unstall/internal/present/sentence"
@@ -46,7 +46,7 @@ func (p *page) artifact(a *inspect.Artifact) {
 	about := append([]string(nil), a.Formats...)
 	about = append(about, a.Envelopes...)
 	if a.Bytes != nil {
-		about = append(about, figure.Size(float64(*a.Bytes)))
+		about = append(about, units.Size(float64(*a.Bytes)))
 	}
 	if a.Cut {
 		about = append(about, "cut off")
@@ -66,14 +66,14 @@ func (p *page) artifact(a *inspect.Artifact) {
 	for _, c := range a.Coverage {
 		when := sentence.Window(diagnose.Window{Start: c.From, End: c.Until, Duration: &c.Seconds})
 		if c.From != nil {
-			when += " (" + figure.Time(c.Seconds*1e9) + ")"
+			when += " (" + units.Time(c.Seconds*1e9) + ")"
 		}
 		text := c.Kind + " " + when
 		if c.Looks > 1 {
-			text += ", looked at " + figure.Count(c.Looks) + " times"
+			text += ", looked at " + units.Count(c.Looks) + " times"
 		}
 		if c.Lost > 0 {
-			text += ", " + figure.Count(c.Lost) + " lost"
+			text += ", " + units.Count(c.Lost) + " lost"
 		}
 		covers = append(covers, p.wrap(text, indent)...)
 	}
@@ -92,13 +92,13 @@ func clock(c *inspect.Clock) []string {
 	items := []string{c.Name}
 	if c.Anchored && c.ErrorS != nil {
 		if *c.ErrorS > 0 {
-			items = append(items, "± "+figure.Time(*c.ErrorS*1e9))
+			items = append(items, "± "+units.Time(*c.ErrorS*1e9))
 		}
 	} else {
 		items = append(items, "time of day unknown")
 	}
 	if c.ResolutionS != nil {
-		items = append(items, "in steps of "+figure.Time(*c.ResolutionS*1e9))
+		items = append(items, "in steps of "+units.Time(*c.ResolutionS*1e9))
 	}
 	return items
 }
@@ -122,7 +122,7 @@ func (p *page) inspectWarnings(warnings []inspect.Warning, margin string) {
 
 func warning(text string, count int64, origin string) string {
 	if count > 1 {
-		text = figure.Count(count) + " × " + text
+		text = units.Count(count) + " × " + text
 	}
 	if origin != "" {
 		text += " [" + origin + "]"

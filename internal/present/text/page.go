@@ -157,14 +157,14 @@ func (p *page) flow(items []string, indent int) []string {
 	return lines
 }
 
-var units = map[string]bool{"ns": true, "us": true, "µs": true, "ms": true, "s": true, "B": true, "KiB": true, "MiB": true, "GiB": true,
+var unitWords = map[string]bool{"ns": true, "us": true, "µs": true, "ms": true, "s": true, "B": true, "KiB": true, "MiB": true, "GiB": true,
 	"TiB": true, "MB": true, "GB": true, "MB/s": true, "MiB/s": true, "GiB/s": true, "%": true, "/s": true, "CPUs": true, "CPU": true, "min": true, "h": true, "days": true}
 
 func words(s string) []string {
 	var out []string
 	for _, w := range strings.Fields(s) {
 		bare := strings.TrimRight(w, ".,;:)")
-		if n := len(out); n > 0 && units[bare] {
+		if n := len(out); n > 0 && unitWords[bare] {
 			if last := out[n-1]; last[len(last)-1] >= '0' && last[len(last)-1] <= '9' {
 				out[n-1] += " " + w
 				continue

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
@@ -142,7 +142,7 @@ func (p *page) header(d *diagnose.Diagnosis) {
 		for n > 1 && len(p.flow(read[:n], 5)) > p.at.sources {
 			n--
 		}
-		lines = p.flow(append(read[:n:n], "and "+figure.Count(len(read)-n)+" more"), 5)
+		lines = p.flow(append(read[:n:n], "and "+units.Count(len(read)-n)+" more"), 5)
 	}
 	p.block("from", dim, 5, lines)
 }

@@ -4,13 +4,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/unstall/unstall/internal/operate/try"
+	"github.com/unstall/unstall/internal/operate/experiment"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 
 // Try renders what a change did while it was tried: that first, then the metrics, then what
 // was changed, and that it was put back.
-func (o Options) Try(w io.Writer, r *try.Result) error {
+func (o Options) Try(w io.Writer, r *experiment.Result) error {
 	if o.Width == 0 {
 		o.Width = 80
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
@@ -33,7 +33,7 @@ func (p *page) where(d *diagnose.Diagnosis) {
 	bars := min(max(p.Width-gaps-titles-values-notes, shortest), longest)
 	titles = max(min(titles, p.Width-gaps-values-bars-notes), 20)
 
-	p.line(p.paint(bold, p.clean("WHERE "+figure.Ms(total)+" OF SLOW REQUESTS WENT")))
+	p.line(p.paint(bold, p.clean("WHERE "+units.Ms(total)+" OF SLOW REQUESTS WENT")))
 	for i, r := range rows {
 		lines := p.wrap(r.Title, p.Width-titles)
 		drawn := p.drawBar(r.Ms/most, bars)

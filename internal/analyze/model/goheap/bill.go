@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -57,10 +57,10 @@ func (b *Bill) Total() int64 { return b.Direct + b.KnockOn + b.Slower + b.Pool }
 
 // marks returns the phases in which the collector marked, as the artifact saw
 // them that g was read from: another's clock may be off by more than a phase.
-func (g *Process) marks() reading.Spans {
+func (g *Process) marks() metrics.Spans {
 	v := &g.Bundle.Intervals
 	want, _ := g.Origin.Artifact()
-	var out reading.Spans
+	var out metrics.Spans
 	for _, i := range v.Select(evidence.GCMark, g.Subject) {
 		if a, _ := v.Origin[i].Artifact(); a != want {
 			continue
@@ -71,7 +71,7 @@ func (g *Process) marks() reading.Spans {
 }
 
 // met notes whether a request met a cycle.
-func (b *Bill) met(marks reading.Spans, from, to int64) bool {
+func (b *Bill) met(marks metrics.Spans, from, to int64) bool {
 	if marks.Within(from, to) > 0 {
 		b.Overlap++
 		b.MeanOverlap += (float64(to-from) - b.MeanOverlap) / float64(b.Overlap)

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/analyze/reading"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
 )
@@ -23,12 +23,12 @@ type Process struct {
 	Subject evidence.SubjectID
 	Ledger  *ledger.Ledger // nil: there are no requests
 	AtLeast string         // the oldest release of Go that the evidence leaves possible; "" unknown
-	*reading.Collector
+	*metrics.Collector
 }
 
 // ProcessOf reads a process's collector beside its requests; nil: nobody watched it.
 func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, atLeast string) *Process {
-	g := reading.GoCollector(b, subject, reading.Scope{Beside: l.Beside()})
+	g := metrics.GoCollector(b, subject, metrics.Scope{Beside: l.Beside()})
 	if g == nil {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (g *Process) Heap() *Heap {
 }
 
 // known is a figure as the models take it: 0 is not known.
-func known(v reading.Value) float64 {
+func known(v metrics.Value) float64 {
 	if !v.Known() {
 		return 0
 	}
@@ -116,7 +116,7 @@ func known(v reading.Value) float64 {
 }
 
 // paced are the ends of the cycles that the pacer started.
-func paced(g *reading.Collector) (ends []int64) {
+func paced(g *metrics.Collector) (ends []int64) {
 	for _, x := range g.Cycles {
 		if !x.Forced {
 			ends = append(ends, x.To)
@@ -126,9 +126,9 @@ func paced(g *reading.Collector) (ends []int64) {
 }
 
 // cyclesOf are the whole cycles of a piece of a recording, as the model takes them.
-func cyclesOf(g *reading.Collector) (all []Cycle) {
+func cyclesOf(g *metrics.Collector) (all []Cycle) {
 	forced := len(paced(g)) >= 2
-	whole := slices.ContainsFunc(g.Cycles, func(x reading.Cycle) bool { return x.Before > 0 })
+	whole := slices.ContainsFunc(g.Cycles, func(x metrics.Cycle) bool { return x.Before > 0 })
 	for i, x := range g.Cycles {
 		if x.Forced && forced {
 			continue // of another load: a start, a request for a profile
@@ -156,9 +156,9 @@ func cyclesOf(g *reading.Collector) (all []Cycle) {
 // resources are what /proc says was resident and used while the collector was
 // watched; where it was not read, the CPU time of a profile. NaN is not known.
 func (g *Process) resources() (rss, cores float64) {
-	used := reading.ProcessOf(g.Bundle, g.Subject, g.Window)
+	used := metrics.ProcessOf(g.Bundle, g.Subject, g.Window)
 	rss, cores = used.RSS.Number, used.CPU.Number
-	if p, ok := reading.ProfileOf(g.Bundle, g.Subject); !used.CPU.Known() && ok && p.Span > 0 {
+	if p, ok := metrics.ProfileOf(g.Bundle, g.Subject); !used.CPU.Known() && ok && p.Span > 0 {
 		cores = float64(p.All) / 1e9 / p.Span
 	}
 	return rss, cores

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Frontier is what memory buys a service: for each size the CPU of its collector and
@@ -208,7 +208,7 @@ func (m *calibrated) fillIn(f *Frontier, way kind, latency Latency) {
 // why says what the knee brings, and what the next doubling would.
 func (m *calibrated) why(now, at, next Outcome) string {
 	saved := func(o Outcome) float64 { return 100 * (1 - o.Collector.Value/now.Collector.Value) }
-	text := fmt.Sprintf("saves %.0f %% of what GC costs now, with %s resident; doubling again would save %.0f %%, with %s", saved(at), figure.MiB(at.RSS.Value), saved(next), figure.MiB(next.RSS.Value))
+	text := fmt.Sprintf("saves %.0f %% of what GC costs now, with %s resident; doubling again would save %.0f %%, with %s", saved(at), units.MiB(at.RSS.Value), saved(next), units.MiB(next.RSS.Value))
 	return text
 }
 

@@ -17,8 +17,8 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Heap is a Go process's heap as one recording shows it: what the model of the
@@ -240,7 +240,7 @@ func (m *calibrated) possible(s Scenario) error {
 	case s.Limit > 0 && !(pacer{m.h.Minor}).atLeast(19):
 		return &Impossible{Setting: s.Setting, Why: fmt.Sprintf("Go 1.%d has no memory limit (new in 1.19): use a ballast or GOGC", m.h.Minor)}
 	case s.GOGC < 0 && s.Limit == 0:
-		why := fmt.Sprintf("without a limit GC never runs, and the heap grows by %s every second", figure.MiB(alloc))
+		why := fmt.Sprintf("without a limit GC never runs, and the heap grows by %s every second", units.MiB(alloc))
 		if m.h.Most > 0 {
 			why += fmt.Sprintf(": after %.0f s it fills all that the %s allows", m.h.Most/alloc, m.h.Who)
 		}
@@ -251,11 +251,11 @@ func (m *calibrated) possible(s Scenario) error {
 	if s.Limit > 0 {
 		non := m.over.nonHeap(live)
 		if s.Limit < limitFor(live+s.Ballast, non) {
-			why := "the live heap is " + figure.MiB(live)
+			why := "the live heap is " + units.MiB(live)
 			if s.Ballast > 0 {
-				why += ", the ballast is " + figure.MiB(s.Ballast)
+				why += ", the ballast is " + units.MiB(s.Ballast)
 			}
-			why += fmt.Sprintf(" and memory outside the heap is %s: ", figure.MiB(non))
+			why += fmt.Sprintf(" and memory outside the heap is %s: ", units.MiB(non))
 			if s.Limit < live {
 				why += "the limit is below the live heap, and "
 			}

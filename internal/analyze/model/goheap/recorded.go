@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/queue"
-	"github.com/unstall/unstall/internal/analyze/reading"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -207,8 +207,8 @@ func (g *Process) rowsOf(a evidence.ArtifactID) (rows []int) {
 // quiet is the time between cycles, where it is known that there is none and the
 // backlog of the one before should be gone: the second half of each gap.
 type quiet struct {
-	spans   reading.Spans
-	watched reading.Spans // for cycles
+	spans   metrics.Spans
+	watched metrics.Spans // for cycles
 	marks   []queue.Stop
 	gaps    []float64 // ns from the end of one to the beginning of the next
 	clocks  []evidence.ClockID
@@ -223,13 +223,13 @@ func (g *Process) quiet() (q quiet) {
 		return ok && (a == own || a >= 0 && b.Artifacts[own].Series != "" && b.Artifacts[a].Series == b.Artifacts[own].Series)
 	}
 	v := &b.Intervals
-	var marks reading.Spans
+	var marks metrics.Spans
 	for _, i := range v.Select(evidence.GCMark, g.Subject) {
 		if among(v.Origin[i]) {
-			marks = append(marks, reading.Span{From: v.Start[i], To: v.End[i]})
+			marks = append(marks, metrics.Span{From: v.Start[i], To: v.End[i]})
 		}
 	}
-	sorting.By(marks, func(a, b reading.Span) int { return cmp.Compare(a.From, b.From) })
+	sorting.By(marks, func(a, b metrics.Span) int { return cmp.Compare(a.From, b.From) })
 	for _, m := range marks {
 		if n := len(q.marks); n > 0 && m.From <= q.marks[n-1].To {
 			q.marks[n-1].To = max(q.marks[n-1].To, m.To)

@@ -61,7 +61,7 @@ func (s Setting) MarshalJSON() ([]byte, error) {
 // FormatSize writes bytes as GOMEMLIMIT takes them, in whole units.
 func FormatSize(bytes float64) string {
 	n := int64(math.Round(bytes))
-	for _, u := range units {
+	for _, u := range sizeUnits {
 		if u.size > 1 && n >= u.size && n%u.size == 0 {
 			return strconv.FormatInt(n/u.size, 10) + u.name
 		}
@@ -69,7 +69,7 @@ func FormatSize(bytes float64) string {
 	return strconv.FormatInt(n, 10) + "B"
 }
 
-var units = []struct {
+var sizeUnits = []struct {
 	name string
 	size int64
 }{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
@@ -85,7 +85,7 @@ var (
 // B, KiB, MiB, GiB, TiB or nothing. Unlike there, zero is none.
 func ParseSize(s string) (bytes float64, err error) {
 	digits, size := s, int64(1)
-	for _, u := range units { // the longer suffixes come first
+	for _, u := range sizeUnits { // the longer suffixes come first
 		if d, ok := strings.CutSuffix(s, u.name); ok {
 			digits, size = d, u.size
 			break

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // word writes a prediction as rows, a table and sentences.
@@ -42,12 +42,12 @@ func (p *Prediction) basis() (items []string) {
 	if c.Go != "" {
 		items = append(items, c.Go)
 	}
-	items = append(items, figure.Plural(int(math.Round(c.Processors)), "CPU"), figure.Plural(c.Cycles, "GC cycle")+" in "+figure.Time(c.Seconds*1e9))
+	items = append(items, units.Plural(int(math.Round(c.Processors)), "CPU"), units.Plural(c.Cycles, "GC cycle")+" in "+units.Time(c.Seconds*1e9))
 	known := p.Measured.Setting.String()
 	if !c.Told {
 		known += " (inferred from its heap goals)"
 	}
-	return append(items, known, "live heap "+figure.Size(p.Measured.Live), figure.Of(p.Measured.Alloc, "bytes/s")+" allocated")
+	return append(items, known, "live heap "+units.Size(p.Measured.Live), units.Of(p.Measured.Alloc, "bytes/s")+" allocated")
 }
 
 // effects are the figures of an outcome beside what was measured. The p99 of now is what
@@ -78,9 +78,9 @@ func (f Fill) text() string {
 	if !f.Faults.Known() || f.Faults.Value < fewFaults {
 		return ""
 	}
-	text := figure.Count(int64(math.Round(f.Faults.Value/1000)*1000)) + " page faults once after each start"
+	text := units.Count(int64(math.Round(f.Faults.Value/1000)*1000)) + " page faults once after each start"
 	if f.Seconds.Known() && f.Seconds.Value >= fewFillings {
-		text += ", over " + figure.Time(f.Seconds.Value*1e9) + " at this load"
+		text += ", over " + units.Time(f.Seconds.Value*1e9) + " at this load"
 	}
 	return text
 }
@@ -109,9 +109,9 @@ func (o *Outcome) unpromised(now model.Estimate) string {
 	case o.P99.Known() || !now.Known() || o.Limiter || o.PilesUp:
 		return ""
 	case o.P99.High > 0:
-		return fmt.Sprintf("its p99 cannot be predicted, only that it is at most %s: too few requests were recorded away from GC cycles", figure.Ms(o.P99.High))
+		return fmt.Sprintf("its p99 cannot be predicted, only that it is at most %s: too few requests were recorded away from GC cycles", units.Ms(o.P99.High))
 	case o.P99.Low > 0:
-		return fmt.Sprintf("its p99 cannot be predicted: requests and GC would need nearly all CPUs; it is not below today's %s", figure.Ms(o.P99.Low))
+		return fmt.Sprintf("its p99 cannot be predicted: requests and GC would need nearly all CPUs; it is not below today's %s", units.Ms(o.P99.Low))
 	}
 	return "its p99 cannot be predicted: requests and GC would need nearly all CPUs"
 }
@@ -122,9 +122,9 @@ func (m *Margin) text() string {
 		return ""
 	}
 	to := func(v float64) string {
-		return fmt.Sprintf("%s (%s ×)", figure.Size(v), figure.Num(v/m.Live))
+		return fmt.Sprintf("%s (%s ×)", units.Size(v), units.Num(v/m.Live))
 	}
-	live := "the live heap of " + figure.Size(m.Live)
+	live := "the live heap of " + units.Size(m.Live)
 	const of = "the CPUs"
 	switch {
 	case m.Quarter == 0:
@@ -152,9 +152,9 @@ func (f *Frontier) Table() *model.Frontier {
 	t.Brief, t.Caption = t.Text, f.caption()
 	if at, ok := f.Recommended(); ok {
 		t.Text = at.Setting.String() + ": " + f.Why
-		t.Brief = at.Setting.String() + ": rss " + figure.MiB(at.RSS.Value) + ", gc " + figure.Of(at.Collector.Value, "cores")
+		t.Brief = at.Setting.String() + ": rss " + units.MiB(at.RSS.Value) + ", gc " + units.Of(at.Collector.Value, "cores")
 		if at.P99.Known() {
-			t.Brief += ", p99 " + figure.Ms(at.P99.Value)
+			t.Brief += ", p99 " + units.Ms(at.P99.Value)
 		}
 		fill = at.Fill.text()
 	}
@@ -173,11 +173,11 @@ func (f *Frontier) room() string {
 	case !(f.Most > 0):
 		return ""
 	case f.Who == "container":
-		return figure.Size(f.Most) + ": the container's limit less 10 %"
+		return units.Size(f.Most) + ": the container's limit less 10 %"
 	case f.Who == "host":
-		return figure.Size(f.Most) + ": half of the host's memory; no container limit is known"
+		return units.Size(f.Most) + ": half of the host's memory; no container limit is known"
 	}
-	return figure.Size(f.Most)
+	return units.Size(f.Most)
 }
 
 // caption says which point is recommended and by which rule.
@@ -196,7 +196,7 @@ func (f *Frontier) caption() string {
 		s = append(s, "The knee is "+f.Rule)
 	}
 	if m := f.Margin; m != nil && m.Quarter > 0 && m.Live > 0 {
-		s = append(s, fmt.Sprintf("With %s live instead of %s GC would take a quarter of the CPUs", figure.Size(m.Quarter), figure.Size(m.Live)))
+		s = append(s, fmt.Sprintf("With %s live instead of %s GC would take a quarter of the CPUs", units.Size(m.Quarter), units.Size(m.Live)))
 	}
 	if len(s) == 0 {
 		return ""

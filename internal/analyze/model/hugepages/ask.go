@@ -6,10 +6,10 @@ import (
 	"math"
 	"strings"
 
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/analyze/reading"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Values of the knobs.
@@ -68,9 +68,9 @@ type Prediction struct {
 }
 
 func ask(q model.Question) (*model.Answer, error) {
-	w := reading.Watched(q.Bundle, q.Subject)
+	w := metrics.Watched(q.Bundle, q.Subject)
 	if q.Ledger != nil {
-		w = reading.Window{From: q.Ledger.From, Until: q.Ledger.To}
+		w = metrics.Window{From: q.Ledger.From, Until: q.Ledger.To}
 	}
 	if len(q.Bundle.Covered(q.Subject, evidence.CoverHugePages)) == 0 {
 		return nil, errNoLook
@@ -174,7 +174,7 @@ func (u *Use) why() string {
 	if !u.Touched.Known() {
 		return "how much of each huge page is used is not known"
 	}
-	return fmt.Sprintf("%s of %.0f small pages of each huge one are used, and from %s on it saves time", figure.Num(u.Touched.Value), u.PerHuge, figure.Num(math.Ceil(u.BreakEven().Value)))
+	return fmt.Sprintf("%s of %.0f small pages of each huge one are used, and from %s on it saves time", units.Num(u.Touched.Value), u.PerHuge, units.Num(math.Ceil(u.BreakEven().Value)))
 }
 
 func (u *Use) basis() (items []string) {
@@ -194,12 +194,12 @@ func (u *Use) basis() (items []string) {
 	if u.Typical {
 		how = "typical"
 	}
-	items = append(items, fmt.Sprintf("a fault takes %s for a small page and %s for a huge one (%s)", figure.Time(u.Small.Value), figure.Time(u.Huge.Value), how))
+	items = append(items, fmt.Sprintf("a fault takes %s for a small page and %s for a huge one (%s)", units.Time(u.Small.Value), units.Time(u.Huge.Value), how))
 	if u.Faults.Known() {
-		items = append(items, figure.Of(u.Faults.Value, "1/s")+" faults for huge pages")
+		items = append(items, units.Of(u.Faults.Value, "1/s")+" faults for huge pages")
 	}
 	if u.Touched.Known() {
-		items = append(items, strings.TrimSpace(fmt.Sprintf("%s of %.0f small pages used of each of %s", figure.Num(u.Touched.Value), u.PerHuge, figure.Plural(int(u.Touched.Looked), "huge page"))))
+		items = append(items, strings.TrimSpace(fmt.Sprintf("%s of %.0f small pages used of each of %s", units.Num(u.Touched.Value), u.PerHuge, units.Plural(int(u.Touched.Looked), "huge page"))))
 	}
 	return items
 }

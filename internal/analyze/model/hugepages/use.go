@@ -4,14 +4,14 @@ import (
 	"errors"
 	"math"
 
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/analyze/reading"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
 // Use is what a process does with huge pages, and what they cost it.
 type Use struct {
-	Seen *reading.HugePages // what all of it is read of
+	Seen *metrics.HugePages // what all of it is read of
 
 	CPU    float64 // cores of the process; NaN unknown
 	System float64 // cores of it in the kernel
@@ -62,9 +62,9 @@ const fewFaults = 20
 const fewLooked = 8
 
 // Of reads what a process does with huge pages over a window.
-func Of(b *evidence.Bundle, subject evidence.SubjectID, w reading.Window) *Use {
-	h := reading.HugePagesOf(b, subject, w)
-	p := reading.ProcessOf(b, subject, w)
+func Of(b *evidence.Bundle, subject evidence.SubjectID, w metrics.Window) *Use {
+	h := metrics.HugePagesOf(b, subject, w)
+	p := metrics.ProcessOf(b, subject, w)
 	u := &Use{Seen: h, CPU: p.CPU.Mostly().Number, System: p.System.Mostly().Number, Others: p.MinorFaults.Mostly().Number, Fallbacks: h.Fallbacks.Mostly().Number,
 		Enabled: h.Enabled, Defrag: h.Defrag, Off: h.Off, Kernel: h.Kernel, PerHuge: h.Large / h.Small, Resident: h.Resident.Number,
 		Faults: model.Unknown, Compaction: model.Unknown, Clearing: model.Unknown, Touched: Touched{model.Unknown, h.Looked}}
@@ -84,7 +84,7 @@ func Of(b *evidence.Bundle, subject evidence.SubjectID, w reading.Window) *Use {
 	return u
 }
 
-func (u *Use) costs(h *reading.HugePages) {
+func (u *Use) costs(h *metrics.HugePages) {
 	u.Small, u.Huge = typicalSmall, typicalHuge
 	u.Typical = !h.SmallFault.Known() && !h.HugeFault.Known()
 	if m := h.SmallFault; m.Known() {
@@ -97,7 +97,7 @@ func (u *Use) costs(h *reading.HugePages) {
 
 // ran says how long it was in faults for huge pages: by samples of where it ran, by the
 // time the kernel took, else by how many there were.
-func (u *Use) ran(h *reading.HugePages) {
+func (u *Use) ran(h *metrics.HugePages) {
 	if h.Running.Known() && !math.IsNaN(u.CPU) {
 		r := h.Running
 		error := 1 / math.Sqrt(float64(r.Samples))

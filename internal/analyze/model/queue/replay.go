@@ -9,8 +9,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/unstall/unstall/internal/base/figure"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Stop is a span of time [From, To) in ns in which the world was stopped.
@@ -115,7 +115,7 @@ func FitOf(observed, model []int64) (f Fit) {
 
 // NotReproduced words that a figure (ns) of a model lies too far off.
 func NotReproduced(which string, observed, model int64) string {
-	return fmt.Sprintf("the replay's %s is %s, but %s was observed: more than %.0f %% off", which, figure.Time(float64(model)), figure.Time(float64(observed)), 100*Tolerance)
+	return fmt.Sprintf("the replay's %s is %s, but %s was observed: more than %.0f %% off", which, units.Time(float64(model)), units.Time(float64(observed)), 100*Tolerance)
 }
 
 // Off is how far a model is from what was observed, relative.

@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/analyze/reading"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -76,7 +76,7 @@ func (p *Process) With(operation Service, pattern Pattern) Situation {
 // multiplied as a starving pool's requests are by the cure.
 func (p *Process) each() float64 {
 	l := p.Ledger
-	used := reading.ProcessorTime(p.Bundle, p.Subject, p.window())
+	used := metrics.ProcessorTime(p.Bundle, p.Subject, p.window())
 	n := int((l.Requests.To - l.Requests.From) / 1e9)
 	if !used.Known() || n < fewSeconds {
 		return math.Inf(1)
@@ -94,7 +94,7 @@ func (p *Process) each() float64 {
 	watched := seconds[:0]
 	for k, x := range seconds {
 		from := l.Requests.From + int64(k)*1e9
-		if v := used.Over(reading.Window{From: from, Until: from + 1e9}); v.Known() { // clients may have seen more than was recorded
+		if v := used.Over(metrics.Window{From: from, Until: from + 1e9}); v.Known() { // clients may have seen more than was recorded
 			watched = append(watched, second{x.ended, v.Number})
 		}
 	}
@@ -170,11 +170,11 @@ func (p *Process) pattern() (Pattern, string, error) {
 	}
 	// The runtime says why it adds threads, not where they wait.
 	switch release, known := p.Release(); {
-	case p.Raised[reading.CooperativeBlocking] > 0:
+	case p.Raised[metrics.CooperativeBlocking] > 0:
 		return TaskWait, "pool threads wait for tasks", nil
-	case p.Raised[reading.Starvation] > 0 && known && release >= 6:
+	case p.Raised[metrics.Starvation] > 0 && known && release >= 6:
 		return SleepWait, "pool threads are blocked, not in waits for tasks", nil
-	case p.Raised[reading.Starvation] > 0 || p.Climbs():
+	case p.Raised[metrics.Starvation] > 0 || p.Climbs():
 		return TaskWait, "pool threads are blocked", nil
 	}
 	return Await, "", nil

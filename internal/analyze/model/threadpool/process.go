@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
@@ -17,8 +17,8 @@ type Process struct {
 	Bundle  *evidence.Bundle
 	Subject evidence.SubjectID
 	Ledger  *ledger.Ledger // nil: there are no requests
-	*reading.ThreadPool
-	Climb  reading.Climb    // of its threads
+	*metrics.ThreadPool
+	Climb  metrics.Climb    // of its threads
 	Stacks *threads.Threads // looks at all threads
 	Cores  float64          // processors the runtime schedules on, 0 unknown
 	CPU    float64          // share of them that was in use, NaN unknown
@@ -31,17 +31,17 @@ type Process struct {
 func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger) *Process {
 	p := &Process{Bundle: b, Subject: subject, Ledger: l, Cores: coresOf(b, subject), CPU: math.NaN(), Then: math.NaN(),
 		Stacks: threads.Of(b, threads.Readers{b.Subjects[subject].Runtime: threads.DotnetStacks})}
-	p.ThreadPool = reading.ThreadPoolOf(b, p.Stacks, subject, p.window())
+	p.ThreadPool = metrics.ThreadPoolOf(b, p.Stacks, subject, p.window())
 	p.Climb = p.Threads.Climb()
 	if k := p.Counter(evidence.SeriesCPU); k.Known() {
 		p.CPU, p.Used = k.Mean()/100, k.Origin
 		p.Then = p.whileQueued(k)
 	} else if p.Cores > 0 {
-		w := reading.Whole
+		w := metrics.Whole
 		if p.Threads.Span() > 0 {
 			w = p.Threads.Window() // when the pool was watched
 		}
-		if v := reading.ProcessOf(b, subject, w).CPU; v.Known() {
+		if v := metrics.ProcessOf(b, subject, w).CPU; v.Known() {
 			p.CPU, p.Used = v.Number/p.Cores, v.Origin
 		}
 	}
@@ -50,7 +50,7 @@ func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger)
 }
 
 // whileQueued is the share of the processors in use while work waits for a thread.
-func (p *Process) whileQueued(cpu *reading.Curve) float64 {
+func (p *Process) whileQueued(cpu *metrics.Curve) float64 {
 	var sum, items float64
 	if p.Queue.Known() {
 		for i, n := range p.Queue.V {
@@ -61,16 +61,16 @@ func (p *Process) whileQueued(cpu *reading.Curve) float64 {
 }
 
 // window is the time of the requests that the ledger charges; without any, nothing.
-func (p *Process) window() reading.Window {
+func (p *Process) window() metrics.Window {
 	if p.Ledger == nil {
-		return reading.Window{}
+		return metrics.Window{}
 	}
-	return reading.Window{From: p.Ledger.From, Until: p.Ledger.To}
+	return metrics.Window{From: p.Ledger.From, Until: p.Ledger.To}
 }
 
 // Counter is a figure of the process over time.
-func (p *Process) Counter(name string) *reading.Curve {
-	return reading.CurveOf(p.Bundle, p.Subject, name, p.window())
+func (p *Process) Counter(name string) *metrics.Curve {
+	return metrics.CurveOf(p.Bundle, p.Subject, name, p.window())
 }
 
 // Fact is what the artifact of the requests says, else what any other does.
@@ -105,7 +105,7 @@ func (p *Process) Busy() bool { return p.CPU >= saturated || p.Queued() && p.The
 
 // full says whether others, too, use up the processors of the host.
 func (p *Process) full() bool {
-	h := reading.HostOf(p.Bundle, p.Subject, reading.Whole)
+	h := metrics.HostOf(p.Bundle, p.Subject, metrics.Whole)
 	return h.Busy.Number >= saturated*h.CPUs
 }
 
@@ -113,7 +113,7 @@ func (p *Process) full() bool {
 // up. Work that is queued for the pool stands still then though none of its threads is blocked,
 // and the runtime adds threads as if one were.
 func (p *Process) Starved() bool {
-	waits := reading.ProcessOf(p.Bundle, p.Subject, reading.Whole).RunDelay
+	waits := metrics.ProcessOf(p.Bundle, p.Subject, metrics.Whole).RunDelay
 	return p.full() && waits.MostlyKnown() && waits.Number >= 1
 }
 
@@ -136,7 +136,7 @@ func (p *Process) Climbs() bool {
 }
 
 // Above says whether n threads are more than a pool of this many processors needs.
-func (p *Process) Above(n float64) bool { return p.Cores > 0 && n > reading.ManyThreads*p.Cores }
+func (p *Process) Above(n float64) bool { return p.Cores > 0 && n > metrics.ManyThreads*p.Cores }
 
 // Queued says whether work waits for a thread, in the mean.
 func (p *Process) Queued() bool { return p.Queue.Known() && p.Queue.Mean() >= 1 }
@@ -169,7 +169,7 @@ func Release(version string) (int, bool) {
 // clients count them, else what the pool's threads held and what waited for one when the
 // recording ended, else as the server counts those it has begun; 0 unknown.
 func (p *Process) InFlight() (n float64, origin evidence.Origin) {
-	if at := reading.Clients(p.Bundle, p.Subject); at.Known() {
+	if at := metrics.Clients(p.Bundle, p.Subject); at.Known() {
 		return at.Number, at.Origin
 	}
 	held := float64(p.Standing())

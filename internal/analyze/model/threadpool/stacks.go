@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
@@ -30,7 +30,7 @@ func (p *Process) nativeStands() bool {
 	called := Count(p.groups(Native))
 	seem := float64(called + Count(p.groups(func(v threads.View) bool { return v.State == evidence.Running })))
 	used, most := p.CPU*p.Cores, asMany*min(seem, p.Cores)
-	switch ready := reading.ProcessOf(p.Bundle, p.Subject, reading.Whole).RunDelay; {
+	switch ready := metrics.ProcessOf(p.Bundle, p.Subject, metrics.Whole).RunDelay; {
 	case ready.Known():
 		used += ready.Number
 		most = asMany * seem

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // word writes a prediction as rows and sentences.
@@ -19,7 +19,7 @@ func (p *Prediction) word(a *model.Answer) {
 	a.Lead = model.Lead{Of: "what threads buy", Text: "nothing to predict"}
 	if led := p.led(); led != nil {
 		a.Lead.Text, a.Lead.Effects = led.Text, p.effects(&led.Outcome)
-		a.Lead.Why = figure.Of(led.Outcome.Rate.Value, "1/s") + " with " + figure.Num(led.Outcome.Threads.Value) + " pool threads"
+		a.Lead.Why = units.Of(led.Outcome.Rate.Value, "1/s") + " with " + units.Num(led.Outcome.Threads.Value) + " pool threads"
 	}
 }
 
@@ -38,8 +38,8 @@ func (p *Prediction) led() *Asked {
 }
 
 func (c *Calibration) basis() []string {
-	items := []string{".NET " + c.Version, figure.Plural(c.Processors, "CPU")}
-	least := "at least " + figure.Plural(c.Min, "pool thread")
+	items := []string{".NET " + c.Version, units.Plural(c.Processors, "CPU")}
+	least := "at least " + units.Plural(c.Min, "pool thread")
 	if !c.MinTold {
 		least += " (the runtime's default)"
 	}
@@ -47,13 +47,13 @@ func (c *Calibration) basis() []string {
 	if c.Waits != "" {
 		items = append(items, c.Waits)
 	}
-	items = append(items, figure.Plural(c.Connections, "request")+" in flight",
-		"an operation takes "+figure.Time(c.Service*1e9)+" ("+c.From+")")
+	items = append(items, units.Plural(c.Connections, "request")+" in flight",
+		"an operation takes "+units.Time(c.Service*1e9)+" ("+c.From+")")
 	if c.CPU != nil {
-		items = append(items, "a request uses CPU for "+figure.Time(*c.CPU*1e9))
+		items = append(items, "a request uses CPU for "+units.Time(*c.CPU*1e9))
 	}
 	if c.Seconds > 0 {
-		items = append(items, "from "+figure.Time(c.Seconds*1e9)+" of recording")
+		items = append(items, "from "+units.Time(c.Seconds*1e9)+" of recording")
 	}
 	return items
 }
@@ -76,12 +76,12 @@ func (o *Outcome) climb() string {
 	}
 	text := "the pool grows one thread at a time"
 	if o.Growth.Known() {
-		text = figure.Num(o.Growth.Value) + " threads are added per second"
+		text = units.Num(o.Growth.Value) + " threads are added per second"
 	}
-	text += fmt.Sprintf(" for %s after each start", figure.Time(o.Settles.Value*1e9))
-	text += "; in the first 10 s " + figure.Of(o.Start.Rate.Value, "1/s")
+	text += fmt.Sprintf(" for %s after each start", units.Time(o.Settles.Value*1e9))
+	text += "; in the first 10 s " + units.Of(o.Start.Rate.Value, "1/s")
 	if o.Start.Latency.Known() {
-		text += " at " + figure.Ms(o.Start.Latency.Value)
+		text += " at " + units.Ms(o.Start.Latency.Value)
 	}
 	return text
 }
@@ -96,7 +96,7 @@ func (o *Outcome) end() string {
 	case o.Ends == EndsCPU:
 		return "the CPUs are busy: more threads would not help"
 	case o.Ends == EndsClimbing:
-		return "the pool still grows after " + figure.Time(float64(len(o.Curve))*1e9)
+		return "the pool still grows after " + units.Time(float64(len(o.Curve))*1e9)
 	}
 	return ""
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // ID is that of [Model].
@@ -139,7 +139,7 @@ func (s Situation) outcome(w model.Wanted) (o Outcome, err error) {
 	var cautions []string
 	heap := w.Or("Xmx", y.Heap)
 	if s.Room > 0 && heap > s.Room {
-		cautions = append(cautions, fmt.Sprintf("the process may use only %s of memory", figure.MiB(s.Room)))
+		cautions = append(cautions, fmt.Sprintf("the process may use only %s of memory", units.MiB(s.Room)))
 	}
 	if size, ok := w.Value("Xmn"); ok {
 		if y.Size == 0 {
@@ -150,7 +150,7 @@ func (s Situation) outcome(w model.Wanted) (o Outcome, err error) {
 			return o, errRoom
 		}
 		if left := heap - size; heap > 0 && y.OldLive > 0 && left < roomForOld*y.OldLive {
-			cautions = append(cautions, fmt.Sprintf("this leaves an old generation of %s for the %s that live in it: raise -Xmx by as much as the young generation grows", figure.MiB(left), figure.MiB(y.OldLive)))
+			cautions = append(cautions, fmt.Sprintf("this leaves an old generation of %s for the %s that live in it: raise -Xmx by as much as the young generation grows", units.MiB(left), units.MiB(y.OldLive)))
 		}
 	}
 	rate, other := w.Value("rate")
@@ -173,7 +173,7 @@ func (s Situation) outcome(w model.Wanted) (o Outcome, err error) {
 		}
 		o.Knee = s.Knee.With(perRequest)
 		if rate > o.Knee.Value {
-			o.Cautions = append(o.Cautions, fmt.Sprintf("%s requests/s exceeds the knee: requests pile up", figure.Num(rate)))
+			o.Cautions = append(o.Cautions, fmt.Sprintf("%s requests/s exceeds the knee: requests pile up", units.Num(rate)))
 		}
 	}
 	return o, nil

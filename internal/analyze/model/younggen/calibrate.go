@@ -4,8 +4,8 @@ import (
 	"errors"
 	"math"
 
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/analyze/reading"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -14,7 +14,7 @@ var ErrNone = errors.New("no young collection was recorded: record the process (
 
 // ask is the model's answer from what was recorded.
 func ask(q model.Question) (*model.Answer, error) {
-	g := reading.JVMCollector(q.Bundle, q.Subject, reading.Scope{Beside: q.Ledger.Beside()})
+	g := metrics.JVMCollector(q.Bundle, q.Subject, metrics.Scope{Beside: q.Ledger.Beside()})
 	if g == nil {
 		return nil, ErrNone
 	}
@@ -31,7 +31,7 @@ func ask(q model.Question) (*model.Answer, error) {
 }
 
 // SituationOf is a young generation as its collector was recorded, whatever the load.
-func SituationOf(b *evidence.Bundle, subject evidence.SubjectID, g *reading.Collector) (s Situation, err error) {
+func SituationOf(b *evidence.Bundle, subject evidence.SubjectID, g *metrics.Collector) (s Situation, err error) {
 	y, err := Fit(Pauses(g))
 	if err != nil {
 		return s, err
@@ -44,7 +44,7 @@ func SituationOf(b *evidence.Bundle, subject evidence.SubjectID, g *reading.Coll
 	y.OldLive = oldLive(g)
 	a, _ := g.Origin.Artifact()
 	s = Situation{Generation: y, Source: b.Artifacts[a].Name, Version: b.Subjects[subject].Version}
-	if room, _ := reading.RoomOf(b, subject); room.Known() {
+	if room, _ := metrics.RoomOf(b, subject); room.Known() {
 		s.Room = room.Number
 	}
 	return s, nil
@@ -52,7 +52,7 @@ func SituationOf(b *evidence.Bundle, subject evidence.SubjectID, g *reading.Coll
 
 // oldLive is the least that was in the old generation once it had been collected; where it
 // never was the most that was seen, which holds what has died there, too. 0 unknown.
-func oldLive(g *reading.Collector) (bytes float64) {
+func oldLive(g *metrics.Collector) (bytes float64) {
 	collected := false
 	for _, p := range g.Pauses {
 		_, after := g.OldOf(p)
@@ -78,7 +78,7 @@ func oldLive(g *reading.Collector) (bytes float64) {
 
 // Pauses are a collector's young collections, with what was allocated since the pause
 // before each, of whatever kind.
-func Pauses(g *reading.Collector) (out []Pause) {
+func Pauses(g *metrics.Collector) (out []Pause) {
 	for i, p := range g.Pauses {
 		if p.Of != evidence.PauseYoung && p.Of != evidence.PauseMixed {
 			continue
@@ -103,7 +103,7 @@ const defaultRatio = 8
 // sizeOf is what -Xmn would have to be for the young generation as it is: a flag tells,
 // else the log's capacity with the survivor space that it leaves out, else what was seen in
 // it; 0 unknown.
-func sizeOf(g *reading.Collector, y *Generation) float64 {
+func sizeOf(g *metrics.Collector, y *Generation) float64 {
 	if least, most := g.Told(evidence.FactNewSize), g.Told(evidence.FactMaxNewSize); most > 0 && least == most {
 		return most
 	}

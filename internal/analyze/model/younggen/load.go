@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
 )
@@ -30,16 +30,16 @@ const deviation = 1.4826
 
 // LoadOf reads it from the process's CPU time, its pauses and its requests; ok is false
 // where one of them was not watched.
-func LoadOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, g *reading.Collector) (w Load, ok bool) {
+func LoadOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, g *metrics.Collector) (w Load, ok bool) {
 	cores := float64(b.CPUsOf(subject))
 	if !g.Meets(l.Beside()) || cores == 0 || len(l.Rows) < kneeRequests {
 		return w, false
 	}
-	cpu := reading.ProcessorTime(b, subject, g.Window)
+	cpu := metrics.ProcessorTime(b, subject, g.Window)
 	if !cpu.Known() {
 		return w, false
 	}
-	left := reading.HostOf(b, subject, g.Window).Left(cores, g.Window)
+	left := metrics.HostOf(b, subject, g.Window).Left(cores, g.Window)
 	r := &b.Requests
 	var came []int64
 	for _, i := range l.Rows {
@@ -47,7 +47,7 @@ func LoadOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, g 
 	}
 	share := func(from, to int64) (k Knee, offered float64, ok bool) {
 		seconds := float64(to-from) / 1e9
-		used := cpu.Over(reading.Window{From: from, Until: to})
+		used := cpu.Over(metrics.Window{From: from, Until: to})
 		n, done := 0, 0
 		for j, i := range l.Rows {
 			if came[j] >= from && came[j] < to {
@@ -60,7 +60,7 @@ func LoadOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, g 
 		if !used.MostlyKnown() || n == 0 || done == 0 {
 			return k, 0, false
 		}
-		in := g.Pauses.Where(func(x reading.Pause) bool { return x.From >= from && x.From < to })
+		in := g.Pauses.Where(func(x metrics.Pause) bool { return x.From >= from && x.From < to })
 		user, system, _ := g.CPUOf(in)
 		if math.IsNaN(user) {
 			user, system = left*in.Seconds(), 0 // its threads had all processors

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // word writes a prediction as rows and sentences.
@@ -19,7 +19,7 @@ func (p *Prediction) word(a *model.Answer) {
 	if len(p.Outcomes) > 0 {
 		o := &p.Outcomes[0].Outcome
 		a.Lead.Text, a.Lead.Effects = p.Outcomes[0].Text, p.effects(o)
-		a.Lead.Why = figure.Of(o.Rate.Value, "1/min") + " young collections, " + figure.Ms(o.Pause.Value) + " each"
+		a.Lead.Why = units.Of(o.Rate.Value, "1/min") + " young collections, " + units.Ms(o.Pause.Value) + " each"
 	}
 }
 
@@ -31,17 +31,17 @@ func (p *Prediction) basis() (items []string) {
 	if c.Collector != "" {
 		items = append(items, c.Collector)
 	}
-	items = append(items, figure.Plural(c.Count, "young collection")+" in "+figure.Time(c.Seconds*1e9))
+	items = append(items, units.Plural(c.Count, "young collection")+" in "+units.Time(c.Seconds*1e9))
 	if c.Size > 0 {
-		items = append(items, "young generation "+figure.Size(c.Size))
+		items = append(items, "young generation "+units.Size(c.Size))
 	}
 	if c.Heap > 0 {
-		items = append(items, "heap "+figure.Size(c.Heap))
+		items = append(items, "heap "+units.Size(c.Heap))
 	}
-	items = append(items, figure.Of(c.Alloc, "bytes/s")+" allocated", figure.Size(c.Eden)+" between two collections")
-	pause := "a pause takes " + figure.Ms(1e3*c.Base)
+	items = append(items, units.Of(c.Alloc, "bytes/s")+" allocated", units.Size(c.Eden)+" between two collections")
+	pause := "a pause takes " + units.Ms(1e3*c.Base)
 	if c.PerByte > 0 {
-		pause += fmt.Sprintf(" plus %s per MiB copied", figure.Ms(1e3*c.PerByte*(1<<20)))
+		pause += fmt.Sprintf(" plus %s per MiB copied", units.Ms(1e3*c.PerByte*(1<<20)))
 	}
 	return append(items, pause+fmt.Sprintf(", ± %.0f %% for half of them", math.Ceil(100*c.Rest)))
 }

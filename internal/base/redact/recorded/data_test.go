@@ -128,7 +128,7 @@ func TestSeen(t *testing.T) {
 // BenchmarkRundown filters what a .NET service tells at the end of a session, mostly the names
 // of its methods: for the first time, and again.
 func BenchmarkRundown(b *testing.B) {
-	files, _ := filepath.Glob("../../../diagnose/cause/testdata/dotnet.*/*/threads-*.nettrace.zst")
+	files, _ := filepath.Glob("../../../diagnose/check/testdata/dotnet.*/*/threads-*.nettrace.zst")
 	if len(files) == 0 {
 		b.Skip("no recordings")
 	}

@@ -239,7 +239,7 @@ func TestLiveTrace(t *testing.T) {
 
 // TestFixturesStay passes what was recorded of services without secrets.
 func TestFixturesStay(t *testing.T) {
-	dirs, _ := filepath.Glob("../../../diagnose/cause/testdata/*/*")
+	dirs, _ := filepath.Glob("../../../diagnose/check/testdata/*/*")
 	if len(dirs) < 20 {
 		t.Fatal("no fixtures")
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/collect/probe/dotnet/ipc"
@@ -45,7 +45,7 @@ func TestElsewhere(t *testing.T) {
 				}
 				able(t, c.by, env)
 				a := started(t, release, c.by, env...)
-				on, err := discover.Resolve(t.Context(), fmt.Sprint(a.PID), runtime.Recognisers())
+				on, err := discover.Resolve(t.Context(), fmt.Sprint(a.PID), platform.Recognisers())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -118,7 +118,7 @@ func TestSwitchedOff(t *testing.T) {
 			if !errors.Is(err, ipc.ErrDisabled) {
 				t.Fatal(err)
 			}
-			on, err := discover.Resolve(t.Context(), fmt.Sprint(a.PID), runtime.Recognisers())
+			on, err := discover.Resolve(t.Context(), fmt.Sprint(a.PID), platform.Recognisers())
 			if err != nil || on.Runtime != "dotnet" {
 				t.Fatalf("%+v, %v", on, err)
 			}
@@ -159,7 +159,7 @@ func TestAheadOfTime(t *testing.T) {
 	})
 	var on discover.Target
 	for on.Runtime == "" { // until it is what it was started as
-		if on, err = discover.Resolve(t.Context(), fmt.Sprint(c.Process.Pid), runtime.Recognisers()); err != nil {
+		if on, err = discover.Resolve(t.Context(), fmt.Sprint(c.Process.Pid), platform.Recognisers()); err != nil {
 			t.Fatal(err)
 		}
 	}

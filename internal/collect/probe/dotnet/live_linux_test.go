@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/collect/probe/dotnet/ipc"
@@ -26,7 +26,7 @@ const taskWait = "/api/diagscenario/taskwait"
 // live finds what can be recorded of a service that runs.
 func live(t *testing.T, a *dotnetapp.App) probe.Access {
 	t.Helper()
-	on, err := discover.Resolve(t.Context(), fmt.Sprint(a.PID), runtime.Recognisers())
+	on, err := discover.Resolve(t.Context(), fmt.Sprint(a.PID), platform.Recognisers())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestDisabled(t *testing.T) {
 func TestNamed(t *testing.T) {
 	a := dotnetapp.Start(t, "TMPDIR="+t.TempDir())
 	const program = "DiagnosticScenarios"
-	on, err := discover.Resolve(t.Context(), program, runtime.Recognisers())
+	on, err := discover.Resolve(t.Context(), program, platform.Recognisers())
 	switch {
 	case errors.Is(err, discover.ErrUse): // others run here, too
 		if !strings.Contains(err.Error(), fmt.Sprint(a.PID)) {
@@ -228,7 +228,7 @@ func TestNamed(t *testing.T) {
 	case err != nil || on.PID != a.PID || on.Name != program:
 		t.Errorf("%+v, %v", on, err)
 	}
-	found, err := discover.Discover(t.Context(), runtime.Recognisers())
+	found, err := discover.Discover(t.Context(), platform.Recognisers())
 	if err != nil {
 		t.Fatal(err)
 	}

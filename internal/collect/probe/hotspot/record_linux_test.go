@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
@@ -45,7 +45,7 @@ var releases = []int{11, 17, 25}
 
 func resolved(t *testing.T, pid int) discover.Target {
 	t.Helper()
-	on, err := discover.Resolve(t.Context(), fmt.Sprint(pid), runtime.Recognisers())
+	on, err := discover.Resolve(t.Context(), fmt.Sprint(pid), platform.Recognisers())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 )
@@ -43,7 +43,7 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 		why = "belongs to user " + t.User
 	}
 	environment := "environment"
-	if holds := runtime.Of(t.Runtime).Settings; holds != "" {
+	if holds := platform.Of(t.Runtime).Settings; holds != "" {
 		environment += " (" + holds + ")"
 	}
 	for _, x := range []struct{ what, file string }{

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	runtimes "github.com/unstall/unstall/internal/analyze/runtime"
+	runtimes "github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	runtimes "github.com/unstall/unstall/internal/analyze/runtime"
+	runtimes "github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/redact"
 	"github.com/unstall/unstall/internal/collect/capture"

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
@@ -22,7 +22,7 @@ import (
 
 // find gives one access for a master whose configuration can be read.
 func find(_ context.Context, t discover.Target) []probe.Access {
-	if t.PID <= 0 || t.Runtime != runtime.PHPFPM.ID {
+	if t.PID <= 0 || t.Runtime != platform.PHPFPM.ID {
 		return nil
 	}
 	path := configurationOf(t.PID)

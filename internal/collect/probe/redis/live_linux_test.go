@@ -23,7 +23,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
@@ -201,7 +201,7 @@ func TestWays(t *testing.T) {
 			b := rec.Read(t, "redis.txt")
 			b.Unify()
 			b.Align()
-			x := reading.RedisOf(b, 0, reading.Whole)
+			x := metrics.RedisOf(b, 0, metrics.Whole)
 			switch {
 			case x == nil || x.Looks < 3 || x.Single:
 				t.Fatalf("%+v", x)
@@ -214,7 +214,7 @@ func TestWays(t *testing.T) {
 			if ping := x.Command("ping"); ping != nil {
 				t.Errorf("its own PING is among the commands: %+v", ping)
 			}
-			sets := slices.DeleteFunc(x.Slow.Entries, func(s reading.RedisSlow) bool { return s.Command != "SET" })
+			sets := slices.DeleteFunc(x.Slow.Entries, func(s metrics.RedisSlow) bool { return s.Command != "SET" })
 			if len(sets) < 2 || sets[0].Arguments != 2 || sets[0].Bytes != int64(len("session:hunter5hunter6")) || !strings.HasPrefix(sets[0].Client, "127.0.0.1:") {
 				t.Errorf("%+v", sets)
 			}
@@ -275,7 +275,7 @@ func TestFound(t *testing.T) {
 	if err := rec.End(); err != nil {
 		t.Fatal(err)
 	}
-	of := reading.RedisOf(rec.Read(t, "redis.log"), 0, reading.Whole)
+	of := metrics.RedisOf(rec.Read(t, "redis.log"), 0, metrics.Whole)
 	if of == nil || of.Fork.Saves.Number != 1 || strings.Contains(rec.Text("redis.log"), "just started") {
 		t.Errorf("its log tells %+v\n%s", of, rec.Text("redis.log"))
 	}

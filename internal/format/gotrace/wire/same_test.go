@@ -30,7 +30,7 @@ func same(t testing.TB, data []byte, damaged bool) (events int) {
 
 // recorded are the traces in the repository and, where it is, of the corpus beside it.
 func recorded(t testing.TB) (files []string) {
-	for _, p := range []string{"../testdata/http/*.trace.gz", "../../../diagnose/cause/testdata/*/*/trace*", "../../../../lab/*/recorded/*/trace*", "../../../../lab/*/*/recorded/*/trace*",
+	for _, p := range []string{"../testdata/http/*.trace.gz", "../../../diagnose/check/testdata/*/*/trace*", "../../../../lab/*/recorded/*/trace*", "../../../../lab/*/*/recorded/*/trace*",
 		"../../../../../shared/corpus/go/*.trace.gz"} {
 		m, err := filepath.Glob(p)
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	causes "github.com/unstall/unstall/internal/diagnose/cause/all"
-	"github.com/unstall/unstall/internal/operate/watch/metrics/names"
+	causes "github.com/unstall/unstall/internal/diagnose/check/all"
+	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/unstall/unstall/internal/operate/watch/metrics"
+	"github.com/unstall/unstall/internal/operate/watch/exporter"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
@@ -29,19 +29,19 @@ func Zabbix(w io.Writer, rules []rule.Rule) error {
 	out.Export.Groups = []zabbixGroup{{uuid("group"), "Templates/Applications"}}
 	t := zabbixTemplate{UUID: uuid("template"), Template: template, Name: "unstall", Description: "Services that unstall watch sends: --zabbix SERVER --zabbix-host NAME", Groups: []zabbixGroup{{"", "Templates/Applications"}}}
 	for _, of := range ZabbixRuntimes {
-		d := zabbixDiscovery{UUID: uuid("discovery " + of), Name: "Services: " + of, Type: "TRAP", Key: metrics.ZabbixItem(metrics.ZabbixDiscovery, of), Delay: "0", Lifetime: "7d"}
+		d := zabbixDiscovery{UUID: uuid("discovery " + of), Name: "Services: " + of, Type: "TRAP", Key: exporter.ZabbixItem(exporter.ZabbixDiscovery, of), Delay: "0", Lifetime: "7d"}
 		for _, s := range series.All {
 			if !ZabbixHas(of, s) {
 				continue
 			}
-			item := zabbixItem{UUID: uuid("item " + of + s.ID), Name: "{#SERVICE}: " + s.About, Type: "TRAP", Key: metrics.ZabbixItem(metrics.ZabbixKey(of), "{#SERVICE}", s.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT",
+			item := zabbixItem{UUID: uuid("item " + of + s.ID), Name: "{#SERVICE}: " + s.About, Type: "TRAP", Key: exporter.ZabbixItem(exporter.ZabbixKey(of), "{#SERVICE}", s.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT",
 				Units: map[string]string{"%": "%", "bytes": "B", "bytes/s": "Bps", "ms": "!ms", "1/s": "!1/s"}[s.Unit]}
 			d.Items = append(d.Items, item)
 		}
 		for i := range rules {
 			if r := &rules[i]; zabbixHolds(of, r) {
 				if r.Usual != nil {
-					d.Items = append(d.Items, zabbixItem{UUID: uuid("bound " + of + r.ID), Name: "{#SERVICE}: bound of " + r.ID, Type: "TRAP", Key: metrics.ZabbixItem(metrics.ZabbixBound(of), "{#SERVICE}", r.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT"})
+					d.Items = append(d.Items, zabbixItem{UUID: uuid("bound " + of + r.ID), Name: "{#SERVICE}: bound of " + r.ID, Type: "TRAP", Key: exporter.ZabbixItem(exporter.ZabbixBound(of), "{#SERVICE}", r.ID), Delay: "0", History: "7d", Trends: "90d", ValueType: "FLOAT"})
 				}
 				d.Triggers = append(d.Triggers, zabbixTrigger{UUID: uuid("trigger " + of + r.ID), Expression: zabbixExpr(template, of, r), Mode: "RECOVERY_EXPRESSION", Recovery: zabbixEnd(template, of, r),
 					Name: "{#SERVICE}: " + r.Title, Priority: map[string]string{"page": "HIGH", "warn": "WARNING", "note": "INFO"}[r.Severity], Description: r.Look})
@@ -96,7 +96,7 @@ func zabbixCondition(template, of string, r *rule.Rule, c *rule.Condition, held 
 	case c.Below != nil:
 		return v + "<" + number(*c.Below)
 	case c.Usual != nil:
-		return fmt.Sprintf("%s>last(/%s/%s)", v, template, metrics.ZabbixItem(metrics.ZabbixBound(of), "{#SERVICE}", r.ID))
+		return fmt.Sprintf("%s>last(/%s/%s)", v, template, exporter.ZabbixItem(exporter.ZabbixBound(of), "{#SERVICE}", r.ID))
 	case c.Than != "":
 		return fmt.Sprintf("%s>%s*%s", v, number(*c.Above), zabbixTaken(template, of, c, c.Than, max(c.Over+held, leastRate)))
 	}
@@ -113,7 +113,7 @@ func zabbixEnd(template, of string, r *rule.Rule) string {
 	case c.Below != nil:
 		return v + ">" + number(*c.Below*1.1)
 	case c.Usual != nil:
-		return fmt.Sprintf("%s<0.9*last(/%s/%s)", v, template, metrics.ZabbixItem(metrics.ZabbixBound(of), "{#SERVICE}", r.ID))
+		return fmt.Sprintf("%s<0.9*last(/%s/%s)", v, template, exporter.ZabbixItem(exporter.ZabbixBound(of), "{#SERVICE}", r.ID))
 	case c.Than != "":
 		return fmt.Sprintf("%s<%s*%s", v, number(*c.Above*.9), zabbixTaken(template, of, c, c.Than, max(r.ClearFor, leastRate)))
 	case r.Clear != nil:
@@ -126,7 +126,7 @@ func zabbixEnd(template, of string, r *rule.Rule) string {
 
 // zabbixTaken is what a condition takes of a series.
 func zabbixTaken(template, of string, c *rule.Condition, id string, over rule.Duration) string {
-	item := "/" + template + "/" + metrics.ZabbixItem(metrics.ZabbixKey(of), "{#SERVICE}", id)
+	item := "/" + template + "/" + exporter.ZabbixItem(exporter.ZabbixKey(of), "{#SERVICE}", id)
 	seconds := number(time.Duration(over).Seconds())
 	switch c.Take {
 	case rule.Sum: // of a rate

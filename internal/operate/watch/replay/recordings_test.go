@@ -34,7 +34,7 @@ func TestRecordings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dirs, err := filepath.Glob("../../../diagnose/cause/testdata/*/*")
+	dirs, err := filepath.Glob("../../../diagnose/check/testdata/*/*")
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no recordings: %v", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/reading"
-	"github.com/unstall/unstall/internal/analyze/runtime"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
@@ -20,7 +20,7 @@ import (
 // Source is a subject and its series.
 type Source struct {
 	rule.Subject
-	Series []reading.Watchable
+	Series []metrics.Watchable
 }
 
 // Result is what rules said of a recording.
@@ -49,7 +49,7 @@ func Sources(read *evidence.Bundle, slo time.Duration) []Source {
 			rows = l.Rows
 			slow = func(row int) bool { return b.Requests.Latency(row) > l.Limit(row) }
 		}
-		of := reading.WatchablesOf(b, id, runtime.Of(b.Subjects[id].Runtime).Watchables, rows, slow)
+		of := metrics.WatchablesOf(b, id, platform.Of(b.Subjects[id].Runtime).Watchables, rows, slow)
 		if len(of) > 0 {
 			out = append(out, Source{rule.Subject{Key: title, Service: cmp.Or(s.Name, title), Host: s.Kind == evidence.Host}, of})
 		}

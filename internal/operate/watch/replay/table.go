@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/reading"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/suggest"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 	"github.com/unstall/unstall/internal/operate/watch/series"
@@ -98,7 +98,7 @@ func Table(r io.Reader, name string) (out []Source, odd int, err error) {
 					continue
 				}
 				at[key][i] = len(s.Series)
-				s.Series = append(s.Series, reading.Watchable{ID: head[i]})
+				s.Series = append(s.Series, metrics.Watchable{ID: head[i]})
 			}
 		}
 		for i := 1; i < len(head) && i < len(fields); i++ {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
@@ -100,7 +100,7 @@ func (r *Result) Text(w io.Writer, rules int) error {
 		return err
 	}
 	fmt.Fprintf(&b, "%s of %s to %s UTC (%s), %s: %s\n", strings.Join(r.Subjects[:min(4, len(r.Subjects))], ", "), utc(r.From).Format("2006-01-02 15:04:05"),
-		utc(r.Until).Format("2006-01-02 15:04:05"), long(r.Until-r.From), figure.Plural(rules-len(r.Unheld), "rule"), figure.Plural(len(alarms), "alarm"))
+		utc(r.Until).Format("2006-01-02 15:04:05"), long(r.Until-r.From), units.Plural(rules-len(r.Unheld), "rule"), units.Plural(len(alarms), "alarm"))
 	for _, ev := range alarms {
 		fmt.Fprintf(&b, "\n%s  %s  %s\n", utc(ev.At).Format("2006-01-02 15:04:05"), ev.Rule.ID, ev.Subject.Key)
 		fmt.Fprintf(&b, "  %s: %s\n", ev.Rule.Title, Found(ev))
@@ -114,7 +114,7 @@ func (r *Result) Text(w io.Writer, rules int) error {
 		}
 	}
 	if len(r.Unheld) > 0 {
-		fmt.Fprintf(&b, "\nnot held, as nothing of their series is recorded: %s\n", figure.Plural(len(r.Unheld), "rule"))
+		fmt.Fprintf(&b, "\nnot held, as nothing of their series is recorded: %s\n", units.Plural(len(r.Unheld), "rule"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -128,26 +128,26 @@ func Found(ev rule.Event) string {
 		unit = s.Unit
 	}
 	if c.Period != nil {
-		return fmt.Sprintf("every %s", figure.Of(ev.Value, "s"))
+		return fmt.Sprintf("every %s", units.Of(ev.Value, "s"))
 	}
 	switch c.Take {
 	case rule.Climb:
-		return fmt.Sprintf("by %s a second for %s, more than %s", figure.Of(ev.Value, unit), c.Over, figure.Num(ev.Bound))
+		return fmt.Sprintf("by %s a second for %s, more than %s", units.Of(ev.Value, unit), c.Over, units.Num(ev.Bound))
 	case rule.Sum:
-		return fmt.Sprintf("%s within %s", figure.Num(math.Round(ev.Value*10)/10), c.Over)
+		return fmt.Sprintf("%s within %s", units.Num(math.Round(ev.Value*10)/10), c.Over)
 	}
 	word := "above"
 	if c.Below != nil {
 		word = "below"
 	}
-	out := fmt.Sprintf("%s, %s %s", figure.Of(ev.Value, unit), word, figure.Of(ev.Bound, unit))
+	out := fmt.Sprintf("%s, %s %s", units.Of(ev.Value, unit), word, units.Of(ev.Bound, unit))
 	switch {
 	case c.Usual != nil && ev.Bound > *c.Above*ev.Usual:
-		out += fmt.Sprintf(" (usual is %s)", figure.Of(ev.Usual, unit))
+		out += fmt.Sprintf(" (usual is %s)", units.Of(ev.Usual, unit))
 	case c.Usual != nil:
-		out += fmt.Sprintf(" (%s × the usual %s)", figure.Num(*c.Above), figure.Of(ev.Usual, unit))
+		out += fmt.Sprintf(" (%s × the usual %s)", units.Num(*c.Above), units.Of(ev.Usual, unit))
 	case c.Than != "":
-		out += fmt.Sprintf(" (%s × %s)", figure.Num(*c.Above), c.Than)
+		out += fmt.Sprintf(" (%s × %s)", units.Num(*c.Above), c.Than)
 	}
 	held := time.Duration(max(ev.At-ev.Since, int64(c.Over)))
 	if held > time.Second {
@@ -160,7 +160,7 @@ func Found(ev rule.Event) string {
 func long(ns int64) string {
 	d := time.Duration(ns)
 	if d >= 48*time.Hour {
-		return figure.Plural(int(math.Round(d.Hours()/24)), "day")
+		return units.Plural(int(math.Round(d.Hours()/24)), "day")
 	}
 	return d.Round(time.Second).String()
 }

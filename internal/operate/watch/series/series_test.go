@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/unstall/unstall/internal/base/figure"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // TestAll holds that names are unique, for people and for stores, and that each says what it is.
@@ -29,7 +29,7 @@ func TestAll(t *testing.T) {
 			t.Errorf("%s: the series of %s differ in what they are", s.ID, s.Metric.Name)
 		}
 		ids[s.ID], metrics[full], kinds[s.Metric.Name] = true, s.ID, s.Metric
-		if figure.Of(1, s.Unit) == "" {
+		if units.Of(1, s.Unit) == "" {
 			t.Errorf("%s: unit %s", s.ID, s.Unit)
 		}
 	}

@@ -26,7 +26,7 @@ import (
 
 const (
 	sick = "../../../../lab/go-ballast/recorded/sick"
-	gcs  = "../../../diagnose/cause/testdata"
+	gcs  = "../../../diagnose/check/testdata"
 )
 
 func artifacts(t testing.TB, names ...string) (out []*format.Artifact) {

@@ -1,0 +1,187 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Allocations are who allocates what, of a process that was asked to tell (.NET's allocation ticks:
+// GC keyword at level 5; AllocationSampled of .NET 10; a JVM's flight recording), all of what was recorded. Bytes of small objects
+// are extrapolated from one in 100 KiB; large objects are told one by one.
+type Allocations struct {
+	Window         // in which they were told, sessions that were apart together
+	Span   float64 // s that were watched
+	Lost   int64   // events lost meanwhile: bytes are lower bounds
+	Bytes  float64
+	Large  float64 // of them on the large object heap
+	Count  float64 // how many large objects
+	Sites  []AllocationSite
+	Types  []AllocationType
+	// Deaths are those that died in generation 2 or as large objects, by where they were allocated, most bytes
+	// first; nil: collections were not asked for what survives them.
+	Deaths []AllocationSite
+	Live   []AllocationType // what a heap snapshot has by type, most bytes first: Count are all objects
+	Origin evidence.Origin
+}
+
+// AllocationSite is one stack that allocates objects of one type, with most large bytes, then
+// with most bytes, first.
+type AllocationSite struct {
+	Type   string // "System.Byte[]"
+	Stack  evidence.StackID
+	Owner  string // the nearest of the user's own code: "Shop!OrderBook.Statement()"; "" none
+	Serves string // the outermost of it, where that works on a request: what handles the route; "" none
+	Bytes  float64
+	Large  float64 // of them on the large object heap
+	Count  float64 // how many large objects
+	Origin evidence.Origin
+}
+
+// AllocationType is all that is allocated of a type.
+type AllocationType struct {
+	Type                string
+	Bytes, Large, Count float64
+}
+
+// asked are what may be asked of who allocates.
+var asked = []string{evidence.CoverAllocation, evidence.CoverDeaths, evidence.CoverClasses}
+
+// StackReader says what a stack of a runtime's threads tells: innermost frame first, and what the program is called.
+type StackReader func(frames []string, entry string) threads.View
+
+// ReadAllocations reads them; nil: nobody asked the process.
+func ReadAllocations(b *evidence.Bundle, subject evidence.SubjectID, read StackReader) *Allocations {
+	a := &Allocations{}
+	var watched Spans
+	for _, kind := range asked {
+		for _, c := range b.Covered(subject, kind) {
+			if a.Origin == 0 {
+				a.Origin = c.Origin
+			}
+			if kind == evidence.CoverAllocation {
+				watched = watched.union(c.From, c.Until)
+				a.Lost += c.Lost
+			}
+		}
+	}
+	if a.Origin == 0 {
+		return nil
+	}
+	if len(watched) > 0 {
+		a.Window = Window{watched[0].From, watched[len(watched)-1].To}
+		a.Span = float64(watched.Within(a.From, a.Until)) / 1e9
+	}
+	a.sites(b, subject, read)
+	a.types()
+	a.live(b, subject)
+	return a
+}
+
+func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID, read StackReader) {
+	deaths := b.Names.Lookup(evidence.SampleGen2Deaths)
+	all, large, objects := b.Names.Lookup(evidence.SampleAllocated), b.Names.Lookup(evidence.SampleLargeAllocated), b.Names.Lookup(evidence.SampleLargeObjects)
+	type key struct {
+		stack evidence.StackID
+		class evidence.NameID
+	}
+	at := make(map[key]int)
+	s := &b.Samples
+	for i := range s.Len() {
+		t := s.Type[i]
+		if t != 0 && t == deaths && s.Subject[i] == subject {
+			owner, serves := ownerOf(b, subject, s.Stack[i], read)
+			a.Deaths = append(a.Deaths, AllocationSite{Type: b.Names.Text(s.Class[i]), Stack: s.Stack[i], Owner: owner, Serves: serves, Bytes: float64(s.Value[i]), Origin: s.Origin[i]})
+		}
+		if s.Subject[i] != subject || t == 0 || t != all && t != large && t != objects {
+			continue
+		}
+		k := key{s.Stack[i], s.Class[i]}
+		n, ok := at[k]
+		if !ok {
+			n = len(a.Sites)
+			at[k] = n
+			owner, serves := ownerOf(b, subject, k.stack, read)
+			a.Sites = append(a.Sites, AllocationSite{Type: b.Names.Text(k.class), Stack: k.stack, Owner: owner, Serves: serves, Origin: s.Origin[i]})
+		}
+		x, v := &a.Sites[n], float64(s.Value[i])
+		switch t {
+		case all:
+			x.Bytes += v
+			a.Bytes += v
+		case large:
+			x.Large += v
+			a.Large += v
+		case objects:
+			x.Count += v
+			a.Count += v
+		}
+	}
+	sorting.By(a.Sites, func(x, y AllocationSite) int {
+		return cmp.Or(-cmp.Compare(x.Large, y.Large), -cmp.Compare(x.Bytes, y.Bytes))
+	})
+}
+
+func ownerOf(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.StackID, read StackReader) (owner, serves string) {
+	var frames []string
+	for _, f := range b.Stacks.Frames(stack) {
+		frames = append(frames, b.Names.Text(f.Func))
+	}
+	v := read(frames, b.Subjects[subject].Name)
+	if v.Request && v.Outer >= 0 && !v.Library {
+		serves = threads.Short(frames[v.Outer])
+	}
+	return v.Owner, serves
+}
+
+func (a *Allocations) types() {
+	at := make(map[string]int)
+	for _, x := range a.Sites {
+		n, ok := at[x.Type]
+		if !ok {
+			n = len(a.Types)
+			at[x.Type] = n
+			a.Types = append(a.Types, AllocationType{Type: x.Type})
+		}
+		t := &a.Types[n]
+		t.Bytes, t.Large, t.Count = t.Bytes+x.Bytes, t.Large+x.Large, t.Count+x.Count
+	}
+	sorting.By(a.Types, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
+}
+
+// live reads what lies on the heap by type.
+func (a *Allocations) live(b *evidence.Bundle, subject evidence.SubjectID) {
+	space, objects := b.Names.Lookup(evidence.SampleLive), b.Names.Lookup(evidence.SampleLiveObjects)
+	at := make(map[evidence.NameID]int)
+	s := &b.Samples
+	for i := range s.Len() {
+		t := s.Type[i]
+		if s.Subject[i] != subject || t == 0 || t != space && t != objects {
+			continue
+		}
+		n, ok := at[s.Class[i]]
+		if !ok {
+			n = len(a.Live)
+			at[s.Class[i]] = n
+			a.Live = append(a.Live, AllocationType{Type: b.Names.Text(s.Class[i])})
+		}
+		if t == space {
+			a.Live[n].Bytes += float64(s.Value[i])
+		} else {
+			a.Live[n].Count += float64(s.Value[i])
+		}
+	}
+	sorting.By(a.Live, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
+}
+
+// LargeSites are those that allocate large objects, most bytes first.
+func (a *Allocations) LargeSites() []AllocationSite {
+	n := slices.IndexFunc(a.Sites, func(x AllocationSite) bool { return x.Large == 0 })
+	if n < 0 {
+		return a.Sites
+	}
+	return a.Sites[:n]
+}

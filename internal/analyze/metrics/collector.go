@@ -1,0 +1,282 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Collector is what a process's garbage collector did over a window. It is the same for
+// every runtime; what a runtime has not, or its source does not tell, is [Unknown].
+type Collector struct {
+	Window                 // that the figures are of
+	Span   float64         // s of it that were watched
+	Name   string          // [evidence.FactCollector]; "" unknown
+	Origin evidence.Origin // of the artifact that tells most
+	Placed bool            // its clock can be joined with others
+	All    Pauses          // of the whole recording
+	Pauses Pauses          // of the window
+	Cycles []Cycle         // of the window, in order
+
+	// How often and how long, of the window. Go's cycles are those that the pacer started;
+	// a JVM's collections those that stop the world for one, of whatever generation, and the
+	// cycles of collectors that do all of it beside the program; .NET's are of every generation.
+	Rate    Value // collections per second
+	Full    Value // of them, of the whole heap, per second: .NET's generation 2. Go has no others: unknown
+	Stopped Value // share of the time in which the world was stopped, 0…1
+	Longest Value // pause, s
+	Marking Value // share of the time in which a cycle marked, 0…1; Go
+
+	// Memory.
+	Live     Value // bytes that collections of the whole heap left, in the median
+	Goal     Value // bytes where the next cycle is to end, in the median; Go
+	Capacity Value // bytes: how large the heap may get, else was; JVM
+	Alloc    Value // bytes/s
+	Each     Value // bytes allocated from one collection to the next, in the mean; JVM
+	Promoted Value // bytes/s into the old generation; JVM
+
+	// Processors. On a host that does not run the process, time on them is no CPU time.
+	Assist     Value // s/s of mark assists; Go
+	Background Value // s/s of dedicated and fractional mark workers; Go
+	Idle       Value // s/s of mark workers on processors that nobody needs; Go
+	Share      Value // of the process's CPU time by a profile, 0…1; Go
+	PauseCPU   Value // s/s of CPU time in pauses, all the collector's threads; JVM
+	Processors Value // that the runtime may use
+
+	bundle   *evidence.Bundle
+	subject  evidence.SubjectID
+	withheld Withheld
+	source   evidence.ArtifactID // of the requests it is read beside, -1 none
+	began    []int64             // when the collections that Rate counts began
+}
+
+// Beside are the requests that a collector is read beside.
+type Beside struct {
+	Window
+	Source evidence.ArtifactID // who saw them
+	Clock  evidence.ClockID
+}
+
+// Scope is what a collector is read over.
+type Scope struct {
+	Beside *Beside // what these requests met; nil: there are none
+	// Whole asks for the recording that watched it for longest, all its pieces and a
+	// process's start with them, and for what counters say: runs are compared by that.
+	Whole bool
+}
+
+// source is the artifact whose requests count, -1 without.
+func (s Scope) source() evidence.ArtifactID {
+	if s.Beside == nil {
+		return -1
+	}
+	return s.Beside.Source
+}
+
+// CollectorReader reads the collector of a runtime; nil: nobody watched it.
+type CollectorReader func(*evidence.Bundle, evidence.SubjectID, Scope) *Collector
+
+// newCollector is one of which nothing is known.
+func newCollector(b *evidence.Bundle, subject evidence.SubjectID, source evidence.ArtifactID) *Collector {
+	g := &Collector{bundle: b, subject: subject, source: source}
+	for _, v := range g.values() {
+		*v = Unknown
+	}
+	if f, ok := g.fact(evidence.FactCollector); ok {
+		g.Name = f.Value
+	}
+	return g
+}
+
+func (g *Collector) values() []*Value {
+	return []*Value{&g.Rate, &g.Full, &g.Stopped, &g.Longest, &g.Marking, &g.Live, &g.Goal, &g.Capacity, &g.Alloc, &g.Each, &g.Promoted,
+		&g.Assist, &g.Background, &g.Idle, &g.Share, &g.PauseCPU, &g.Processors}
+}
+
+// value is a figure of what was watched.
+func (g *Collector) value(v float64) Value {
+	return Value{Number: v, Origin: g.Origin, Watched: g.Span / max(g.Window.Seconds(), 1e-9)}
+}
+
+// fact returns what the artifact of the requests says, else what any other does.
+func (g *Collector) fact(key string) (evidence.Fact, bool) {
+	return g.bundle.FactFrom(g.source, g.subject, key)
+}
+
+// look is what one artifact shows of a collector.
+type look struct {
+	artifact evidence.ArtifactID
+	clock    evidence.Clock
+	Window
+	pauses Pauses
+}
+
+// looks are the artifacts that watched the collector: those whose clock can be joined with
+// others first, then the longest.
+func (g *Collector) looks() (all []*look) {
+	b := g.bundle
+	of := make(map[evidence.ArtifactID]*look)
+	for _, w := range b.Covered(g.subject, evidence.CoverGC) {
+		a, ok := w.Origin.Artifact()
+		if !ok || w.Until <= w.From || !Stamped(b.Clocks[w.Clock]) {
+			continue
+		}
+		x := of[a]
+		if x == nil {
+			x = &look{artifact: a, clock: b.Clocks[w.Clock], Window: Window{w.From, w.Until}}
+			of[a] = x
+			all = append(all, x)
+		}
+		x.From, x.Until = min(x.From, w.From), max(x.Until, w.Until)
+	}
+	v := &b.Intervals
+	for _, i := range v.Select(evidence.StopTheWorld, g.subject) {
+		a, _ := v.Origin[i].Artifact()
+		if x := of[a]; x != nil {
+			k, _ := v.PauseOf(i)
+			x.pauses = append(x.pauses, Pause{Row: i, From: v.Start[i], To: v.End[i], Of: k})
+		}
+	}
+	// One that has been told of a running process by a counter alone has no pauses to show.
+	sorting.By(all, func(x, y *look) int {
+		return cmp.Or(-compareBool(x.clock.Anchored(), y.clock.Anchored()), cmp.Compare(min(1, len(y.pauses)), min(1, len(x.pauses))), cmp.Compare(y.Until-y.From, x.Until-x.From))
+	})
+	return all
+}
+
+// Stamped is false of the clock of a log without time stamps: its pauses lie one after
+// another, and no time between them is known.
+func Stamped(c evidence.Clock) bool { return c.Anchored() || c.Resolution > 0 }
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// watch reads the pauses that anybody saw; false if nobody looked. Several artifacts may
+// tell of the same pauses: that with the better clock counts, and others add what lies
+// where it did not look. The window is that of the requests where their clock and the
+// collector's meet, else all that was watched.
+func (g *Collector) watch(beside *Beside) bool {
+	all := g.looks()
+	if len(all) == 0 {
+		return false
+	}
+	g.Placed = all[0].clock.Anchored()
+	g.Origin = evidence.NewOrigin(all[0].artifact, 0)
+	var looked Spans
+	for i, w := range all {
+		if i > 0 && w.clock.Anchored() != g.Placed {
+			continue // nothing says how the two lie to each other
+		}
+		for _, p := range w.pauses {
+			if looked.Within(p.From, p.From+1) == 0 {
+				g.All = append(g.All, p)
+			}
+		}
+		looked = looked.union(w.From, w.Until)
+	}
+	sorting.By(g.All, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
+	g.Window = Window{looked[0].From, looked[len(looked)-1].To}
+	watched := looked.Within(g.From, g.Until)
+	if beside != nil && g.Placed && g.bundle.Clocks[beside.Clock].Anchored() {
+		from, until := max(g.From, beside.From), min(g.Until, beside.Until)
+		if part := looked.Within(from, until); part > (beside.Until-beside.From)/4 {
+			g.Window, watched = Window{from, until}, part
+		}
+	}
+	g.Span = float64(watched) / 1e9
+	g.Pauses = g.All.during(g.Window)
+	g.Stopped = g.value(g.ShareOf(g.Pauses))
+	if g.Placed {
+		g.withheld = WithheldFrom(g.bundle, g.subject, g.All.Spans())
+	}
+	g.longest()
+	return true
+}
+
+// Meets says whether what it did can be laid over requests; nil: there are none.
+func (g *Collector) Meets(r *Beside) bool {
+	if r == nil {
+		return false
+	}
+	for _, w := range g.bundle.Covered(g.subject, evidence.CoverGC) {
+		if w.Until > r.From && w.From < r.Until && (w.Clock == r.Clock || g.Placed && g.bundle.Clocks[r.Clock].Anchored()) {
+			return true
+		}
+	}
+	return false
+}
+
+// longest notes the longest pause of the window, where it was read.
+func (g *Collector) longest() {
+	if most := g.Pauses.Longest(); len(g.Pauses) > 0 {
+		g.Longest = g.value(most.Seconds())
+		g.Longest.Origin = g.OriginOf(most)
+	}
+}
+
+// PerSecond is how many of some pauses there were each second of the window.
+func (g *Collector) PerSecond(p Pauses) float64 {
+	if g.Span <= 0 {
+		return 0
+	}
+	return float64(len(p)) / g.Span
+}
+
+// ShareOf is the share of the window in which some pauses stopped the world.
+func (g *Collector) ShareOf(p Pauses) float64 {
+	if g.Span <= 0 {
+		return 0
+	}
+	return p.Seconds() / g.Span
+}
+
+// Ran is how long some pauses lasted, s, but for what the host withheld processors for.
+func (g *Collector) Ran(p Pauses) (sum float64) {
+	for _, x := range p {
+		sum += x.Seconds() * (1 - g.withheld.Part(x.From, x.To))
+	}
+	return sum
+}
+
+// Get returns a figure of a pause, NaN if its source does not give it.
+func (g *Collector) Get(p Pause, k evidence.Key) float64 { return get(&g.bundle.Intervals, p.Row, k) }
+
+// get returns a figure of a row, NaN if its source does not give it.
+func get(v *evidence.Intervals, row int, k evidence.Key) float64 {
+	if x, ok := v.Get(row, k); ok {
+		return x
+	}
+	return math.NaN()
+}
+
+// NameOf is the collector's own name of a pause, "ParNew"; TriggerOf why it collected,
+// "Allocation Failure"; FailureOf what went wrong in it, "promotion failed"; "" is not told.
+func (g *Collector) NameOf(p Pause) string {
+	return g.bundle.Names.Text(g.bundle.Intervals.Cause[p.Row])
+}
+
+// TriggerOf is why it collected.
+func (g *Collector) TriggerOf(p Pause) string {
+	return g.bundle.Names.Text(g.bundle.Intervals.NameOf(p.Row, evidence.Trigger))
+}
+
+// FailureOf is what went wrong in it.
+func (g *Collector) FailureOf(p Pause) string {
+	return g.bundle.Names.Text(g.bundle.Intervals.NameOf(p.Row, evidence.Failure))
+}
+
+// OriginOf is where a pause was read.
+func (g *Collector) OriginOf(p Pause) evidence.Origin { return g.bundle.Intervals.Origin[p.Row] }
+
+// Is says whether the collector is one of those whose name holds a word: "CMS", "G1", "ZGC".
+func (g *Collector) Is(word string) bool { return strings.Contains(g.Name, word) }

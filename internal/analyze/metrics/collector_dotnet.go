@@ -1,0 +1,70 @@
+package metrics
+
+import (
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// oldest is .NET's generation of the whole heap.
+const oldest = 2
+
+// DotnetCollector reads the collections of a .NET process from its events, over the
+// requests' time where the clocks meet, else all of the recording; what was allocated from
+// its counter. Where there are counters alone, they tell little: how often the collector ran
+// only of generation 2, and of no pause. The whole of a run is the same.
+func DotnetCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
+	g := newCollector(b, subject, scope.source())
+	if !g.watch(scope.Beside) {
+		return g.dotnetCounters()
+	}
+	v := &b.Intervals
+	full := 0.
+	var left []float64
+	for _, i := range v.Select(evidence.GCCycle, subject) {
+		x := cycleOf(v, i)
+		if x.From < g.From || x.From >= g.Until {
+			continue
+		}
+		g.Cycles = append(g.Cycles, x)
+		g.began = append(g.began, x.From)
+		if x.Generation == oldest {
+			full++
+			if x.After > 0 {
+				left = append(left, x.After)
+			}
+		}
+	}
+	if g.Span > 0 {
+		g.Rate, g.Full = g.value(float64(len(g.began))/g.Span), g.value(full/g.Span)
+	}
+	g.Live = g.median(left)
+	g.Alloc = Mean(b, subject, evidence.SeriesAllocation, g.Window)
+	if n := b.CPUsOf(subject); n > 0 {
+		g.Processors = g.value(float64(n))
+	}
+	return g
+}
+
+// dotnetCounters reads what counters tell without the collector's events; nil: nothing.
+func (g *Collector) dotnetCounters() *Collector {
+	s := g.bundle.SeriesOf(g.subject, evidence.SeriesAllocation)
+	if s == nil || len(s.T) < 2 {
+		return nil
+	}
+	g.Window = Window{s.T[0], s.T[len(s.T)-1]}
+	g.Span, g.Origin = g.Window.Seconds(), s.Origin
+	g.Alloc = Mean(g.bundle, g.subject, evidence.SeriesAllocation, g.Window)
+	g.Full = Mean(g.bundle, g.subject, evidence.SeriesGen2Collections, g.Window)
+	return g
+}
+
+// CountedCollections is how many collections a second .NET's counters tell of in all of the
+// recording; unknown where there are none of them. A recording of the collector's events in which
+// none came looks like none.
+func CountedCollections(b *evidence.Bundle, subject evidence.SubjectID) Value {
+	for _, name := range []string{evidence.SeriesGen0Collections, evidence.SeriesGen0Meter} {
+		if k := CurveOf(b, subject, name, Whole); k.Known() && len(k.V) > 1 {
+			return Value{Number: k.Mean(), Origin: k.Origin, Watched: 1}
+		}
+	}
+	return Unknown
+}

@@ -1,0 +1,276 @@
+package metrics
+
+import (
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// JVMCollector reads the pauses of a JVM from its logs, over the requests' time where the
+// clocks meet, else all of the log; the whole of a run is the same.
+func JVMCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
+	g := newCollector(b, subject, scope.source())
+	if !g.watch(scope.Beside) {
+		return nil
+	}
+	collections := g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed, evidence.PauseFull, evidence.PauseDegenerated)
+	if len(g.All.Of(evidence.PauseYoung, evidence.PauseMixed)) == 0 { // ZGC, Shenandoah: each cycle has such a pause
+		collections = g.Pauses.Of(evidence.PauseInitialMark, evidence.PauseFull)
+	}
+	for _, p := range collections {
+		g.began = append(g.began, p.From)
+	}
+	g.Rate = g.value(g.PerSecond(collections))
+	if g.Unlogged() {
+		g.cyclesAlone()
+	}
+	g.Full = g.value(g.PerSecond(g.Pauses.Of(evidence.PauseFull)))
+	g.Capacity = g.value(g.capacity())
+	g.Live = g.left()
+	g.heapRates()
+	if !g.Alloc.Known() {
+		g.Alloc = g.value(g.allocatedBeside())
+	}
+	if user, system, _ := g.CPUOf(g.Pauses); !math.IsNaN(user) && g.Span > 0 {
+		g.PauseCPU = g.value((user + system) / g.Span)
+	}
+	if n := b.CPUsOf(subject); n > 0 {
+		g.Processors = g.value(float64(n))
+	}
+	return g
+}
+
+// Unlogged says that the log has the cycles of a concurrent collector and no pause of them,
+// as ZGC's and Shenandoah's with -Xlog:gc alone: each cycle has pauses, so none is known.
+func (g *Collector) Unlogged() bool { return len(g.All) == 0 && len(g.beside()) > 0 }
+
+// cyclesAlone counts such cycles.
+func (g *Collector) cyclesAlone() {
+	v := &g.bundle.Intervals
+	g.Stopped, g.Longest = Unknown, Unknown
+	for _, i := range g.beside() {
+		if v.Start[i] >= g.From && v.Start[i] < g.Until {
+			g.began = append(g.began, v.Start[i])
+		}
+	}
+	if g.Span > 0 {
+		g.Rate = g.value(float64(len(g.began)) / g.Span)
+	}
+}
+
+// heapRates reads allocation from what the heap grew by between two pauses, and promotion
+// from what the old generation grew by in young ones.
+func (g *Collector) heapRates() {
+	var took float64
+	for i := 1; i < len(g.Pauses); i++ {
+		if p, q := g.Pauses[i-1], g.Pauses[i]; g.Between(p, q) >= 0 {
+			took += float64(q.From-p.From) / 1e9
+		}
+	}
+	if grown := g.Allocated(); took > 0 {
+		g.Alloc, g.Each = g.value(grown.Sum()/took), g.value(grown.Sum()/float64(len(grown.V)))
+	}
+	if promoted := g.Promotions(); len(promoted.V) > 0 && g.Span > 0 {
+		g.Promoted = g.value(promoted.Sum() / g.Span)
+	}
+}
+
+// OldOf is [OldOf] of a pause.
+func (g *Collector) OldOf(p Pause) (before, after float64) {
+	return OldOf(&g.bundle.Intervals, p.Row)
+}
+
+// OldOf is the old generation's size before and after the pause of a row, bytes, NaN where
+// neither it nor heap and young generation are told.
+func OldOf(v *evidence.Intervals, row int) (before, after float64) {
+	before, after = get(v, row, evidence.OldBefore), get(v, row, evidence.OldAfter)
+	if math.IsNaN(before) || math.IsNaN(after) {
+		before = get(v, row, evidence.HeapBefore) - get(v, row, evidence.YoungBefore)
+		after = get(v, row, evidence.HeapAfter) - get(v, row, evidence.YoungAfter)
+	}
+	return before, after
+}
+
+// Between is [Grown] of pauses.
+func (g *Collector) Between(p, q Pause) float64 { return Grown(&g.bundle.Intervals, p.Row, q.Row) }
+
+// Grown is what was allocated from the pause of a row to the next one's, bytes; NaN unknown.
+// A concurrent collector frees memory between two pauses: then only the young generation,
+// which it leaves alone, tells.
+func Grown(v *evidence.Intervals, row, next int) float64 {
+	after, before := get(v, row, evidence.YoungAfter), get(v, next, evidence.YoungBefore)
+	if math.IsNaN(after) || math.IsNaN(before) {
+		after, before = get(v, row, evidence.HeapAfter), get(v, next, evidence.HeapBefore)
+	}
+	if before < after || v.Start[next] <= v.End[row] {
+		return math.NaN()
+	}
+	return before - after
+}
+
+// CPUOf is the time on processors in user mode and in the kernel of all the collector's
+// threads in some pauses, and the wall time of those that tell it, s; NaN where none does.
+func (g *Collector) CPUOf(p Pauses) (user, system, real float64) {
+	told := 0
+	for _, x := range p {
+		u, s := g.Get(x, evidence.UserCPU), g.Get(x, evidence.SystemCPU)
+		if math.IsNaN(u) || math.IsNaN(s) {
+			continue
+		}
+		told++
+		user += u / 1e9
+		system += s / 1e9
+		real += x.Seconds()
+	}
+	if told == 0 {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	return user, system, real
+}
+
+// Told returns a flag's value (bytes, counts), 0 where nothing tells it.
+func (g *Collector) Told(flag string) float64 {
+	if f, ok := g.fact(flag); ok && f.Number > 0 {
+		return f.Number
+	}
+	return 0
+}
+
+// capacity is how large the heap may get, else was; NaN unknown.
+func (g *Collector) capacity() float64 {
+	if m := g.Told(evidence.FactMaxHeapSize); m > 0 {
+		return m
+	}
+	most := math.NaN()
+	for _, p := range g.All {
+		if x := g.Get(p, evidence.HeapCapacity); !math.IsNaN(x) && !(x <= most) {
+			most = x
+		}
+	}
+	return most
+}
+
+// beside are the rows of what the collector did beside the program that tell the heap, in
+// order: cycles of a collector whose pauses do not tell it.
+func (g *Collector) beside() (rows []int) {
+	v := &g.bundle.Intervals
+	for _, i := range v.Select(evidence.GCConcurrent, g.subject) {
+		if _, ok := v.Get(i, evidence.HeapAfter); ok {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// allocatedBeside is the allocation rate, bytes/s, of a collector whose pauses do not tell
+// the heap: by what it grew from one cycle's end to the next one's beginning; NaN unknown.
+func (g *Collector) allocatedBeside() float64 {
+	v := &g.bundle.Intervals
+	var grown, took, last float64
+	var at int64
+	for _, i := range g.beside() {
+		before, ok := v.Get(i, evidence.HeapBefore)
+		if !ok || v.Start[i] < g.From || v.End[i] > g.Until {
+			continue
+		}
+		if at > 0 && v.Start[i] > at && before > last {
+			grown += before - last
+			took += float64(v.Start[i]-at) / 1e9
+		}
+		at, last = v.End[i], get(v, i, evidence.HeapAfter)
+	}
+	if took == 0 {
+		return math.NaN()
+	}
+	return grown / took
+}
+
+// Left is what a collection of the old generation left in the heap: what was live.
+type Left struct {
+	At     int64
+	Bytes  float64
+	Origin evidence.Origin
+}
+
+// FewLeft is how few full collections there may be for concurrent cycles to tell what is
+// live instead.
+const FewLeft = 6
+
+// Lefts are what was in the heap right after collections that collect the old generation,
+// in order: full ones, and for concurrent cycles the least heap seen after any pause from
+// one cycle's end to the next one's beginning, when mixed collections or the sweep are done.
+func (g *Collector) Lefts() (all []Left) {
+	v := &g.bundle.Intervals
+	put := func(x Left) {
+		if x.Bytes > 0 {
+			all = append(all, x)
+		}
+	}
+	for _, p := range g.All.Of(evidence.PauseFull) {
+		put(Left{p.To, g.Get(p, evidence.HeapAfter), g.OriginOf(p)})
+	}
+	// Collectors that do all of it beside the program tell the heap of each cycle.
+	for _, i := range g.beside() {
+		// A cycle of the young generation alone leaves the old one as it was.
+		if name := g.bundle.Names.Text(v.Cause[i]); !strings.Contains(name, "Minor") && !strings.Contains(strings.ToLower(name), "young") {
+			put(Left{v.End[i], get(v, i, evidence.HeapAfter), v.Origin[i]})
+		}
+	}
+	if ends := g.marked(); len(all) < FewLeft && len(ends) > 0 {
+		all = all[:0]
+		for n, from := range ends {
+			until := int64(math.MaxInt64)
+			if n+1 < len(ends) {
+				until = ends[n+1]
+			}
+			if least := g.least(Window{from, until}); !math.IsInf(least.Bytes, 1) {
+				put(least)
+			}
+		}
+	}
+	sorting.By(all, func(a, b Left) int { return int(max(-1, min(1, a.At-b.At))) })
+	return all
+}
+
+// marked are when concurrent cycles had marked what is live: after that the old generation
+// is swept, or collected by mixed pauses.
+func (g *Collector) marked() (ends []int64) {
+	for _, p := range g.All.Of(evidence.PauseRemark) {
+		if len(ends) == 0 || p.To > ends[len(ends)-1] {
+			ends = append(ends, p.To)
+		}
+	}
+	return ends
+}
+
+// least is the least heap after any pause of a window, without what a young collection
+// leaves in the young generation, which is not old.
+func (g *Collector) least(w Window) Left {
+	least := Left{Bytes: math.Inf(1)}
+	for _, p := range g.All.during(w) {
+		_, after := g.OldOf(p)
+		if math.IsNaN(after) {
+			after = g.Get(p, evidence.HeapAfter)
+		}
+		if after < least.Bytes {
+			least = Left{p.To, after, g.OriginOf(p)}
+		}
+	}
+	return least
+}
+
+// left is what collections of the window's old generation left, in the median.
+func (g *Collector) left() Value {
+	var all []float64
+	var last evidence.Origin
+	for _, x := range g.Lefts() {
+		if x.At >= g.From && x.At < g.Until {
+			all, last = append(all, x.Bytes), x.Origin
+		}
+	}
+	v := g.median(all)
+	v.Origin = last
+	return v
+}

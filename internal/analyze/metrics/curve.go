@@ -1,0 +1,171 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Curve is a figure over time; each value holds until the next one's time.
+type Curve struct {
+	T      []int64 // ns, ascending
+	V      []float64
+	Origin evidence.Origin
+}
+
+// CurveOf is a subject's series of a name, nil if none has a value. Of several it is the
+// one by which most of a window was watched, else the first.
+func CurveOf(b *evidence.Bundle, subject evidence.SubjectID, name string, w Window) *Curve {
+	return curve(pick(b, w, func(s *evidence.Series) bool { return s.Subject == subject && s.Name == name }))
+}
+
+// pick finds the series by which most of a window was watched, of equals the first.
+func pick(b *evidence.Bundle, w Window, is func(*evidence.Series) bool) (best *evidence.Series) {
+	var most int64
+	for i := range b.Series {
+		s := &b.Series[i]
+		if len(s.T) == 0 || !is(s) {
+			continue
+		}
+		if d := min(w.Until, s.T[len(s.T)-1]) - max(w.From, s.T[0]); best == nil || d > most {
+			best, most = s, max(d, 0)
+		}
+	}
+	return best
+}
+
+// curve is a series as a curve, nil of none.
+func curve(s *evidence.Series) *Curve {
+	if s == nil {
+		return nil
+	}
+	return &Curve{T: s.T, V: s.V, Origin: s.Origin}
+}
+
+// Known says whether it has a value.
+func (k *Curve) Known() bool { return k != nil && len(k.T) > 0 }
+
+// Span is how long it was watched, s.
+func (k *Curve) Span() float64 {
+	if !k.Known() {
+		return 0
+	}
+	return float64(k.T[len(k.T)-1]-k.T[0]) / 1e9
+}
+
+// Window is when it was watched, from its first value to its last.
+func (k *Curve) Window() Window {
+	if !k.Known() {
+		return Window{}
+	}
+	return Window{k.T[0], k.T[len(k.T)-1]}
+}
+
+// Last is its value at the end, NaN without any.
+func (k *Curve) Last() float64 {
+	if !k.Known() {
+		return math.NaN()
+	}
+	return k.V[len(k.V)-1]
+}
+
+// At is its value at a time, before its first value that; NaN without any.
+func (k *Curve) At(t int64) float64 {
+	if !k.Known() {
+		return math.NaN()
+	}
+	i, is := slices.BinarySearch(k.T, t)
+	if !is {
+		i = max(0, i-1)
+	}
+	return k.V[i]
+}
+
+// Mean weighs its values by how long each held; NaN without any.
+func (k *Curve) Mean() float64 {
+	switch {
+	case !k.Known():
+		return math.NaN()
+	case k.Span() == 0:
+		return k.Last()
+	}
+	var sum float64
+	for i := range len(k.T) - 1 {
+		sum += k.V[i] * float64(k.T[i+1]-k.T[i])
+	}
+	return sum / float64(k.T[len(k.T)-1]-k.T[0])
+}
+
+// Over is the mean over a window, of what was watched of it.
+func (k *Curve) Over(w Window) Value {
+	if !k.Known() {
+		return Unknown
+	}
+	if w == Whole {
+		w = k.Window()
+	}
+	s := evidence.Series{T: k.T, V: k.V}
+	mean, watched := s.Mean(w.From, w.Until)
+	if watched <= 0 {
+		return Unknown
+	}
+	return Value{Number: mean, Origin: k.Origin, Watched: float64(watched) / float64(w.Until-w.From)}
+}
+
+// Outside is the mean over what was watched before a window and after it.
+func (k *Curve) Outside(w Window) Value {
+	all, in := k.Over(Whole), k.Over(w)
+	if !all.Known() {
+		return Unknown
+	}
+	whole := k.Window()
+	watched := max(0, min(w.Until, whole.Until)-max(w.From, whole.From))
+	rest := whole.Until - whole.From - watched
+	if rest <= 0 {
+		return Unknown
+	}
+	sum := all.Number * float64(whole.Until-whole.From)
+	if watched > 0 {
+		sum -= in.Number * float64(watched)
+	}
+	return Value{Number: max(0, sum/float64(rest)), Origin: k.Origin, Watched: float64(rest) / float64(whole.Until-whole.From)}
+}
+
+// Climb is the growth of a curve from its lowest value to the highest after it.
+type Climb struct {
+	From, To float64
+	Rate     float64 // per second, without the jump at its beginning
+	Steps    int     // between two values each; of one, nobody saw how it went
+	Still    bool    // it had not ended
+}
+
+// The end of a climb is in sight where the curve goes on for longer than this part of its
+// time: shorter is how far apart two changes may be.
+const lastPart = .2
+
+// Climb is how the curve grew, all zero where it is not known.
+func (k *Curve) Climb() (g Climb) {
+	if !k.Known() {
+		return g
+	}
+	low, high, lowest := 0, 0, 0
+	for i, v := range k.V {
+		if v < k.V[lowest] {
+			lowest = i
+		}
+		if v-k.V[lowest] > k.V[high]-k.V[low] {
+			low, high = lowest, i
+		}
+	}
+	g.From, g.To = k.V[low], k.V[high]
+	if high > low+2 { // what a minimum allows is given at once
+		low++
+	}
+	if d := float64(k.T[high]-k.T[low]) / 1e9; d > 0 {
+		g.Rate = (k.V[high] - k.V[low]) / d
+	}
+	g.Steps = high - low
+	g.Still = k.T[high] >= k.T[len(k.T)-1]-int64(lastPart*1e9*k.Span())
+	return g
+}

@@ -1,0 +1,146 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// GCTrigger is one place in the program that brought collections on: by a call of GC.Collect
+// (they are induced), or because its allocation used up a budget. The runtime tells it with the
+// stack of the thread (GC/Triggered).
+type GCTrigger struct {
+	Reason  string // "induced", "large allocations"
+	Induced bool
+	Stack   evidence.StackID // one of those that are summed here
+
+	// Who: frames short, without namespaces; "" none.
+	Caller string   // who calls what collects or allocates, whoever's code that is: "MemoryTrimmer.Trim"
+	Owner  string   // the nearest of the user's own code, else of a library
+	Began  string   // who runs it: "timer", "thread pool", "finalizer", "own thread"; "" not known
+	Chain  []string // from what collects or allocates outwards, in words of [threads.Short], what only calls on left out
+	GCRollup
+	Collections []int           // indices of [DotnetGC.Collections]
+	Origin      evidence.Origin // of the one with the longest pause
+}
+
+// Collects are what a program calls to have a collection.
+var collects = []string{"System.GC.Collect(", "System.GC._Collect(", "System.GC.AddMemoryPressure(", "System.GC._AddMemoryPressure(", "System.GC.TryStartNoGCRegion(", "System.GC.WaitForFullGC"}
+
+// triggers sums collections by reason and by who brought them on.
+func triggers(b *evidence.Bundle, subject evidence.SubjectID, all []Collection) (out []GCTrigger) {
+	type key struct{ reason, owner, caller, began string }
+	at := make(map[key]int)
+	known := make(map[evidence.StackID]GCTrigger)
+	for i := range all {
+		c := &all[i]
+		if c.Stack == 0 {
+			continue
+		}
+		who, ok := known[c.Stack]
+		if !ok {
+			who = whoTriggers(b, subject, c.Stack)
+			known[c.Stack] = who
+		}
+		k := key{c.Reason, who.Owner, who.Caller, who.Began}
+		n, ok := at[k]
+		if !ok {
+			n = len(out)
+			at[k] = n
+			who.Reason, who.Induced = c.Reason, c.Induced
+			out = append(out, who)
+		}
+		t := &out[n]
+		longest := t.Max
+		t.add(c)
+		if t.Max > longest || t.Origin == 0 {
+			t.Origin = c.Origin
+		}
+		t.Collections = append(t.Collections, i)
+	}
+	for i := range out {
+		out[i].mean()
+	}
+	sorting.By(out, func(x, y GCTrigger) int { return -cmp.Compare(x.Paused, y.Paused) })
+	return out
+}
+
+// whoTriggers reads a stack.
+func whoTriggers(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.StackID) GCTrigger {
+	t := GCTrigger{Stack: stack}
+	var frames []string
+	for _, f := range b.Stacks.Frames(stack) {
+		frames = append(frames, b.Names.Text(f.Func))
+	}
+	view := threads.Dotnet(frames, b.Subjects[subject].Name)
+	if view.User >= 0 {
+		t.Owner = view.Owner
+	}
+	t.Began = beganBy(frames, view)
+	for _, f := range frames {
+		if isCollect(f) || strings.HasPrefix(f, "?!?") {
+			continue
+		}
+		short := threads.Short(f)
+		if t.Caller == "" {
+			t.Caller = short
+		}
+		if len(t.Chain) < maxChain && !threads.DotnetStacks.Framework(f) {
+			t.Chain = append(t.Chain, short)
+		}
+	}
+	return t
+}
+
+// maxChain frames of who brought a collection on are told.
+const maxChain = 8
+
+func isCollect(frame string) bool {
+	_, name, _ := strings.Cut(frame, "!")
+	return slices.ContainsFunc(collects, func(c string) bool { return strings.HasPrefix(name, c) })
+}
+
+// runners are what the runtime runs code of the program by, outermost of it.
+var runners = []struct{ frame, word string }{
+	{"System.Threading.TimerQueue", "timer"},
+	{"System.Threading.ThreadPoolWorkQueue.Dispatch", "thread pool"},
+	{"System.Threading.PortableThreadPool", "thread pool"},
+	{"System.Threading._ThreadPoolWaitCallback", "thread pool"},
+}
+
+// beganBy is who runs a stack: a timer before the pool whose thread it takes.
+func beganBy(frames []string, view threads.View) string {
+	for _, r := range runners {
+		if slices.ContainsFunc(frames, func(f string) bool {
+			_, name, _ := strings.Cut(f, "!")
+			return strings.HasPrefix(name, r.frame)
+		}) {
+			return r.word
+		}
+	}
+	switch view.Role {
+	case threads.Finalizer:
+		return "finalizer"
+	case threads.Worker:
+		return "thread pool"
+	case threads.Main:
+		return "main thread"
+	case threads.Other:
+		return "own thread"
+	}
+	return ""
+}
+
+// Induced are those that the program asked for.
+func (g *DotnetGC) Induced() (out []GCTrigger) {
+	for _, t := range g.Triggers {
+		if t.Induced {
+			out = append(out, t)
+		}
+	}
+	return out
+}

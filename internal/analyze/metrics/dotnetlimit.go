@@ -1,0 +1,26 @@
+package metrics
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// hardLimits are where .NET's limit of a heap is set for a process: in bytes, hexadecimal
+// (https://learn.microsoft.com/dotnet/core/runtime-config/garbage-collector#heap-limit).
+var hardLimits = []string{"DOTNET_GCHeapHardLimit", "COMPlus_GCHeapHardLimit"}
+
+// HeapHardLimit is how large the heap of a .NET process may get by its environment, bytes.
+func HeapHardLimit(b *evidence.Bundle, subject evidence.SubjectID) Value {
+	for _, key := range hardLimits {
+		f, ok := b.Fact(subject, key)
+		if !ok {
+			continue
+		}
+		if n, err := strconv.ParseUint(strings.TrimPrefix(f.Value, "0x"), 16, 63); err == nil && n > 0 {
+			return Value{Number: float64(n), Origin: f.Origin, Watched: 1}
+		}
+	}
+	return Unknown
+}

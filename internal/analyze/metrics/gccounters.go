@@ -1,0 +1,81 @@
+package metrics
+
+import (
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// GCCounters are what counters tell of a .NET collector where nobody has its events: dotnet-counters,
+// Performance Monitor (.NET Framework too), the runtime's own. Rates are per second, in the mean of the
+// window.
+type GCCounters struct {
+	Window
+	Gen0, Gen1, Gen2 Value // collections; those of a generation include older ones
+	Induced          Value // collections that the program asked for
+	Time             Value // % time in GC: of the last collection, since the one before; of meters, of all the time
+	Alloc            Value // bytes/s
+	Heap             Value // bytes of all generations
+	Large            Value // bytes of the large object heap
+	Oldest           Value // bytes of generation 2
+	Private          Value // bytes of the process
+}
+
+// ReadGCCounters reads them over a window; nil: there are none.
+func ReadGCCounters(b *evidence.Bundle, subject evidence.SubjectID, w Window) *GCCounters {
+	g := &GCCounters{Window: w}
+	any := false
+	for _, x := range []struct {
+		to   *Value
+		name string
+	}{
+		{&g.Gen0, evidence.SeriesGen0Collections}, {&g.Gen1, evidence.SeriesGen1Collections}, {&g.Gen2, evidence.SeriesGen2Collections}, {&g.Induced, evidence.SeriesInduced},
+		{&g.Time, evidence.SeriesGCTime}, {&g.Alloc, evidence.SeriesAllocation}, {&g.Heap, evidence.SeriesManagedHeap}, {&g.Large, evidence.SeriesLOHSize},
+		{&g.Oldest, evidence.SeriesGen2Size}, {&g.Private, evidence.SeriesProcessPrivate},
+	} {
+		*x.to = Mean(b, subject, x.name, w)
+		any = any || x.to.Known() && x.to != &g.Private
+	}
+	for _, x := range []struct {
+		to    *Value
+		name  string
+		scale float64
+	}{{&g.Time, evidence.SeriesGCPaused, 100}, {&g.Gen0, evidence.SeriesGen0Meter, 1}, {&g.Gen2, evidence.SeriesGen2Meter, 1}} {
+		if v := Mean(b, subject, x.name, w); v.Known() && !x.to.Known() {
+			*x.to, any = v, true
+			x.to.Number *= x.scale
+		}
+	}
+	if !any {
+		return nil
+	}
+	return g
+}
+
+// Rules by which counters are read (the field's, for ASP.NET services that answer people).
+const (
+	MuchTimeInGC = 5. // %: above, requests feel it
+	OftenGen2    = .1 // generation 2 ÷ generation 0: above, objects die old. Healthy is 1 in 100
+	AnyInduced   = 0. // per second: above, somebody calls GC.Collect
+)
+
+// GCFinding is a counter that its rule speaks against.
+type GCFinding struct {
+	ID      string // what machines know its figure by
+	Counter string // as people know it: "% Time in GC"
+	Value   Value
+	Unit    string // of it, "%" or "1/s"
+	Text    string // what it means
+}
+
+// Findings are the counters that are as they should not be; none: nothing stands out.
+func (g *GCCounters) Findings() (out []GCFinding) {
+	if g.Time.Known() && g.Time.Number > MuchTimeInGC {
+		out = append(out, GCFinding{"gc.time_percent", "% Time in GC", g.Time, "%", "over 5 %: requests wait for GC"})
+	}
+	if g.Induced.Known() && g.Induced.Number > AnyInduced {
+		out = append(out, GCFinding{"gc.induced_per_s", "# Induced GC", g.Induced, "1/s", "the program, or a library of it, calls GC.Collect: a trace of GC events with stacks says who"})
+	}
+	if g.Gen0.Known() && g.Gen2.Known() && g.Gen0.Number > 0 && g.Gen2.Number > OftenGen2*g.Gen0.Number {
+		out = append(out, GCFinding{"gc.gen2_per_s", "# Gen 2 Collections", g.Gen2, "1/s", "over a tenth of those of generation 0: objects live too long, or are over 85,000 bytes; allocation ticks say which"})
+	}
+	return out
+}

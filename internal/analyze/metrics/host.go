@@ -1,0 +1,182 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Host is what /proc/stat and /proc/pressure say of the processors of a process's host over
+// a window (https://docs.kernel.org/accounting/psi.html).
+type Host struct {
+	CPUs     float64 // how many it has, NaN unknown
+	Busy     Value   // cores that were, what was stolen not included
+	Steal    Value   // cores the hypervisor gave to others: none where the kernel does not count them
+	Peak     float64 // the most cores that were busy or stolen between two readings, NaN unknown
+	Pressure Value   // share of the time in which somebody waited for a processor
+	Others   Value   // cores that other processes used or the hypervisor took
+
+	b                 *evidence.Bundle
+	process           evidence.SubjectID
+	w                 Window
+	from              evidence.ArtifactID // the recording that all is read of, -1: any
+	own, busy, stolen *Curve
+}
+
+// HostOf reads the host that a process is on: what the recording says of it that also has
+// the process. Where that has nothing of a host it is what another recording says of the
+// only one there is; where the process was not watched for most of the window, any's.
+func HostOf(b *evidence.Bundle, process evidence.SubjectID, w Window) *Host {
+	h := &Host{CPUs: math.NaN(), Peak: math.NaN(), b: b, process: process, w: w, from: -1, own: ProcessorTime(b, process, w)}
+	if h.own.Over(w).MostlyKnown() {
+		h.from, _ = h.own.Origin.Artifact()
+	}
+	of := h.series(evidence.SeriesHostCPUBusy)
+	if of == nil && h.from >= 0 && onlyHost(b) {
+		h.from = -1
+		of = h.series(evidence.SeriesHostCPUBusy)
+	}
+	if of != nil {
+		h.from, _ = of.Origin.Artifact()
+		h.busy, h.stolen = curve(of), curve(h.series(evidence.SeriesHostCPUSteal))
+		if n := b.Subjects[of.Subject].CPUs; n > 0 {
+			h.CPUs = float64(n)
+		}
+		h.Peak = h.peak()
+	}
+	h.Busy, h.Steal, h.Others = h.busy.Over(w), h.stolen.Over(w), h.OthersOver(w)
+	if h.Busy.Known() && !h.Steal.MostlyKnown() {
+		h.Steal = Value{Number: 0, Origin: h.Busy.Origin, Watched: h.Busy.Watched}
+	}
+	h.Pressure = curve(h.series(evidence.SeriesHostPressureCPUSome)).Over(w)
+	return h
+}
+
+// onlyHost says whether all that was recorded of hosts is of one.
+func onlyHost(b *evidence.Bundle) bool {
+	seen := make(map[evidence.SubjectID]bool)
+	for i := range b.Series {
+		if b.Series[i].Name == evidence.SeriesHostCPUBusy {
+			seen[b.Series[i].Subject] = true
+		}
+	}
+	return len(seen) == 1
+}
+
+// series is that of the host by which most of the window was watched.
+func (h *Host) series(name string) *evidence.Series {
+	return pick(h.b, h.w, func(s *evidence.Series) bool { return s.Name == name && h.same(s) })
+}
+
+func (h *Host) same(s *evidence.Series) bool {
+	a, _ := s.Origin.Artifact()
+	return h.from < 0 || a == h.from
+}
+
+// peak is the most that was taken between two readings in the window.
+func (h *Host) peak() (most float64) {
+	for i, v := range h.busy.V {
+		if i+1 < len(h.busy.T) && h.busy.T[i+1] > h.w.From && h.busy.T[i] < h.w.Until {
+			if h.stolen.Known() && len(h.stolen.V) == len(h.busy.V) {
+				v += h.stolen.V[i]
+			}
+			most = max(most, v)
+		}
+	}
+	return most
+}
+
+// OthersOver is Others of a part of the window.
+func (h *Host) OthersOver(w Window) Value {
+	own, v := h.own.Over(w), h.busy.Over(w)
+	v.Number = max(0, v.Number-own.Number)
+	if stolen := h.stolen.Over(w); stolen.MostlyKnown() {
+		v.Number += stolen.Number
+	}
+	v.Watched = min(v.Watched, own.Watched)
+	return v
+}
+
+// leastLeft is the part of its processors that others leave a process at least: what it uses
+// itself it has, whatever two readings of counters say.
+const leastLeft = .125
+
+// Left is how many of a process's processors others left it in a part of the window; all of
+// them where that was not watched.
+func (h *Host) Left(processors float64, w Window) float64 {
+	others := h.OthersOver(w)
+	if !others.MostlyKnown() {
+		return processors
+	}
+	return max(leastLeft*processors, processors-others.Number)
+}
+
+// Taken is how many of its cores were busy or stolen.
+func (h *Host) Taken() float64 { return h.Busy.Number + h.Steal.Number }
+
+// Neighbour is the processes of one name beside the process.
+type Neighbour struct {
+	Name    string
+	Count   int
+	Cores   float64
+	Largest float64 // cores of the one that used most
+}
+
+func (n Neighbour) String() string {
+	if n.Count == 1 {
+		return n.Name
+	}
+	return fmt.Sprintf("%s (%d processes)", n.Name, n.Count)
+}
+
+// Neighbours are the other processes that the recording has, by name, in its order.
+func (h *Host) Neighbours() (all []Neighbour) {
+	at := make(map[string]int)
+	for i := range h.b.Series {
+		s := &h.b.Series[i]
+		if s.Name != evidence.SeriesProcessCPU || s.Subject == h.process || !h.same(s) {
+			continue
+		}
+		used := curve(s).Over(h.w)
+		if !used.Known() {
+			continue
+		}
+		cores := used.Number * used.Watched // one that was there for a second used none before and after
+		name := h.b.Subjects[s.Subject].Name
+		n, ok := at[name]
+		if !ok {
+			n, at[name] = len(all), len(all)
+			all = append(all, Neighbour{Name: name})
+		}
+		all[n].Count++
+		all[n].Cores += cores
+		all[n].Largest = max(all[n].Largest, cores)
+	}
+	return all
+}
+
+// HostMemory is what /proc/vmstat and /proc/pressure say of the memory of a host over a
+// window, each second (https://docs.kernel.org/admin-guide/mm/transhuge.html).
+type HostMemory struct {
+	Pressure      Value // share of the time in which somebody waited for memory
+	SwapIn        Value // pages read from swap
+	HugeFaults    Value // faults that got a huge page
+	HugeSplits    Value // huge pages split
+	CompactStalls Value // allocations that compacted memory themselves
+}
+
+// HostMemoryOf reads the only host's memory.
+func HostMemoryOf(b *evidence.Bundle, w Window) HostMemory {
+	mean := func(name string) Value {
+		s := pick(b, w, func(s *evidence.Series) bool { return s.Name == name })
+		return curve(s).Over(w)
+	}
+	return HostMemory{
+		Pressure:      mean(evidence.SeriesHostPressureMemorySome),
+		SwapIn:        mean(evidence.SeriesHostSwapIn),
+		HugeFaults:    mean(evidence.SeriesHostTHPFaults),
+		HugeSplits:    mean(evidence.SeriesHostTHPSplits),
+		CompactStalls: mean(evidence.SeriesHostCompactStalls),
+	}
+}

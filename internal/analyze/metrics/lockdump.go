@@ -1,0 +1,275 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// moment is one thread at one time.
+type moment struct {
+	lane evidence.LaneID
+	at   int64
+}
+
+// dumps are looks at threads that name who waits for which lock, and who holds it.
+type dumps struct {
+	*Locks
+	b       *evidence.Bundle
+	subject evidence.SubjectID
+	bursts  [][]threads.Look
+	at      map[moment]*threads.Look
+}
+
+// LockDumps reads dumps of threads: who is blocked, and, where the dump says it, by whom.
+// Waiting is NaN if there is none.
+func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.SubjectID) *Locks {
+	l := &Locks{Waiting: Unknown, Worst: of.Summary(subject)}
+	if l.Worst == nil {
+		return l
+	}
+	l.Looked = l.Worst.Rows[0].Origin
+	for _, g := range l.Worst.Groups {
+		if g.View.State == evidence.LockWait {
+			l.Groups = append(l.Groups, g)
+		}
+	}
+	d := dumps{Locks: l, b: b, subject: subject, bursts: of.Bursts(subject), at: make(map[moment]*threads.Look)}
+	l.Looks = len(d.bursts)
+	owners := make(map[string]int)
+	waited := 0
+	for _, looks := range d.bursts {
+		for i := range looks {
+			x := &looks[i]
+			d.at[moment{x.Lane, x.Time}] = x
+			if x.View.State == evidence.LockWait {
+				waited++
+				owners[x.View.Owner]++
+			}
+		}
+	}
+	l.Waiting = Value{Number: float64(waited) / float64(l.Looks), Origin: l.Looked, Watched: 1}
+	for _, i := range b.Intervals.Select(evidence.LockWait, subject) {
+		if ns := b.Intervals.End[i] - b.Intervals.Start[i]; ns > 0 { // what a dump tells of lasts no time
+			l.Waits++
+			l.Waited += ns
+		}
+	}
+	delete(owners, "")
+	l.Owner = most(owners)
+	l.Behind, l.Apart = behind(d.bursts), apart(d.bursts)
+	d.holder()
+	d.circle()
+	return l
+}
+
+// behind is which part of the threads of the pools that serve requests waited for a lock, in
+// the mean of looks.
+func behind(bursts [][]threads.Look) float64 {
+	serve := make(map[string]bool)
+	for _, looks := range bursts {
+		for i := range looks {
+			if v := &looks[i].View; v.Role == threads.Worker && v.Request {
+				serve[v.Pool] = true
+			}
+		}
+	}
+	sum := 0.
+	for _, looks := range bursts {
+		all, waited := 0, 0
+		for i := range looks {
+			if v := &looks[i].View; v.Role == threads.Worker && serve[v.Pool] {
+				if all++; v.State == evidence.LockWait {
+					waited++
+				}
+			}
+		}
+		if all > 1 {
+			sum += min(1, float64(waited)/float64(all-1))
+		}
+	}
+	return sum / float64(len(bursts))
+}
+
+// handedOn is how many threads that serve requests, in the mean, may wait for others of the
+// process before requests may depend on those.
+const handedOn = .1
+
+// apart says that who waits for a lock serves nobody: no look saw one of them on a request or
+// in a pool, to which requests may be handed, and who does serve waits for nobody else.
+func apart(bursts [][]threads.Look) bool {
+	served, waits := false, 0
+	for _, looks := range bursts {
+		for i := range looks {
+			v := &looks[i].View
+			serves := v.Role == threads.Worker && v.Request
+			if v.State == evidence.LockWait && (v.Request || v.Role != threads.Other) {
+				return false
+			}
+			served = served || serves
+			if serves && slices.Contains([]evidence.Kind{evidence.SyncWait, evidence.TaskWait, evidence.PoolWait}, v.State) {
+				waits++
+			}
+		}
+	}
+	return served && float64(waits) < handedOn*float64(len(bursts))
+}
+
+// circle finds the code of threads that wait for each other.
+func (d *dumps) circle() {
+	v := &d.b.Intervals
+	waitsFor := make(map[moment]evidence.LaneID)
+	for _, i := range v.Select(evidence.LockWait, d.subject) {
+		if v.Holder[i] != 0 {
+			waitsFor[moment{v.Lane[i], v.Start[i]}] = v.Holder[i]
+		}
+	}
+	for from := range waitsFor {
+		lane := waitsFor[from]
+		for n := 0; lane != 0 && lane != from.lane && n < len(waitsFor); n++ {
+			lane = waitsFor[moment{lane, from.at}]
+		}
+		if x := d.at[from]; lane == from.lane && x != nil && x.View.Owner != "" && !slices.Contains(d.Circle, x.View.Owner) {
+			d.Circle = append(d.Circle, x.View.Owner)
+		}
+	}
+	slices.Sort(d.Circle)
+}
+
+// holder finds the class of the lock that most wait for, and what its holder was seen doing:
+// the thread that the dump names, else one that is in the same code without waiting for it.
+func (d *dumps) holder() {
+	v := &d.b.Intervals
+	classes := make(map[string]int)
+	looks := make(map[act]map[int64]bool)
+	saw := func(x *threads.Look) {
+		a := actOf(&x.View)
+		if looks[a] == nil {
+			looks[a] = make(map[int64]bool)
+		}
+		looks[a][x.Time] = true
+	}
+	idle, told := 0, 0
+	for _, i := range v.Select(evidence.LockWait, d.subject) {
+		at := v.Start[i]
+		if v.End[i] > at {
+			at = d.during(v.Lane[i], v.Holder[i], at, v.End[i])
+		}
+		waits := d.at[moment{v.Lane[i], at}]
+		if waits == nil || waits.View.Owner != d.Owner {
+			continue
+		}
+		classes[d.b.Names.Text(v.Cause[i])]++
+		h := d.at[moment{v.Holder[i], at}]
+		if v.Holder[i] == 0 || h == nil || v.End[i] > v.Start[i] && h.View.State == evidence.LockWait { // who held it before stands in the queue again
+			continue
+		}
+		if told++; h.View.State == evidence.Idle {
+			idle++
+		}
+		if h.View.Owner != "" {
+			d.Holder.Told = true
+			saw(h)
+		}
+	}
+	d.Holder.Idle = told > 0 && 2*idle > told
+	delete(classes, "")
+	d.Class = lockName(most(classes))
+	if !d.Holder.Told && d.Owner != "" {
+		for _, burst := range d.bursts {
+			for i := range burst {
+				if s := burst[i].View.State; s != evidence.LockWait && s != evidence.Idle && burst[i].View.Owner == d.Owner {
+					saw(&burst[i])
+				}
+			}
+		}
+	}
+	seen := make(map[act]int)
+	for a, times := range looks {
+		seen[a] = len(times)
+	}
+	if !d.Holder.Told {
+		if beside := d.beside(); len(beside) > 0 {
+			d.Holder.Beside = true
+			seen = beside
+		}
+	}
+	d.heldBy(seen)
+}
+
+// during is the last moment of a wait that lasted at which both threads were looked at, and whoever is told to have held the lock
+// did not wait for one itself: of those who queue each holds it in turn. Without such a moment it is the last at which
+// the waiting one was looked at, 0 if that was never.
+func (d *dumps) during(lane, holder evidence.LaneID, from, until int64) (at int64) {
+	both := false
+	n, _ := slices.BinarySearchFunc(d.bursts, from, func(burst []threads.Look, t int64) int { return cmp.Compare(burst[0].Time, t) })
+	for ; n < len(d.bursts) && d.bursts[n][0].Time < until; n++ {
+		t := d.bursts[n][0].Time
+		h := d.at[moment{holder, t}]
+		if d.at[moment{lane, t}] == nil {
+			continue
+		}
+		if held := h != nil && h.View.State != evidence.LockWait; held || !both {
+			at, both = t, both || held
+		}
+	}
+	return at
+}
+
+// Who holds a lock that tells no owner was there in most of the dumps in which others waited
+// for it, in two of them at least, and that is at least this many times as often as in the others.
+const (
+	leastBeside = 2
+	oftener     = 3
+)
+
+// beside is what threads that wait for nobody did in the dumps in which others waited for the
+// lock, and hardly ever in those in which nobody did, by the number of dumps: where no lock is
+// told to have an owner, such as one of java.util.concurrent that can be shared, its holder
+// need not be in the same code as who waits.
+func (d *dumps) beside() map[act]int {
+	var waited, free int // dumps
+	with, without := make(map[act]int), make(map[act]int)
+	for _, burst := range d.bursts {
+		waits := slices.ContainsFunc(burst, func(x threads.Look) bool {
+			return x.View.State == evidence.LockWait && x.View.Owner == d.Owner
+		})
+		into := without
+		if free++; waits {
+			into = with
+			free--
+			waited++
+		}
+		once := make(map[act]bool)
+		for i := range burst {
+			v := &burst[i].View
+			if v.State == evidence.LockWait || v.State == evidence.Idle || v.Owner == "" {
+				continue
+			}
+			if a := actOf(v); !once[a] {
+				once[a] = true
+				into[a]++
+			}
+		}
+	}
+	if free == 0 {
+		return nil // who is always there is no more likely than others
+	}
+	maps.DeleteFunc(with, func(a act, n int) bool {
+		return n < leastBeside || 2*n < waited || n*free < oftener*without[a]*waited
+	})
+	return with
+}
+
+// lockName is a lock's class as people call it: that of java.util.concurrent's synchronizer is
+// an inner one, and stands for the lock around it.
+func lockName(class string) string {
+	if rest, ok := strings.CutPrefix(class, "java.util.concurrent.locks."); ok {
+		class, _, _ = strings.Cut(rest, "$")
+	}
+	return class
+}

@@ -1,0 +1,57 @@
+package metrics
+
+import "github.com/unstall/unstall/internal/base/evidence"
+
+// LockProfile is what profiles of locks and channels say of a Go process (net/http/pprof:
+// mutex and block): how long goroutines waited, background work included.
+type LockProfile struct {
+	Waited int64 // ns since the process's start
+	There  int64 // ns of it, at the place with most
+	At     evidence.StackID
+	Origin evidence.Origin // of There
+}
+
+// LockProfileOf reads a process's profiles, of each kind the last; false without any wait.
+func LockProfileOf(b *evidence.Bundle, subject evidence.SubjectID) (p LockProfile, ok bool) {
+	delay := b.Names.Lookup("delay")
+	if delay == 0 {
+		return p, false
+	}
+	earlier := earlierLocks(b, subject)
+	s := &b.Samples
+	for i := range s.Len() {
+		if s.Subject[i] != subject || s.Type[i] != delay {
+			continue
+		}
+		if a, _ := s.Origin[i].Artifact(); earlier[a] {
+			continue
+		}
+		p.Waited += s.Value[i]
+		if s.Value[i] > p.There {
+			p.There, p.At, p.Origin = s.Value[i], s.Stack[i], s.Origin[i]
+		}
+	}
+	return p, p.Waited > 0
+}
+
+// earlierLocks are the lock profiles that a later one of their kind contains:
+// they count from the process's start.
+func earlierLocks(b *evidence.Bundle, subject evidence.SubjectID) map[evidence.ArtifactID]bool {
+	earlier := make(map[evidence.ArtifactID]bool)
+	newest := make(map[string]evidence.Fact)
+	for _, f := range b.Facts {
+		if f.Subject != subject || f.Key != evidence.FactProfileKind || f.Value != "mutex" && f.Value != "block" || f.Until == 0 {
+			continue
+		}
+		old, ok := newest[f.Value]
+		if !ok || f.Until >= old.Until {
+			newest[f.Value] = f
+		} else {
+			old = f
+		}
+		if a, known := old.Origin.Artifact(); ok && known {
+			earlier[a] = true
+		}
+	}
+	return earlier
+}

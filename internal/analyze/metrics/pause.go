@@ -1,0 +1,103 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// Pause is one stop of the world by a collector.
+type Pause struct {
+	Row      int // of the bundle's intervals
+	From, To int64
+	Of       evidence.Pause // PauseOther where its source does not tell
+}
+
+// Seconds is how long it was.
+func (p Pause) Seconds() float64 { return float64(p.To-p.From) / 1e9 }
+
+// Pauses are in order of their beginning.
+type Pauses []Pause
+
+// Of returns the pauses of some kinds.
+func (p Pauses) Of(kinds ...evidence.Pause) Pauses {
+	return p.Where(func(x Pause) bool { return slices.Contains(kinds, x.Of) })
+}
+
+// Where returns those for which a condition holds.
+func (p Pauses) Where(is func(Pause) bool) (out Pauses) {
+	for _, x := range p {
+		if is(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Seconds is the time the world was stopped, in all.
+func (p Pauses) Seconds() (sum float64) {
+	for _, x := range p {
+		sum += x.Seconds()
+	}
+	return sum
+}
+
+// Longest is the longest pause; the zero pause without any.
+func (p Pauses) Longest() (most Pause) {
+	for _, x := range p {
+		if x.To-x.From > most.To-most.From {
+			most = x
+		}
+	}
+	return most
+}
+
+// Worst is the window of a length (ns), beginning with a pause, in which the world was stopped
+// for longest, and for how long, ns.
+func (p Pauses) Worst(length int64) (from, stopped int64) {
+	var sum int64 // of the pauses i to n-1
+	n := 0
+	for _, x := range p {
+		until := x.From + length
+		for ; n < len(p) && p[n].From < until; n++ {
+			sum += p[n].To - p[n].From
+		}
+		if within := sum - max(0, p[n-1].To-until); within > stopped {
+			from, stopped = x.From, within
+		}
+		sum -= x.To - x.From
+	}
+	return from, stopped
+}
+
+// Spans are the times in which the world was stopped.
+func (p Pauses) Spans() (out Spans) {
+	for _, x := range p {
+		out = out.Add(x.From, x.To)
+	}
+	return out
+}
+
+// Interval is the median time from one pause's beginning to the next one's, s; NaN below two.
+func (p Pauses) Interval() float64 {
+	var gaps []float64
+	for i := 1; i < len(p); i++ {
+		gaps = append(gaps, float64(p[i].From-p[i-1].From)/1e9)
+	}
+	if len(gaps) == 0 {
+		return math.NaN()
+	}
+	return stats.Median(gaps)
+}
+
+// during returns the pauses that begin within a window.
+func (p Pauses) during(w Window) Pauses {
+	begin := func(t int64) int {
+		i, _ := slices.BinarySearchFunc(p, t, func(x Pause, t int64) int { return cmp.Compare(x.From, t) })
+		return i
+	}
+	return p[begin(w.From):begin(w.Until)]
+}

@@ -1,0 +1,88 @@
+package metrics
+
+import (
+	"cmp"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Pinned are virtual threads that waited without giving back the thread of the system that carries them
+// (https://docs.oracle.com/en/java/javase/21/core/virtual-threads.html#GUID-04C03FFC-066D-4857-85B9-E5A27A875AF9): what a runtime's
+// own events tell of waits of some length.
+type Pinned struct {
+	Waits   int
+	Waited  int64   // ns, of all those together
+	Span    int64   // ns that were watched
+	Mean    float64 // carriers that were kept so, in the mean
+	Most    int     // at once
+	Full    Spans   // when so many were as the process has CPUs, and by default carriers; nil where that is unknown
+	All     float64 // share of the time that is
+	Longest int64   // ns
+	Sites   []PinnedSite
+	Origin  evidence.Origin
+}
+
+// PinnedSite is where threads were pinned, those of most time first.
+type PinnedSite struct {
+	Stack  evidence.StackID
+	Reason string // as the runtime says it, "" not told
+	Waits  int
+	Waited int64
+	Origin evidence.Origin
+}
+
+// PinnedOf reads them; nil: nobody watched.
+func PinnedOf(b *evidence.Bundle, subject evidence.SubjectID) *Pinned {
+	p := &Pinned{}
+	for _, c := range b.Covered(subject, evidence.CoverPinned) {
+		p.Span += c.Until - c.From
+		p.Origin = c.Origin
+	}
+	if p.Span <= 0 {
+		return nil
+	}
+	type end struct {
+		at    int64
+		delta int
+	}
+	type key struct {
+		stack evidence.StackID
+		cause evidence.NameID
+	}
+	var ends []end
+	sites := make(map[key]int)
+	v := &b.Intervals
+	for _, i := range v.Select(evidence.Pinned, subject) {
+		took := v.End[i] - v.Start[i]
+		p.Waits++
+		p.Waited += took
+		p.Longest = max(p.Longest, took)
+		ends = append(ends, end{v.Start[i], 1}, end{v.End[i], -1})
+		k := key{v.Stack[i], v.Cause[i]}
+		n, known := sites[k]
+		if !known {
+			n = len(p.Sites)
+			sites[k] = n
+			p.Sites = append(p.Sites, PinnedSite{Stack: k.stack, Reason: b.Names.Text(k.cause), Origin: v.Origin[i]})
+		}
+		p.Sites[n].Waits++
+		p.Sites[n].Waited += took
+	}
+	sorting.By(p.Sites, func(x, y PinnedSite) int { return cmp.Compare(y.Waited, x.Waited) })
+	sorting.By(ends, func(x, y end) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.delta, y.delta)) })
+	carriers := b.Subjects[subject].CPUs
+	at := 0
+	for n, e := range ends {
+		at += e.delta
+		p.Most = max(p.Most, at)
+		if n+1 < len(ends) && carriers > 0 && at >= carriers {
+			p.Full = p.Full.Add(e.at, ends[n+1].at)
+		}
+	}
+	p.Mean = float64(p.Waited) / float64(p.Span)
+	for _, x := range p.Full {
+		p.All += float64(x.To-x.From) / float64(p.Span)
+	}
+	return p
+}

@@ -1,0 +1,83 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// ConnectionPool is what the gauges of a pool of connections tell over a window.
+type ConnectionPool struct {
+	Name, Unit string
+	Readings   int
+	Most       float64 // in use at most
+	Size       float64 // the most it may have, NaN unknown
+	Full       int     // readings with all in use
+	Waiting    float64 // who waited for one, in the mean of readings; NaN: the gauges do not tell
+	Queue      float64 // who waited, at most; NaN likewise
+	Origin     evidence.Origin
+}
+
+// ConnectionPools are a subject's pools of connections, those that were waited for first.
+// A gauge that was read once stands for any time.
+func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (all []ConnectionPool) {
+	for i := range b.Series {
+		s := &b.Series[i]
+		name, ok := strings.CutPrefix(s.Name, evidence.SeriesClientPoolUsed+":")
+		if !ok || s.Subject != subject || s.Unit == "threads" {
+			continue
+		}
+		p := ConnectionPool{Name: name, Unit: s.Unit, Size: math.NaN(), Waiting: math.NaN(), Queue: math.NaN(), Origin: s.Origin}
+		if size := b.SeriesOf(subject, evidence.SeriesClientPoolMax+":"+name); size != nil {
+			if n := slices.Max(size.V); n > 0 { // some libraries give 0 where there is no bound
+				p.Size = n
+			}
+		}
+		used := within(s, w)
+		if p.Readings = len(used); p.Readings == 0 {
+			continue
+		}
+		p.Most = slices.Max(used)
+		for _, v := range used {
+			if v >= p.Size {
+				p.Full++
+			}
+		}
+		if waits := within(b.SeriesOf(subject, evidence.SeriesClientPoolWaits+":"+name), w); len(waits) > 0 {
+			p.Waiting, p.Queue = 0, slices.Max(waits)
+			for _, v := range waits {
+				p.Waiting += v / float64(len(waits))
+			}
+		}
+		all = append(all, p)
+	}
+	sorting.By(all, func(x, y ConnectionPool) int { return cmp.Compare(waiting(y), waiting(x)) })
+	return all
+}
+
+func waiting(p ConnectionPool) float64 {
+	if math.IsNaN(p.Waiting) {
+		return 0
+	}
+	return p.Waiting
+}
+
+// UsedUp says whether all of it was in use most of the time, and somebody waited.
+func (p *ConnectionPool) UsedUp() bool { return 2*p.Full > p.Readings && p.Waiting > 0 }
+
+// within are the readings of a gauge in a window, the only one whenever it was.
+func within(s *evidence.Series, w Window) (v []float64) {
+	if s == nil {
+		return nil
+	}
+	for k, t := range s.T {
+		if t >= w.From && t < w.Until || len(s.T) == 1 {
+			v = append(v, s.V[k])
+		}
+	}
+	return v
+}

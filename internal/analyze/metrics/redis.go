@@ -1,0 +1,329 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Redis is what a Redis server, or one of those made of it (Valkey, KeyDB), told of itself over a
+// window. It is read of INFO (https://redis.io/docs/latest/commands/info/), whose counters are sums
+// since the server's start: two answers give what was between them, one what was since the start.
+type Redis struct {
+	Release RedisRelease
+	Role    string // "master", "slave"; "" unknown
+	Mode    string // "standalone", "cluster", "sentinel"; "" unknown
+	Looks   int    // answers in the window
+	Single  bool   // there is one: rates and counts are since the start, or since CONFIG RESETSTAT
+	Over    Window // what they are of
+	Seconds float64
+
+	Commands                      []RedisCommand // those that took most time first; the recorder's own calls are taken off
+	Ops, Connections, Rejected    Value          // 1/s: commands; connections that were opened, and refused for maxclients
+	NetIn, NetOut, ReplicationOut Value          // bytes/s, NetOut without what replicas get
+	Hits, Misses                  Value          // 1/s
+	Expired, Evicted, Errors      Value          // 1/s
+	EvictedClients                Value          // closed for maxmemory-clients, how many in Over
+	OutputLimit, QueryLimit       Value          // closed for the limit of their output or query buffer, likewise
+	ErrorKinds                    map[string]Value
+	EvictionExceeded              Value // share of the time above maxmemory
+	ExpireCycle, Defragmenting    Value // share of the time
+
+	Main, MainSystem   Value // cores of the thread that runs all commands
+	MainMost           Value // its cores between two answers, at most
+	MainFull           Value // share of the time between answers in which it used a whole core
+	CPU, Children      Value // cores: of all threads; of the processes it forked
+	Loop, LoopCommands Value // share of the time in which the event loop worked, waits for disks included, and in which it ran commands (Redis 7.2 on)
+	InCommands         Value // share of the time in commands, at least
+	IOThreads          Value // as set
+	IOThreadsActive    bool
+
+	Clients, ClientsMost, MaxClients Value
+	Blocked, BlockedMost             Value // clients in BLPOP and the like
+	Pings, PingP99, PingMost         Value // ns that the recorder's own PING took
+	PingSlow                         Value // share of them that took 10 times as long as usual, and 1 ms or more
+
+	Used, UsedMost, RSS, Peak, Dataset, Overhead Value // bytes
+	ClientMemory, NotCounted, Lua, SystemMemory  Value // bytes
+	MaxMemory                                    Value // bytes, 0: no limit
+	Policy                                       string
+	Fragmentation, FragmentationBytes            Value // RSS ÷ used, and their difference in bytes
+	RecentInput, RecentOutput                    Value // bytes: the largest buffers of clients lately, the most of all answers
+	Keys, Expires                                Value // keys of all databases; those of them that are to expire
+	QueryBuffers, OutputBuffers                  Value // bytes of the client that has most, by CLIENT LIST
+
+	Fork   RedisFork
+	AOF    RedisAOF
+	Slow   RedisSlowLog
+	Events []RedisEvent // of its latency monitor, those with most time first
+	Hosts  []RedisHost  // where its clients are, those with most connections first
+	Told   []RedisTold  // lines of its log
+	Doctor map[string]string
+	Origin evidence.Origin // of the newest answer
+
+	b       *evidence.Bundle
+	subject evidence.SubjectID
+	window  Window
+	told    *redisTold
+}
+
+// RedisFork is what a server's forks cost: for each BGSAVE and each rewrite of its log of writes.
+type RedisFork struct {
+	Count, Last, Most Value // how many in Over; ns
+	Stopped           Value // share of Over, of those whose time was told
+	Child             Value // share of answers while a forked process was at work
+	Copied            Value // bytes that were written to meanwhile and had to be copied, at most
+	Failed            int
+	Saves, Rewrites   Value // how many in Over
+}
+
+// RedisAOF is what its log of writes (append only file) costs.
+type RedisAOF struct {
+	Enabled, Told bool
+	Fsync         string // "always", "everysec", "no"; "" unknown
+	Delayed       Value  // times that a write waited for fsync, in Over
+	Pending       Value  // share of answers while an fsync was under way
+	Buffer, Size  Value  // bytes: waiting to be written, at most; of the file
+	Failing       bool
+}
+
+// RedisOf reads what a server told; nil: it told nothing.
+func RedisOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Redis {
+	t := redisToldOf(b, subject, w)
+	r := &Redis{b: b, subject: subject, window: w, told: t, ErrorKinds: make(map[string]Value), Doctor: make(map[string]string)}
+	r.slow(w)
+	r.facts()
+	if len(t.looks) == 0 && !r.Slow.Watched && len(r.Slow.Entries)+len(r.Events)+len(r.Told) == 0 && !t.any {
+		return nil
+	}
+	r.Release = RedisReleaseOf(b.Subjects[subject].Version)
+	r.Looks, r.Single, r.Over, r.Seconds, r.Origin = len(t.looks), t.single, t.over, t.over.Seconds(), t.origin
+
+	rate, count, mean, most, last := t.rate, t.count, t.mean, t.most, t.last
+	r.Ops = t.less(rate(evidence.SeriesRedisCommands), t.owns())
+	r.Connections, r.Rejected = rate(evidence.SeriesRedisConnections), rate(evidence.SeriesRedisRejected)
+	r.NetIn, r.ReplicationOut = rate(evidence.SeriesRedisNetIn), rate(evidence.SeriesRedisReplicationOut)
+	r.NetOut = t.less(rate(evidence.SeriesRedisNetOut), r.ReplicationOut) // replication's bytes are in it, and have a counter of their own since 7.0
+	r.Hits, r.Misses = rate(evidence.SeriesRedisHits), rate(evidence.SeriesRedisMisses)
+	r.Expired, r.Evicted, r.Errors = rate(evidence.SeriesRedisExpired), rate(evidence.SeriesRedisEvicted), rate(evidence.SeriesRedisErrors)
+	r.EvictedClients = count(evidence.SeriesRedisEvictedClients)
+	r.OutputLimit, r.QueryLimit = count(evidence.SeriesRedisOutputClosed), count(evidence.SeriesRedisQueryClosed)
+	for name := range t.named(evidence.SeriesRedisErrorKind) {
+		r.ErrorKinds[name] = rate(evidence.SeriesRedisErrorKind + ":" + name)
+	}
+	r.EvictionExceeded = rate(evidence.SeriesRedisExceeded).times(1e-3)
+	r.ExpireCycle = rate(evidence.SeriesRedisExpireCycle).times(1e-3)
+	r.Defragmenting = rate(evidence.SeriesRedisDefragmenting).times(1e-3)
+
+	r.processors()
+	r.Clients, r.ClientsMost = mean(evidence.SeriesRedisConnected), most(evidence.SeriesRedisConnected)
+	r.MaxClients = r.or(last(evidence.SeriesRedisMaxClients), "maxclients")
+	r.Blocked, r.BlockedMost = mean(evidence.SeriesRedisBlocked), most(evidence.SeriesRedisBlocked)
+	r.pings(w)
+
+	r.Used, r.UsedMost = mean(evidence.SeriesRedisUsedMemory), most(evidence.SeriesRedisUsedMemory)
+	r.RSS, r.Peak = mean(evidence.SeriesRedisRSS), last(evidence.SeriesRedisPeak)
+	r.Dataset, r.Overhead, r.Lua = mean(evidence.SeriesRedisDataset), mean(evidence.SeriesRedisOverhead), most(evidence.SeriesRedisLua)
+	r.ClientMemory, r.NotCounted = most(evidence.SeriesRedisClientMemory), most(evidence.SeriesRedisNotCounted)
+	r.SystemMemory, r.MaxMemory = last(evidence.SeriesRedisSystemMemory), r.or(last(evidence.SeriesRedisMaxMemory), "maxmemory")
+	r.Fragmentation, r.FragmentationBytes = mean(evidence.SeriesRedisFragmentation), mean(evidence.SeriesRedisFragmented)
+	r.RecentInput, r.RecentOutput = most(evidence.SeriesRedisRecentInput), most(evidence.SeriesRedisRecentOutput)
+	r.Keys, r.Expires = last(evidence.SeriesRedisKeys), last(evidence.SeriesRedisKeysThatExpire)
+	r.QueryBuffers, r.OutputBuffers = t.mostEver(evidence.SeriesRedisMostQuery), t.mostEver(evidence.SeriesRedisMostOutput)
+	if f, ok := r.Setting("maxmemory-policy"); ok {
+		r.Policy = f.Value
+	}
+	r.persistence()
+	r.commands(w)
+	r.hosts()
+	return r
+}
+
+// or is a figure of INFO, else a setting.
+func (r *Redis) or(v Value, setting string) Value {
+	if f, ok := r.Setting(setting); !v.Known() && ok && !math.IsNaN(f.Number) {
+		return Value{Number: f.Number, Origin: f.Origin, Watched: 1}
+	}
+	return v
+}
+
+// full is how much of a core its main thread uses at least when it has no more to give.
+const full = .95
+
+// processors reads who used which CPU time.
+func (r *Redis) processors() {
+	t := r.told
+	r.CPU = addValues(t.rate(evidence.SeriesRedisCPUUser), t.rate(evidence.SeriesRedisCPUSystem))
+	r.Children = addValues(t.rate(evidence.SeriesRedisChildrenUser), t.rate(evidence.SeriesRedisChildrenSystem))
+	r.Loop, r.LoopCommands = t.rate(evidence.SeriesRedisLoop).times(1e-6), t.rate(evidence.SeriesRedisLoopCommands).times(1e-6)
+	r.IOThreads = Unknown
+	if f, ok := r.Setting("io-threads"); ok {
+		r.IOThreads = Value{Number: f.Number, Origin: f.Origin, Watched: 1}
+	}
+	r.IOThreadsActive = t.most(evidence.SeriesRedisThreadsActive).Number > 0
+	user, system := evidence.SeriesRedisMainUser, evidence.SeriesRedisMainSystem
+	if !t.rate(user).Known() { // before 6.2, where other threads hardly work: they close files and free memory
+		if r.IOThreads.Number > 1 || r.IOThreadsActive {
+			r.Main, r.MainSystem, r.MainMost, r.MainFull = Unknown, Unknown, Unknown, Unknown
+			return
+		}
+		user, system = evidence.SeriesRedisCPUUser, evidence.SeriesRedisCPUSystem
+	}
+	r.MainSystem = t.rate(system)
+	r.Main = addValues(t.rate(user), r.MainSystem)
+	r.MainMost, r.MainFull = Unknown, Unknown
+	u, s := t.steps(user), t.steps(system)
+	if !u.Known() || !s.Known() {
+		return
+	}
+	var busy, all float64
+	for i, from := range u.T[:len(u.T)-1] {
+		d := float64(u.T[i+1]-from) / 1e9
+		cores := u.V[i] + s.At(from)
+		all += d
+		if cores >= full {
+			busy += d
+		}
+		if d >= .5 && !(cores <= r.MainMost.Number) { // of shorter ones the clocks' ticks decide
+			r.MainMost = Value{Number: cores, Origin: u.Origin, Watched: 1}
+		}
+	}
+	r.MainFull = Value{Number: busy / all, Origin: u.Origin, Watched: t.watched}
+}
+
+// persistence reads forks and the log of writes.
+func (r *Redis) persistence() {
+	t := r.told
+	f := &r.Fork
+	f.Saves, f.Rewrites = t.count(evidence.SeriesRedisSaves), t.count(evidence.SeriesRedisRewrites)
+	f.Count = t.count(evidence.SeriesRedisForks)
+	f.Last, f.Most = t.last(evidence.SeriesRedisLatestFork).times(1e3), t.most(evidence.SeriesRedisLatestFork).times(1e3)
+	for _, told := range r.Told {
+		if !t.single && len(t.looks) > 1 && (told.Rush.From < t.over.From || told.Rush.Until > t.over.Until) && told.Kind != evidence.RedisForkFailed {
+			continue // the log is of another time than what is counted
+		}
+		switch of := (Value{Number: float64(told.Count), Origin: told.Origin, Watched: 1}); told.Kind {
+		case evidence.RedisForkFailed:
+			f.Failed += told.Count
+		case evidence.RedisSaveBegan:
+			f.Saves = f.Saves.or(of)
+		case evidence.RedisRewriteBegan:
+			f.Rewrites = f.Rewrites.or(of)
+		}
+	}
+	if !f.Count.Known() {
+		f.Count = addValues(f.Saves, f.Rewrites)
+	}
+	f.Stopped = Unknown
+	if f.Count.Known() && f.Last.Known() && r.Seconds > 0 {
+		mean := t.mean(evidence.SeriesRedisLatestFork).Number * 1e3
+		f.Stopped = Value{Number: f.Count.Number * mean / 1e9 / r.Seconds, Origin: f.Last.Origin, Watched: t.watched}
+	}
+	f.Child = t.any01(evidence.SeriesRedisSaving, evidence.SeriesRedisRewriting, evidence.SeriesRedisModuleForked)
+	f.Copied = Unknown
+	for _, name := range []string{evidence.SeriesRedisCopiedPeak, evidence.SeriesRedisCopied, evidence.SeriesRedisSaveCopied, evidence.SeriesRedisRewriteCopied} {
+		if v := t.most(name); v.Known() && !(v.Number <= f.Copied.Number) {
+			f.Copied = v
+		}
+	}
+	a := &r.AOF
+	if v := t.last(evidence.SeriesRedisAOFEnabled); v.Known() {
+		a.Told, a.Enabled = true, v.Number > 0
+	} else if s, ok := r.Setting("appendonly"); ok {
+		a.Told, a.Enabled = true, s.Value == "yes"
+	}
+	if s, ok := r.Setting("appendfsync"); ok {
+		a.Fsync = s.Value
+	}
+	a.Delayed, a.Pending = t.count(evidence.SeriesRedisAOFDelayed), t.any01(evidence.SeriesRedisAOFPending)
+	a.Buffer, a.Size = t.most(evidence.SeriesRedisAOFBuffer), t.last(evidence.SeriesRedisAOFSize)
+}
+
+// pings reads how long the recorder's own PING took.
+func (r *Redis) pings(w Window) {
+	r.Pings, r.PingP99, r.PingMost, r.PingSlow = Unknown, Unknown, Unknown, Unknown
+	s := r.b.SeriesOf(r.subject, evidence.SeriesRedisPing)
+	all := within(s, w)
+	if len(all) == 0 {
+		return
+	}
+	all = slices.Clone(all)
+	slices.Sort(all)
+	var total float64
+	late := 0
+	usual := all[len(all)/2]
+	for _, v := range all {
+		total += v
+		if v >= max(slowPing*usual, 1e6) {
+			late++
+		}
+	}
+	of := func(v float64) Value { return Value{Number: v, Origin: s.Origin, Watched: 1} }
+	r.Pings, r.PingMost, r.PingSlow = of(total/float64(len(all))), of(all[len(all)-1]), of(float64(late)/float64(len(all)))
+	if len(all) >= 100 {
+		r.PingP99 = of(all[len(all)*99/100])
+	}
+}
+
+// slowPing times as long as usual is a PING that had to wait.
+const slowPing = 10
+
+// Setting is one of the server's, as CONFIG GET calls it: "maxmemory-policy".
+func (r *Redis) Setting(name string) (evidence.Fact, bool) {
+	return r.b.Fact(r.subject, evidence.RedisSetting+name)
+}
+
+// Curve is a field of INFO at each answer, nil: it was not told.
+func (r *Redis) Curve(name string) *Curve { return r.told.curve(name) }
+
+// Rate is a counter of INFO, per second, from each answer to the next one; nil of fewer than two.
+func (r *Redis) Rate(name string) *Curve { return r.told.steps(name) }
+
+// facts reads what is so and does not change.
+func (r *Redis) facts() {
+	for _, f := range r.b.Facts {
+		if f.Subject != r.subject {
+			continue
+		}
+		switch f.Key {
+		case evidence.FactRedisRole:
+			r.Role = f.Value
+		case evidence.FactRedisMode:
+			r.Mode = f.Value
+		case evidence.FactRedisSaveBad:
+			r.Fork.Failed++
+		case evidence.FactRedisAOFBad:
+			r.AOF.Failing = true
+		case evidence.FactRedisSlowLost:
+			r.Slow.Lost += int(f.Number)
+		case evidence.FactRedisTold:
+			kind, text, _ := strings.Cut(f.Value, evidence.Link)
+			r.Told = append(r.Told, RedisTold{Kind: kind, Count: int(f.Number), Text: text, Origin: f.Origin})
+		case evidence.FactRedisDoctor:
+			of, text, _ := strings.Cut(f.Value, evidence.Link)
+			r.Doctor[of] = text
+		}
+	}
+	for i := range r.Told {
+		for _, f := range r.b.Facts {
+			if t := &r.Told[i]; f.Subject == r.subject && f.Key == evidence.FactRedisRush && f.Value == t.Kind && int(f.Number) > t.Most {
+				t.Most, t.Rush = int(f.Number), Window{f.From, f.Until}
+			}
+		}
+	}
+	sorting.By(r.Told, func(x, y RedisTold) int { return cmp.Compare(y.Count, x.Count) })
+}
+
+// RedisTold is a kind of lines of a server's log.
+type RedisTold struct {
+	Kind   string // evidence.RedisForkFailed and the like
+	Count  int
+	Text   string // the first, as it was written
+	Most   int    // of them within ten minutes
+	Rush   Window // when that was
+	Origin evidence.Origin
+}

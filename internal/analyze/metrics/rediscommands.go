@@ -1,0 +1,360 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// RedisCommand is what a server's calls of one command cost. The time is that of the thread that
+// runs them: what a command waits for others on purpose (BLPOP) is not in it.
+type RedisCommand struct {
+	Name             string // in lower case: "config|get"
+	Calls            Value  // 1/s
+	Count            float64
+	Time             Value // share of Over
+	Each             Value // ns a call
+	Rejected, Failed Value // 1/s
+	P50, P99, P999   Value // ns
+	Most             Value // ns: the end of the bucket that the slowest call is in
+	Windowed         bool  // these are of Over, from buckets that double: upper ends; else since the start
+
+	Script   bool // EVAL, FCALL and the like
+	Nested   bool // the time of other commands that it called is in its own, and counted with those, too
+	Blocking bool // it may wait for others, on purpose
+
+	buckets []bucket // of its calls, where they are Windowed
+}
+
+// redisScripts run programs, which call other commands; so does EXEC.
+var redisScripts = map[string]bool{"eval": true, "evalsha": true, "eval_ro": true, "evalsha_ro": true, "fcall": true, "fcall_ro": true}
+
+// redisBlocking are commands that wait for what others do, as they were asked to: commands flagged
+// "blocking" of src/commands/*.json, and those that only listen.
+var redisBlocking = map[string]bool{
+	"blpop": true, "brpop": true, "brpoplpush": true, "blmove": true, "blmpop": true, "bzpopmin": true, "bzpopmax": true, "bzmpop": true,
+	"xread": true, "xreadgroup": true, "wait": true, "waitaof": true,
+	"subscribe": true, "psubscribe": true, "ssubscribe": true, "monitor": true, "sync": true, "psync": true,
+}
+
+// Command is one by its name, nil: it was not called.
+func (r *Redis) Command(name string) *RedisCommand {
+	if i := slices.IndexFunc(r.Commands, func(c RedisCommand) bool { return c.Name == name }); i >= 0 {
+		return &r.Commands[i]
+	}
+	return nil
+}
+
+func (r *Redis) commands(w Window) {
+	t := r.told
+	buckets := r.buckets()
+	var nested, others float64
+	for name := range t.named(evidence.SeriesRedisCalls) {
+		of := func(series string) Value { return t.count(series + ":" + name) }
+		calls, spent, own := of(evidence.SeriesRedisCalls), of(evidence.SeriesRedisCallTime), t.count(evidence.RedisOwn+name)
+		if own.Known() && calls.Number > 0 {
+			left := max(0, calls.Number-own.Number)
+			spent.Number *= left / calls.Number
+			calls.Number = left
+		}
+		if !(calls.Number > 0) && !(of(evidence.SeriesRedisCallsRejected).Number > 0) || !(r.Seconds > 0) {
+			continue
+		}
+		c := RedisCommand{Name: name, Count: calls.Number, Calls: calls.times(1 / r.Seconds), Time: spent.times(1e-6 / r.Seconds), Each: Unknown,
+			Rejected: of(evidence.SeriesRedisCallsRejected).times(1 / r.Seconds), Failed: of(evidence.SeriesRedisCallsFailed).times(1 / r.Seconds),
+			Script: redisScripts[name], Nested: redisScripts[name] || name == "exec", Blocking: redisBlocking[name]}
+		if calls.Number > 0 {
+			c.Each = spent.times(1e3 / calls.Number)
+		}
+		c.quantiles(t, buckets[name])
+		if c.Nested {
+			nested += known(c.Time.Number)
+		} else {
+			others += known(c.Time.Number)
+		}
+		r.Commands = append(r.Commands, c)
+	}
+	sorting.By(r.Commands, func(x, y RedisCommand) int {
+		return cmp.Or(cmp.Compare(known(y.Time.Number), known(x.Time.Number)), cmp.Compare(x.Name, y.Name))
+	})
+	r.InCommands = r.LoopCommands
+	if !r.InCommands.Known() && len(r.Commands) > 0 {
+		// Which of the others were called by scripts is not told: all of them may be.
+		r.InCommands = Value{Number: min(1, max(nested, others)), Origin: r.Commands[0].Time.Origin, Watched: t.watched}
+	}
+}
+
+// bucket is how many calls took no longer than some time, and longer than that of the one before.
+type bucket struct {
+	upTo  float64 // ns
+	calls float64
+}
+
+// buckets are those of LATENCY HISTOGRAM for each command, of the calls between its first answer and its
+// last; nothing where there is one answer.
+func (r *Redis) buckets() map[string][]bucket {
+	t := r.told
+	first, last := int64(1<<63-1), int64(-1<<63)
+	all := slices.Collect(t.named(evidence.SeriesRedisHistogramBucket))
+	for _, of := range all {
+		k := t.fields[evidence.SeriesRedisHistogramBucket+":"+of]
+		first, last = min(first, k.T[0]), max(last, k.T[len(k.T)-1])
+	}
+	if last <= first {
+		return nil
+	}
+	out := make(map[string][]bucket)
+	for _, of := range all {
+		command, text, _ := strings.Cut(of, " ")
+		upTo, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			continue
+		}
+		k := t.fields[evidence.SeriesRedisHistogramBucket+":"+of]
+		n := grew(k.V[0], k.V[len(k.V)-1])
+		if k.T[0] > first { // no call had taken so long before
+			n = k.V[len(k.V)-1]
+		}
+		if n > 0 {
+			out[command] = append(out[command], bucket{upTo * 1e3, n})
+		}
+	}
+	for _, b := range out {
+		sorting.By(b, func(x, y bucket) int { return cmp.Compare(x.upTo, y.upTo) })
+	}
+	return out
+}
+
+// quantiles are of the buckets, else as INFO tells them.
+func (c *RedisCommand) quantiles(t *redisTold, of []bucket) {
+	c.Most = Unknown
+	c.P50, c.P99, c.P999 = t.last(evidence.SeriesRedisCallP50+":"+c.Name).times(1e3), t.last(evidence.SeriesRedisCallP99+":"+c.Name).times(1e3),
+		t.last(evidence.SeriesRedisCallP999+":"+c.Name).times(1e3)
+	var all float64
+	for _, b := range of {
+		all += b.calls
+	}
+	if all == 0 {
+		return
+	}
+	origin := t.fields[evidence.SeriesRedisHistogramBucket+":"+c.Name+" "+strconv.FormatFloat(of[0].upTo/1e3, 'f', -1, 64)].Origin
+	at := func(q float64) Value {
+		var sum float64
+		for _, b := range of {
+			if sum += b.calls; sum >= q*all {
+				return Value{Number: b.upTo, Origin: origin, Watched: t.watched}
+			}
+		}
+		return Unknown
+	}
+	c.Windowed, c.buckets = true, of
+	c.P50, c.P99, c.P999, c.Most = at(.5), at(.99), at(.999), at(1)
+}
+
+// RedisHost is where clients of a server are.
+type RedisHost struct {
+	Address           string // "10.0.0.7"; "unix" of a UNIX socket
+	Connections, Most Value  // in the mean of all answers, and at most
+	Young, Blocked    Value  // of them opened within a second; in BLPOP and the like: in the mean
+	Output, Query     Value  // bytes that wait for them, and of theirs, of all of them together, at most
+	Commands          map[string]float64
+}
+
+// hosts reads CLIENT LIST.
+func (r *Redis) hosts() {
+	t := r.told
+	looks := make(map[int64]bool)
+	for name := range t.named(evidence.SeriesRedisHostClients) {
+		for _, at := range t.fields[evidence.SeriesRedisHostClients+":"+name].T {
+			looks[at] = true
+		}
+	}
+	n := float64(len(looks))
+	mean := func(series string) Value {
+		k := t.fields[series]
+		if k == nil {
+			return Unknown
+		}
+		var all float64
+		for _, v := range k.V {
+			all += v
+		}
+		return t.value(k, all/n) // at an answer without a value there was none
+	}
+	most := t.mostEver
+	at := make(map[string]int)
+	for _, a := range slices.Sorted(t.named(evidence.SeriesRedisHostClients)) {
+		at[a] = len(r.Hosts)
+		r.Hosts = append(r.Hosts, RedisHost{Address: a, Commands: make(map[string]float64),
+			Connections: mean(evidence.SeriesRedisHostClients + ":" + a), Most: most(evidence.SeriesRedisHostClients + ":" + a),
+			Young: mean(evidence.SeriesRedisHostYoung + ":" + a), Blocked: mean(evidence.SeriesRedisHostBlocked + ":" + a),
+			Output: most(evidence.SeriesRedisHostOutput + ":" + a), Query: most(evidence.SeriesRedisHostQuery + ":" + a)})
+	}
+	for of := range t.named(evidence.SeriesRedisHostLast) {
+		a, command, _ := strings.Cut(of, " ")
+		if i, ok := at[a]; ok {
+			r.Hosts[i].Commands[command] = mean(evidence.SeriesRedisHostLast + ":" + of).Number
+		}
+	}
+	sorting.By(r.Hosts, func(x, y RedisHost) int { return cmp.Compare(known(y.Connections.Number), known(x.Connections.Number)) })
+}
+
+// RedisSlowLog is what SLOWLOG tells: calls that took longer than slowlog-log-slower-than, without what they
+// waited for.
+type RedisSlowLog struct {
+	Over      Value       // ns from which on a call is in it; below 0: none is; Unknown
+	Entries   []RedisSlow // by when they ended
+	Lost      int         // that were gone before they were read
+	Watched   bool        // somebody asked: without entries there were none
+	ByCommand []RedisSlowCommand
+	Origin    evidence.Origin
+}
+
+// RedisSlow is a call of it.
+type RedisSlow struct {
+	Command    string // "KEYS", "CONFIG GET"
+	At, Within int64  // ns: when it ended, or up to so long before
+	Took       int64  // ns
+	Arguments  int
+	Bytes      int64  // of all arguments, -1 unknown
+	Client     string // "10.0.0.7:51234", "" unknown
+	Origin     evidence.Origin
+}
+
+// RedisSlowCommand are all calls of a command that are in it.
+type RedisSlowCommand struct {
+	Command        string
+	Count          int
+	Total, Longest int64    // ns
+	Hosts          []string // addresses without ports, those with most time first, 5 at most
+	Arguments      int      // of the longest
+	Bytes          int64    // the most
+	Origin         evidence.Origin
+}
+
+// RedisEvent is a kind of what its latency monitor saw.
+type RedisEvent struct {
+	Name           string // as Redis calls it: "fork", "command", "aof-fsync-always"
+	Count          int
+	Total, Longest int64     // ns
+	AllTime        int64     // ns: the longest since the server's start, 0 unknown
+	Span           int64     // ns from the first to the last, 0: there is one
+	Within         RedisKept // those between the first answer to INFO and the last
+	Origin         evidence.Origin
+}
+
+// slow reads SLOWLOG and LATENCY.
+func (r *Redis) slow(w Window) {
+	s := &r.Slow
+	s.Over = Unknown
+	if f, ok := r.Setting("slowlog-log-slower-than"); ok {
+		s.Over = Value{Number: f.Number * 1e3, Origin: f.Origin, Watched: 1}
+		if f.Number < 0 {
+			s.Over.Number = -1
+		}
+	}
+	for _, c := range r.b.Covered(r.subject, evidence.CoverRedisSlow) {
+		s.Watched, s.Origin = s.Over.Number != -1, c.Origin
+	}
+	v := &r.b.Intervals
+	by, hosts := make(map[string]*RedisSlowCommand), make(map[string]map[string]int64)
+	for _, i := range v.Select(evidence.Command, r.subject) {
+		if v.End[i] < w.From || v.Start[i] >= w.Until {
+			continue
+		}
+		e := RedisSlow{Command: r.b.Names.Text(v.Cause[i]), At: v.End[i], Took: v.End[i] - v.Start[i], Bytes: -1, Origin: v.Origin[i],
+			Client: r.b.Names.Text(v.NameOf(i, evidence.ClientAddress))}
+		if n, ok := v.Get(i, evidence.Arguments); ok {
+			e.Arguments = int(n)
+		}
+		if n, ok := v.Get(i, evidence.ArgumentBytes); ok {
+			e.Bytes = int64(n)
+		}
+		if n, ok := v.Get(i, evidence.WaitedWithin); ok {
+			e.Within = max(0, int64(n)-e.Took)
+		}
+		s.Entries = append(s.Entries, e)
+		c := by[e.Command]
+		if c == nil {
+			c = &RedisSlowCommand{Command: e.Command, Origin: e.Origin}
+			by[e.Command], hosts[e.Command] = c, make(map[string]int64)
+		}
+		c.Count++
+		c.Total += e.Took
+		c.Bytes = max(c.Bytes, e.Bytes)
+		if e.Took > c.Longest {
+			c.Longest, c.Arguments, c.Origin = e.Took, e.Arguments, e.Origin
+		}
+		if e.Client != "" {
+			hosts[e.Command][RedisAddress(e.Client)] += e.Took
+		}
+	}
+	for name, c := range by {
+		took := hosts[name]
+		c.Hosts = slices.SortedFunc(maps.Keys(took), func(x, y string) int { return cmp.Or(cmp.Compare(took[y], took[x]), cmp.Compare(x, y)) })
+		c.Hosts = c.Hosts[:min(len(c.Hosts), 5)]
+		s.ByCommand = append(s.ByCommand, *c)
+	}
+	sorting.By(s.ByCommand, func(x, y RedisSlowCommand) int {
+		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Command, y.Command))
+	})
+	r.events(w)
+}
+
+func (r *Redis) events(w Window) {
+	v := &r.b.Intervals
+	by, first, last := make(map[string]*RedisEvent), make(map[string]int64), make(map[string]int64)
+	event := func(name string, origin evidence.Origin) *RedisEvent {
+		if by[name] == nil {
+			by[name] = &RedisEvent{Name: name, Origin: origin}
+		}
+		return by[name]
+	}
+	for _, i := range v.Select(evidence.ServerStall, r.subject) {
+		if v.End[i] < w.From || v.Start[i] >= w.Until {
+			continue
+		}
+		e := event(r.b.Names.Text(v.Cause[i]), v.Origin[i])
+		e.Count++
+		e.Total += v.End[i] - v.Start[i]
+		e.Longest = max(e.Longest, v.End[i]-v.Start[i])
+		if first[e.Name] == 0 {
+			first[e.Name] = v.Start[i]
+		}
+		first[e.Name] = min(first[e.Name], v.Start[i])
+		last[e.Name] = max(last[e.Name], v.End[i])
+		if o := r.told.over; v.End[i] >= o.From && v.Start[i] <= o.Until {
+			e.Within.Add(1, float64(v.End[i]-v.Start[i]))
+		}
+	}
+	for _, f := range r.b.Facts {
+		if f.Subject == r.subject && f.Key == evidence.FactRedisWorst {
+			event(f.Value, f.Origin).AllTime = int64(f.Number)
+		}
+	}
+	for _, e := range by {
+		if e.Count > 1 {
+			e.Span = last[e.Name] - first[e.Name]
+		}
+		r.Events = append(r.Events, *e)
+	}
+	sorting.By(r.Events, func(x, y RedisEvent) int { return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Name, y.Name)) })
+}
+
+// RedisAddress is a client's address without its port: "10.0.0.7"; "unix" of a UNIX socket, whose path has
+// a 0 where others have a port.
+func RedisAddress(client string) string {
+	i := strings.LastIndexByte(client, ':')
+	if i < 0 {
+		return client
+	}
+	if strings.HasPrefix(client, "/") || i == 0 && client[i+1:] == "0" {
+		return "unix"
+	}
+	return strings.Trim(client[:i], "[]")
+}

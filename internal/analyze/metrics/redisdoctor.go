@@ -1,0 +1,160 @@
+package metrics
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// RedisAdvice is what one of a server's own doctors says, or would if it was asked, and what is to be said of it.
+type RedisAdvice struct {
+	Doctor string // LatencyDoctor, MemoryDoctor
+	About  string // what it is about: the event's name as the server calls it, "huge pages", "memory", "nothing"
+	Says   string // in short
+	But    string // where that is wrong, or misleads, and why; "" it is right as far as is known
+	Said   bool   // it was asked; else it is what its rules come to
+	Origin evidence.Origin
+}
+
+// The doctors.
+const (
+	LatencyDoctor = "LATENCY DOCTOR"
+	MemoryDoctor  = "MEMORY DOCTOR"
+)
+
+// latencyAdvice is what LATENCY DOCTOR advises by the names of the latency monitor's events (createLatencyReport of
+// src/latency.c): says is a part of what it prints then.
+var latencyAdvice = []struct{ event, text, says string }{
+	{"command", "slow commands", "look at the slow log; large values, sorting and set operations take long"},
+	{"fast-command", "scheduling", "the kernel does not run it in time: look at CPU and memory of the host"},
+	{"fork", "Fork rate", "forks take long: a better virtual machine, or a smaller server"},
+	{"aof-fsync-always", "appendfsync", "appendfsync everysec in place of always"},
+	{"aof-write-pending-fsync", "disk", "the disk is slow or shared: a local one, an SSD, less writing beside"},
+	{"aof-write-active-child", "no-appendfsync-on-rewrite", "no-appendfsync-on-rewrite yes, or a faster disk"},
+	{"aof-write-alone", "disk", "a faster disk"},
+	{"expire-cycle", "hz", "many keys expire at once: spread them, raise hz"},
+	{"eviction-del", "large objects", "large values are evicted: make them smaller"},
+	{"eviction-cycle", "eviction", "many keys are evicted at once: do not lower maxmemory in one step"},
+}
+
+// DoctorSays is what the doctors say, or would. They see neither the kernel's release nor who waits; of maxmemory they know
+// nothing. What they said is taken as it was printed, what they would say is reckoned by their own rules.
+func (r *Redis) DoctorSays() (all []RedisAdvice) {
+	huge := HugePagesOf(r.b, r.subject, r.window)
+	text, asked := r.Doctor[LatencyDoctor]
+	add := func(doctor, about, says, but string) {
+		_, said := r.Doctor[doctor]
+		all = append(all, RedisAdvice{doctor, about, says, but, said, r.Origin})
+	}
+	monitor, known := r.Setting("latency-monitor-threshold")
+	switch {
+	case asked && strings.Contains(text, "monitoring is disabled"), !asked && known && monitor.Number == 0 && len(r.Events) == 0:
+		add(LatencyDoctor, "nothing", "nothing: its monitor is off (latency-monitor-threshold 0)", "that does not mean that nothing is slow")
+	case asked && strings.Contains(text, "no latency spike was observed"), !asked && known && monitor.Number > 0 && len(r.Events) == 0:
+		add(LatencyDoctor, "nothing", "no spike was observed", "it sees commands, forks and the disk one by one, not what waits in sockets while the thread has no time left")
+	}
+	for _, x := range latencyAdvice {
+		if asked && strings.Contains(text, x.text) && strings.Contains(text, x.event) || !asked && r.event(x.event) {
+			but := ""
+			if x.event == "fork" && r.splits(huge) {
+				but = "huge pages, which this kernel splits when they are written to, make it shorter as well"
+			}
+			add(LatencyDoctor, x.event, x.says, but)
+		}
+	}
+	if asked && strings.Contains(text, "huge pages") || !asked && huge.Resident.Number > 0 && !huge.Off {
+		but := ""
+		switch {
+		case r.splits(huge):
+			but = "wrong on Linux " + huge.Kernel + ": from 5.8 on a write after a fork copies 4 KiB of a huge page, not 2 MiB, and the fork is many times shorter with them"
+		case huge.Kernel == "":
+			but = "right up to Linux 5.7 only; which it is here is not known"
+		}
+		add(LatencyDoctor, "huge pages", "switch transparent huge pages off (echo never >/sys/kernel/mm/transparent_hugepage/enabled)", but)
+	}
+	r.memoryDoctor(add)
+	return all
+}
+
+// splits says whether the kernel copies a small page of a huge one that is written to after a fork (5.8, commit 3917c80280c9).
+func (r *Redis) splits(h *HugePages) bool {
+	is, known := SplitsHugePages(h.Kernel)
+	return known && is
+}
+
+func (r *Redis) event(name string) bool {
+	for _, e := range r.Events {
+		if e.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Limits of getMemoryDoctorReport of src/object.c.
+const (
+	doctorLeast  = 5 << 20 // bytes: of less it says nothing
+	doctorPeak   = 1.5     // peak ÷ used
+	doctorSpread = 1.4     // resident ÷ used
+	doctorBytes  = 10 << 20
+	doctorClient = 200 << 10 // bytes of buffers for each client
+)
+
+// memoryDoctor repeats its rules.
+func (r *Redis) memoryDoctor(add func(doctor, about, says, but string)) {
+	text, asked := r.Doctor[MemoryDoctor]
+	says := func(printed string, would bool) bool {
+		if asked {
+			return strings.Contains(text, printed)
+		}
+		return would
+	}
+	if !asked && !r.Used.Known() {
+		return
+	}
+	some := false
+	tell := func(is bool, text, but string) {
+		if is {
+			some = true
+			add(MemoryDoctor, "memory", text, but)
+		}
+	}
+	enough := r.Used.Number >= doctorLeast
+	tell(says("Peak memory", enough && r.Peak.Number > doctorPeak*r.Used.Number), "it used much more memory before than now, so that fragmentation looks high", "")
+	tell(says("High total RSS", enough && r.Fragmentation.Number > doctorSpread && r.FragmentationBytes.Number > doctorBytes), "much more is resident than used: fragmentation, activedefrag may help", "")
+	tell(says("Big client buffers", enough && r.Clients.Number > 0 && r.ClientMemory.Number/r.Clients.Number > doctorClient), "buffers of clients are large: some do not read, or pipelines are long", "")
+	if some || !(asked || enough) {
+		return
+	}
+	but := ""
+	if r.MaxMemory.Number > 0 && (r.Evicted.Number > 0 || r.ErrorKinds["OOM"].Number > 0) {
+		but = "it does not look at maxmemory: that keys are evicted and writes refused it cannot know"
+	}
+	if asked || but != "" {
+		add(MemoryDoctor, "memory", "no problem found", but)
+	}
+}
+
+// SplitsHugePages says whether a kernel copies 4 KiB of a huge page that is written to after a fork, and not all
+// of it (Linux 5.8 on), and whether its release is known.
+func SplitsHugePages(release string) (splits, known bool) {
+	major, rest, ok := strings.Cut(release, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	x, y := releasePart(major), releasePart(digits(minor))
+	if !ok || x < 0 || y < 0 {
+		return false, false
+	}
+	return x > 5 || x == 5 && y >= 8, true
+}
+
+// releasePart is a number of a release, -1 none.
+func releasePart(s string) int {
+	if s == "" || len(s) > 6 || digits(s) != s {
+		return -1
+	}
+	n := 0
+	for _, c := range s {
+		n = 10*n + int(c-'0')
+	}
+	return n
+}

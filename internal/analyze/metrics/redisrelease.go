@@ -1,0 +1,63 @@
+package metrics
+
+import (
+	"strconv"
+	"strings"
+)
+
+// RedisRelease is which server it is, of Redis and those that began as a copy of it.
+type RedisRelease struct {
+	Product             string // "Redis", "Valkey", "KeyDB"; "" unknown
+	Major, Minor, Patch int
+}
+
+// RedisReleaseOf reads a version as evidence has it: "Redis 7.0.15", "Valkey 8.1.2".
+func RedisReleaseOf(version string) (r RedisRelease) {
+	product, number, ok := strings.Cut(version, " ")
+	if !ok {
+		product, number = "Redis", version
+	}
+	parts := strings.SplitN(number, ".", 3)
+	major, err := strconv.Atoi(parts[0])
+	if err != nil {
+		return RedisRelease{}
+	}
+	r.Product, r.Major = product, major
+	for i, to := range []*int{&r.Minor, &r.Patch} {
+		if i+1 < len(parts) {
+			*to, _ = strconv.Atoi(digits(parts[i+1]))
+		}
+	}
+	return r
+}
+
+// digits is what a text begins with of them: "0" of "0-rc1".
+func digits(s string) string {
+	if i := strings.IndexFunc(s, func(c rune) bool { return c < '0' || c > '9' }); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// AtLeast says whether it has what that release of Redis has: Valkey began as Redis 7.2, KeyDB 6 as
+// Redis 6.2. False where it is not known.
+func (r RedisRelease) AtLeast(major, minor int) bool {
+	has := [2]int{r.Major, r.Minor}
+	switch r.Product {
+	case "":
+		return false
+	case "Valkey":
+		has = [2]int{7, 2}
+	case "KeyDB":
+		has = [2]int{6, 2}
+	}
+	return has[0] > major || has[0] == major && has[1] >= minor
+}
+
+// String is "Valkey 8.1.2", "" unknown.
+func (r RedisRelease) String() string {
+	if r.Product == "" {
+		return ""
+	}
+	return r.Product + " " + strconv.Itoa(r.Major) + "." + strconv.Itoa(r.Minor) + "." + strconv.Itoa(r.Patch)
+}

@@ -1,0 +1,288 @@
+package metrics
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// redisTold are the figures of INFO: each field at each answer, of all files together, since one
+// file may hold a single answer.
+type redisTold struct {
+	fields  map[string]*Curve
+	looks   []int64 // in the window, ns
+	single  bool
+	over    Window
+	watched float64 // the share of the window that over is
+	origin  evidence.Origin
+	any     bool // anything else is told, such as CLIENT LIST
+}
+
+// redisToldOf collects the fields. Of answers outside the window those next to it tell what was in it
+// where there are not two within.
+func redisToldOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *redisTold {
+	t := &redisTold{fields: make(map[string]*Curve), watched: 1}
+	for i := range b.Series {
+		s := &b.Series[i]
+		if s.Subject != subject || !strings.HasPrefix(s.Name, evidence.RedisInfo) || len(s.T) == 0 || s.Name == evidence.SeriesRedisPing {
+			continue
+		}
+		t.any = true
+		if k := t.fields[s.Name]; k == nil {
+			t.fields[s.Name] = &Curve{T: s.T, V: s.V, Origin: s.Origin}
+		} else {
+			t.fields[s.Name] = k.with(s)
+		}
+	}
+	all := t.fields[evidence.SeriesRedisUptime]
+	if !all.Known() {
+		return t
+	}
+	t.origin = all.Origin
+	for _, at := range all.T {
+		if at >= w.From && at <= w.Until {
+			t.looks = append(t.looks, at)
+		}
+	}
+	switch {
+	case len(all.T) == 1:
+		t.looks, t.single = all.T, true
+		t.over = Window{all.T[0] - int64(all.V[0]*1e9), all.T[0]}
+		return t
+	case len(t.looks) < 2:
+		i, _ := slices.BinarySearch(all.T, w.From)
+		i = min(max(i-1, 0), len(all.T)-2)
+		t.looks = []int64{all.T[i], all.T[i+1]}
+	}
+	t.over = Window{t.looks[0], t.looks[len(t.looks)-1]}
+	if w != Whole && w.Until > w.From {
+		t.watched = math.Min(1, float64(min(w.Until, t.over.Until)-max(w.From, t.over.From))/float64(w.Until-w.From))
+	}
+	return t
+}
+
+// with is a curve and the points of another file.
+func (k *Curve) with(s *evidence.Series) *Curve {
+	type point struct {
+		t int64
+		v float64
+	}
+	var all []point
+	for _, of := range []Curve{*k, {T: s.T, V: s.V}} {
+		for i, at := range of.T {
+			all = append(all, point{at, of.V[i]})
+		}
+	}
+	sorting.By(all, func(x, y point) int { return cmp.Compare(x.t, y.t) })
+	out := &Curve{Origin: k.Origin}
+	for i, p := range all {
+		if i == 0 || p.t != all[i-1].t {
+			out.T, out.V = append(out.T, p.t), append(out.V, p.v)
+		}
+	}
+	return out
+}
+
+// curve is a field at each answer within what is read.
+func (t *redisTold) curve(name string) *Curve {
+	k := t.fields[name]
+	if !k.Known() {
+		return nil
+	}
+	out := &Curve{Origin: k.Origin}
+	for i, at := range k.T {
+		if t.single || len(t.looks) == 0 || at >= t.over.From && at <= t.over.Until {
+			out.T, out.V = append(out.T, at), append(out.V, k.V[i])
+		}
+	}
+	if len(out.T) == 0 {
+		return nil
+	}
+	return out
+}
+
+// grew is how much a counter grew from one value to the next; one that fell began anew.
+func grew(from, to float64) float64 {
+	if to < from {
+		return to
+	}
+	return to - from
+}
+
+// count is how much a counter grew in all. One that came up later, as those of commands do that were not
+// called before, began at 0.
+func (t *redisTold) count(name string) Value {
+	k := t.curve(name)
+	if k == nil || len(t.looks) == 0 {
+		return Unknown
+	}
+	var n float64
+	if t.single || late(name) && k.T[0] > t.over.From {
+		n = k.V[0]
+	}
+	for i := 1; i < len(k.V); i++ {
+		n += grew(k.V[i-1], k.V[i])
+	}
+	if !t.single && len(k.V) < 2 && n == 0 {
+		return Unknown
+	}
+	return Value{Number: n, Origin: k.Origin, Watched: t.watched}
+}
+
+// late says whether a counter is not told while it is 0.
+func late(name string) bool {
+	_, of, ok := strings.Cut(name, ":")
+	return ok && of != ""
+}
+
+// rate is a counter per second.
+func (t *redisTold) rate(name string) Value {
+	v := t.count(name)
+	if s := t.over.Seconds(); v.Known() && s > 0 {
+		v.Number /= s
+		return v
+	}
+	return Unknown
+}
+
+// steps is a counter per second between each two answers; its last value is that before it.
+func (t *redisTold) steps(name string) *Curve {
+	k := t.curve(name)
+	if k == nil || len(k.T) < 2 {
+		return nil
+	}
+	out := &Curve{Origin: k.Origin}
+	for i := 1; i < len(k.T); i++ {
+		out.T = append(out.T, k.T[i-1])
+		out.V = append(out.V, grew(k.V[i-1], k.V[i])/(float64(k.T[i]-k.T[i-1])/1e9))
+	}
+	out.T, out.V = append(out.T, k.T[len(k.T)-1]), append(out.V, out.V[len(out.V)-1])
+	return out
+}
+
+func (t *redisTold) value(k *Curve, v float64) Value {
+	if k == nil {
+		return Unknown
+	}
+	return Value{Number: v, Origin: k.Origin, Watched: t.watched}
+}
+
+func (t *redisTold) mean(name string) Value {
+	k := t.curve(name)
+	if k == nil {
+		return Unknown
+	}
+	var all float64
+	for _, v := range k.V {
+		all += v
+	}
+	return t.value(k, all/float64(len(k.V)))
+}
+
+func (t *redisTold) most(name string) Value {
+	k := t.curve(name)
+	if k == nil {
+		return Unknown
+	}
+	return t.value(k, slices.Max(k.V))
+}
+
+// mostEver is the most of all answers, those before the first INFO and after the last one, too: clients are
+// asked for at times of their own.
+func (t *redisTold) mostEver(name string) Value {
+	k := t.fields[name]
+	if !k.Known() {
+		return Unknown
+	}
+	return t.value(k, slices.Max(k.V))
+}
+
+func (t *redisTold) last(name string) Value {
+	k := t.curve(name)
+	return t.value(k, k.Last())
+}
+
+// any01 is the share of answers at which any of some fields was above 0.
+func (t *redisTold) any01(names ...string) Value {
+	at := make(map[int64]bool)
+	var of *Curve
+	for _, name := range names {
+		k := t.curve(name)
+		if k == nil {
+			continue
+		}
+		of = k
+		for i, when := range k.T {
+			at[when] = at[when] || k.V[i] > 0
+		}
+	}
+	n := 0
+	for _, is := range at {
+		if is {
+			n++
+		}
+	}
+	if of == nil {
+		return Unknown
+	}
+	return t.value(of, float64(n)/float64(len(at)))
+}
+
+// named are what follows the colon in the names of series.
+func (t *redisTold) named(series string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name := range t.fields {
+			if of, ok := strings.CutPrefix(name, series+":"); ok && !yield(of) {
+				return
+			}
+		}
+	}
+}
+
+// owns is how many commands a second the recorder called itself.
+func (t *redisTold) owns() Value {
+	all := Unknown
+	for name := range t.fields {
+		if strings.HasPrefix(name, evidence.RedisOwn) {
+			all = addValues(all, t.rate(name))
+		}
+	}
+	return all
+}
+
+// less is a rate without another, where that is known.
+func (t *redisTold) less(v, own Value) Value {
+	if v.Known() && own.Known() {
+		v.Number = max(0, v.Number-own.Number)
+	}
+	return v
+}
+
+// addValues is the sum of what is known of two figures.
+func addValues(v, o Value) Value {
+	switch {
+	case !v.Known():
+		return o
+	case o.Known():
+		v.Number += o.Number
+	}
+	return v
+}
+
+func (v Value) times(f float64) Value {
+	v.Number *= f
+	return v
+}
+
+// or is a figure, else another.
+func (v Value) or(o Value) Value {
+	if v.Known() {
+		return v
+	}
+	return o
+}

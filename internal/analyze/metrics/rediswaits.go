@@ -1,0 +1,374 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// RedisStall is from how long on (ns) who waits for a server's only thread notices: as long as a call that is
+// worth naming takes longer than usual, and the server's own idea of a slow one (slowlog-log-slower-than, 10 ms).
+const RedisStall = 10e6
+
+// RedisWaits is what clients of a server waited beyond what an answer takes at its best, whoever was to blame, as
+// the recorder's own PINGs show that were sent ten times a second: as of a client that comes at any time.
+type RedisWaits struct {
+	Best Value // ns: a PING at its best
+	Mean Value // ns beyond that
+	Late Value // share of the time in which who came waited [RedisStall] and longer
+	Most Value // ns
+}
+
+// Calls shorter than [RedisStall] are told, too, where there are so many of a command that its calls, of redisShort ns and
+// more, take redisMuch of the time: one command in ten waits for them.
+const (
+	redisShort = 1e6
+	redisMuch  = .1
+)
+
+// pingEvery is how far apart PINGs are sent, ns; while one is not answered no other is sent, for which those that
+// would have been are counted.
+const pingEvery = 100e6
+
+// fewPings say nothing of how long others wait.
+const fewPings = 20
+
+// Waits reads them.
+func (r *Redis) Waits() RedisWaits {
+	x := RedisWaits{Unknown, Unknown, Unknown, Unknown}
+	s := r.b.SeriesOf(r.subject, evidence.SeriesRedisPing)
+	all := within(s, r.window)
+	if len(all) < fewPings {
+		return x
+	}
+	sorted := slices.Clone(all)
+	slices.Sort(sorted)
+	best := sorted[len(sorted)/10]
+	var sum, n, late float64
+	for _, v := range all {
+		for left := v; left > 0; left -= pingEvery {
+			n++
+			sum += max(0, left-best)
+			if left-best >= RedisStall {
+				late++
+			}
+		}
+	}
+	of := func(v float64) Value { return Value{Number: v, Origin: s.Origin, Watched: 1} }
+	return RedisWaits{of(best), of(sum / n), of(late / n), of(sorted[len(sorted)-1])}
+}
+
+// RedisKept is what kept a server's only thread again and again: a command, a fork. Who came meanwhile waited
+// until it was over.
+type RedisKept struct {
+	What    string
+	Count   float64
+	Total   float64 // ns
+	Squares float64 // ns²: the sum of each time's own
+	Longest float64 // ns
+	Over    float64 // ns of the time in which they were seen; NaN unknown
+	Origin  evidence.Origin
+}
+
+// Add notes n times of so many ns each.
+func (k *RedisKept) Add(n, ns float64) {
+	k.Count += n
+	k.Total += n * ns
+	k.Squares += n * ns * ns
+	k.Longest = max(k.Longest, ns)
+}
+
+// Share is the part of the time in which it kept the thread: as many of those who came had to wait for it. NaN
+// unknown.
+func (k *RedisKept) Share() float64 { return math.Min(1, k.Total/k.Over) }
+
+// Mean is how long who came at any time had to wait for it in the mean, ns: half of it, who came meanwhile.
+func (k *RedisKept) Mean() float64 { return k.Squares / 2 / k.Over }
+
+// Each is how long it took in the mean, ns.
+func (k *RedisKept) Each() float64 { return k.Total / max(1, k.Count) }
+
+// PerSecond is how often, NaN unknown.
+func (k *RedisKept) PerSecond() float64 { return k.Count / k.Over * 1e9 }
+
+// Waiting is how many clients waited for it at a time, on average: what all of them waited a second, in seconds. Commands
+// came while the thread was free at the rate that they did; of clients that ask one thing after another none waits twice for one stall.
+// NaN where it is not known how many came.
+func (r *Redis) Waiting(k *RedisKept) float64 {
+	share := k.Share()
+	ops := r.Ops.Number
+	if !(ops > 0) || math.IsNaN(share) || k.Count == 0 {
+		return math.NaN()
+	}
+	rate := ops / 1e9 / max(1-share, .01) // per ns
+	each := k.Squares / k.Total           // a stall as who meets one finds it
+	waited := rate * each * each / 2
+	if n := r.Clients.Number - r.Blocked.Number; n > 0 && rate*each > n {
+		waited = n*each - n*n/rate/2
+	}
+	return waited / each * share
+}
+
+// LongCommands are the calls of each command that took [RedisStall] and longer, those with most time first: by
+// the slow log, by the buckets of LATENCY HISTOGRAM, or by their mean; and all of those of which there are many that are shorter.
+func (r *Redis) LongCommands() (all []RedisKept) {
+	over := math.NaN()
+	if r.Seconds > 0 {
+		over = r.Seconds * 1e9
+	}
+	ran := 1.
+	if part := r.Ran(); part < mostlyRan {
+		ran = part
+	}
+	by := make(map[string]*RedisKept)
+	note := func(k RedisKept) {
+		if o := by[k.What]; k.Total > 0 && (o == nil || math.IsNaN(o.Over) || k.Share() > o.Share()) {
+			by[k.What] = &k
+		}
+	}
+	logged := r.slowly() // it has them one by one
+	for _, c := range r.Commands {
+		k := RedisKept{What: strings.ToUpper(strings.ReplaceAll(c.Name, "|", " ")), Over: over, Origin: c.Time.Origin}
+		switch {
+		case c.Each.Number*ran >= RedisStall, c.Each.Number*ran >= redisShort && c.Time.Number*ran >= redisMuch:
+			k.Add(c.Count, c.Each.Number)
+			if c.Windowed {
+				k.Longest = max(k.Longest, c.Most.Number*3/4)
+			}
+		case c.Windowed:
+			for _, b := range c.buckets {
+				if b.upTo > RedisStall {
+					k.Add(b.calls, b.upTo*3/4) // they double
+				}
+			}
+			if all := c.Time.Number * over; k.Total > all {
+				part := all / k.Total
+				k.Total, k.Squares = all, k.Squares*part
+			}
+			if r.mayBeHeld(&k) && r.byChance(&k, append(slices.Clone(logged), k), ran) {
+				continue
+			}
+		}
+		note(k)
+	}
+	for _, k := range logged {
+		if by[k.What] == nil && r.mayBeHeld(&k) && r.byChance(&k, logged, ran) {
+			continue
+		}
+		if o := by[k.What]; o == nil || math.IsNaN(o.Over) || r.Slow.Lost == 0 && k.Share() >= allButAll*o.Share() {
+			by[k.What] = &k
+		}
+	}
+	for _, k := range by {
+		all = append(all, *k)
+	}
+	sorting.By(all, func(x, y RedisKept) int {
+		return cmp.Or(cmp.Compare(y.Squares, x.Squares), cmp.Compare(x.What, y.What))
+	})
+	return all
+}
+
+// mostlyRan is the part of the time in commands that the thread must have been on a CPU for their times to be their own.
+const mostlyRan = .8
+
+// Ran is the part of the time that commands took in which the thread was on a CPU, 1 at most: their times are by the clock, and of
+// a thread that the host did not run whatever it was at took long. NaN unknown.
+func (r *Redis) Ran() float64 { return math.Min(1, r.ran()) }
+
+// ran may be more than 1: the thread does other things than commands.
+func (r *Redis) ran() float64 {
+	if !r.Main.Known() || !(r.InCommands.Number >= leastInCommands) {
+		return math.NaN()
+	}
+	return r.Main.Number / r.InCommands.Number
+}
+
+const (
+	// leastInCommands is the share of the time in commands below which that says nothing.
+	leastInCommands = .02
+	// hardlyMore than the time in commands is the CPU time of a thread that does little else, or that was not always run: a thread with
+	// short commands uses twice as much, to read and to answer them.
+	hardlyMore = 1.1
+	// heldFor is the part of the time up to which a thread with CPU time enough may have been held off its CPU.
+	heldFor = .05
+	// turn is how long (ns) the kernel lets a thread run at least before another's turn comes (the scheduler's base slice is about 3 ms): it is
+	// not taken off its CPU more often.
+	turn = 3e6
+	// moreThanChance times as many long calls as its part of all time in commands makes a command long by itself.
+	moreThanChance = 3
+)
+
+// mayBeHeld says whether the host may have kept the thread from running for as long as a command's long calls took.
+func (r *Redis) mayBeHeld(k *RedisKept) bool {
+	ran := r.ran()
+	if ran < mostlyRan {
+		return true
+	}
+	if delay := ProcessOf(r.b, r.subject, r.window).RunDelay; delay.Known() {
+		return delay.Number >= k.Share()
+	}
+	return ran < hardlyMore && k.Share() < heldFor
+}
+
+// byChance says whether a command, which is short by its mean as far as the thread ran, has long calls only as all have: as
+// often as it is under way.
+func (r *Redis) byChance(k *RedisKept, logged []RedisKept, ran float64) bool {
+	var calls, spent, of float64
+	long := make(map[string]float64)
+	seen := make(map[string]bool)
+	for _, x := range slices.Backward(logged) {
+		if !seen[x.What] {
+			seen[x.What] = true
+			calls += x.Count
+		}
+		long[x.What] = math.Max(long[x.What], x.Share())
+	}
+	for _, c := range r.Commands {
+		name := strings.ToUpper(strings.ReplaceAll(c.Name, "|", " "))
+		short := math.Max(0, known(c.Time.Number)-known(long[name]))
+		spent += short
+		if name == k.What {
+			of = short
+			if c.Each.Number*ran >= redisShort {
+				return false
+			}
+		}
+	}
+	turns := of * k.Over / turn
+	return spent > 0 && k.Count < moreThanChance*calls*of/spent && k.Count <= 1+turns
+}
+
+// allButAll is how much of what counters tell the slow log must have to be the better of the two.
+const allButAll = .8
+
+// fewEntries of a slow log do not say how often there are some.
+const fewEntries = 5
+
+// slowly is the slow log by command: of the time between two answers to INFO or, without, of the time that the
+// log goes back.
+func (r *Redis) slowly() (all []RedisKept) {
+	w, over := r.Over, r.Seconds*1e9
+	if r.Single || r.Looks < 2 {
+		entries := r.Slow.Entries
+		w, over = Whole, math.NaN()
+		if len(entries) >= fewEntries {
+			if span := float64(entries[len(entries)-1].At - (entries[0].At - entries[0].Took)); span > 0 {
+				over = span
+			}
+		}
+	}
+	by := make(map[string]int)
+	for _, e := range r.Slow.Entries {
+		if e.At < w.From || e.At-e.Took > w.Until || float64(e.Took) < RedisStall {
+			continue
+		}
+		name, _, _ := strings.Cut(e.Command, " ")
+		if parts := strings.Fields(e.Command); len(parts) > 1 && !redisScripts[strings.ToLower(name)] {
+			name = e.Command
+		}
+		i, ok := by[name]
+		if !ok {
+			i = len(all)
+			by[name] = i
+			all = append(all, RedisKept{What: name, Over: over, Origin: e.Origin})
+		}
+		all[i].Add(1, float64(e.Took))
+	}
+	return all
+}
+
+// SlowOf is what the slow log has of a command, nil: nothing.
+func (r *Redis) SlowOf(command string) *RedisSlowCommand {
+	var of *RedisSlowCommand
+	for i := range r.Slow.ByCommand {
+		c := &r.Slow.ByCommand[i]
+		if name, _, _ := strings.Cut(c.Command, " "); c.Command == command || name == command {
+			if of == nil || c.Total > of.Total {
+				of = c
+			}
+		}
+	}
+	return of
+}
+
+// Event is a kind of the latency monitor's events as what kept the thread, over the time that two answers to INFO
+// tell of or, without, all that the events span.
+func (r *Redis) Event(e RedisEvent) RedisKept {
+	k := RedisKept{What: e.Name, Count: float64(e.Count), Total: float64(e.Total), Longest: float64(e.Longest), Over: math.NaN(), Origin: e.Origin}
+	k.Squares = k.Total * k.Total / math.Max(1, k.Count)
+	if !r.Single && r.Looks > 1 {
+		k.Count, k.Total, k.Squares = e.Within.Count, e.Within.Total, e.Within.Squares
+		k.Over = r.Seconds * 1e9
+	} else if e.Span > 0 {
+		k.Over = float64(e.Span)
+	}
+	return k
+}
+
+// WaitsWhile are PINGs' waits while a field of INFO was above 0 at the answers before and after, and otherwise.
+func (r *Redis) WaitsWhile(fields ...string) (while, otherwise RedisWaits) {
+	s := r.b.SeriesOf(r.subject, evidence.SeriesRedisPing)
+	none := RedisWaits{Unknown, Unknown, Unknown, Unknown}
+	if s == nil {
+		return none, none
+	}
+	var n, late [2]float64
+	for i, at := range s.T {
+		if at < r.window.From || at >= r.window.Until {
+			continue
+		}
+		of := 0
+		for _, name := range fields {
+			if k := r.told.curve(name); k != nil && (k.At(at) > 0 || k.At(at+1e9) > 0) {
+				of = 1
+			}
+		}
+		for left := s.V[i]; left > 0; left -= pingEvery {
+			n[of]++
+			if left >= RedisStall {
+				late[of]++
+			}
+		}
+	}
+	share := func(i int) RedisWaits {
+		x := none
+		if n[i] >= fewPings {
+			x.Late = Value{Number: late[i] / n[i], Origin: s.Origin, Watched: 1}
+		}
+		return x
+	}
+	return share(1), share(0)
+}
+
+// RedisScript says whether a command runs a program: EVAL, FCALL and the like.
+func RedisScript(command string) bool { return redisScripts[strings.ToLower(command)] }
+
+// Forks is how many there were since the server's start, or since somebody reset it; NaN unknown.
+func (r *Redis) Forks() float64 { return r.told.last(evidence.SeriesRedisForks).Number }
+
+// LooksAbove is the part of the answers with a figure in which it was so large, NaN of none.
+func (r *Redis) LooksAbove(name string, least float64) float64 {
+	k := r.told.fields[name]
+	if !k.Known() {
+		return math.NaN()
+	}
+	n := 0
+	for _, v := range k.V {
+		if v >= least {
+			n++
+		}
+	}
+	return float64(n) / float64(len(k.V))
+}
+
+// Highest is the largest value of a curve, NaN of none.
+func Highest(k *Curve) float64 {
+	if !k.Known() {
+		return math.NaN()
+	}
+	return slices.Max(k.V)
+}

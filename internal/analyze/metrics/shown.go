@@ -1,0 +1,54 @@
+package metrics
+
+import (
+	"cmp"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Shown is what was recorded of a host, whoever recorded it and whether it is known how many CPUs
+// there are (vmstat does not tell).
+type Shown struct {
+	CPUs                                       float64 // 0 unknown
+	Busy, User, System, Softirq, Iowait, Steal Value   // shares of all CPUs
+	Running                                    Value   // tasks that ran or waited for a CPU
+	Blocked                                    Value   // tasks that waited for a disk
+	PressureCPU, PressureMemory, PressureIO    Value   // shares of the time in which somebody waited
+	SwapIn, SwapOut                            Value   // pages/s
+	DirectScanned                              Value   // pages/s that who allocated looked at, to take some back
+	MajorFaults, Faults                        Value   // 1/s
+	Disks                                      []Disk
+	Processes                                  []Neighbour // by name, those that used most CPU time first
+}
+
+// ShownOf reads the only host.
+func ShownOf(b *evidence.Bundle) Shown {
+	host := func(name string) Value { return ofHost(b, name, Whole) }
+	s := Shown{Running: host(evidence.SeriesHostProcsRunning), Blocked: host(evidence.SeriesHostProcsBlocked),
+		PressureCPU: host(evidence.SeriesHostPressureCPUSome), PressureMemory: host(evidence.SeriesHostPressureMemorySome), PressureIO: host(evidence.SeriesHostPressureIOSome),
+		SwapIn: host(evidence.SeriesHostSwapIn), SwapOut: host(evidence.SeriesHostSwapOut), DirectScanned: host(evidence.SeriesHostReclaimDirectScanned),
+		MajorFaults: host(evidence.SeriesHostMajorFaults), Faults: host(evidence.SeriesHostFaults), Disks: EachDisk(b, Whole)}
+	for i := range b.Series {
+		if x := &b.Series[i]; x.Name == evidence.SeriesHostCPUBusy && s.CPUs == 0 {
+			s.CPUs = float64(b.Subjects[x.Subject].CPUs)
+		}
+	}
+	for name, to := range map[string]*Value{evidence.SeriesHostCPUBusy: &s.Busy, evidence.SeriesHostCPUUser: &s.User, evidence.SeriesHostCPUSystem: &s.System,
+		evidence.SeriesHostCPUSoftirq: &s.Softirq, evidence.SeriesHostCPUIowait: &s.Iowait, evidence.SeriesHostCPUSteal: &s.Steal} {
+		if *to = host(evidence.ShareOf(name)); s.CPUs > 0 {
+			if v := host(name); v.Known() {
+				v.Number /= s.CPUs
+				*to = v
+			}
+		}
+	}
+	s.Processes = (&Host{b: b, process: -1, w: Whole, from: -1}).Neighbours()
+	sorting.By(s.Processes, func(a, b Neighbour) int { return cmp.Compare(b.Cores, a.Cores) })
+	return s
+}
+
+// ofHost is the mean over a window of what was recorded of the only host.
+func ofHost(b *evidence.Bundle, name string, w Window) Value {
+	return curve(pick(b, w, func(s *evidence.Series) bool { return s.Name == name })).Over(w)
+}

@@ -1,0 +1,495 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Watchable is a series as rules that watch it name it (internal/operate/watch/series), of a process or of a host.
+// What is recorded as a count or as intervals is per second here, or percent of the time.
+type Watchable struct {
+	ID     string
+	T      []int64 // ns, ascending: each value is of the time before it
+	V      []float64
+	Origin evidence.Origin
+}
+
+// watchedProcess are the series of processes that are recorded as they are watched, but for a
+// factor.
+var watchedProcess = []struct {
+	name, id string
+	scale    float64
+}{
+	{evidence.SeriesProcessCPU, "proc/cpu", 100},
+	{evidence.SeriesProcessCPUSystem, "proc/system", 100},
+	{evidence.SeriesProcessRSS, "proc/rss", 1},
+	{evidence.SeriesProcessPrivate, "proc/private", 1},
+	{evidence.SeriesProcessThreads, "proc/threads", 1},
+	{evidence.SeriesProcessMajorFaults, "proc/major-faults", 1},
+	{evidence.SeriesProcessMinorFaults, "proc/minor-faults", 1},
+	{evidence.SeriesProcessInvoluntarySwitches, "proc/involuntary", 1},
+	{"safepoints/time", "jvm/safepoint-time", 1},
+	{"threads/live", "jvm/threads", 1},
+	{"locks/contended", "jvm/contended", 1},
+	{evidence.SeriesGoHeapSnapshot, "go/heap", 1},
+	{evidence.SeriesGoGoal, "go/goal", 1},
+	{evidence.SeriesRedisPing, evidence.SeriesRedisPing, 1e-6},
+	{evidence.SeriesRedisConnected, "redis/connected", 1},
+	{evidence.SeriesRedisUsedMemory, "redis/used", 1},
+	{evidence.SeriesRedisLatestFork, "redis/fork", 1e-3},
+}
+
+// watchedCounts are those that are recorded as they were counted since some start.
+var watchedCounts = []struct {
+	names []string // their sum
+	id    string
+	scale float64
+}{
+	{[]string{evidence.SeriesGoCycles}, "go/gc-cycles", 1},
+	{[]string{evidence.SeriesGoForced}, "go/forced", 1},
+	{[]string{evidence.SeriesGoAllocated}, "go/alloc", 1},
+	{[]string{evidence.SeriesRedisMainUser, evidence.SeriesRedisMainSystem}, "redis/main-cpu", 100},
+	{[]string{evidence.SeriesRedisCommands}, "redis/ops", 1},
+	{[]string{evidence.SeriesRedisConnections}, "redis/connections", 1},
+	{[]string{evidence.SeriesRedisRejected}, "redis/rejected", 1},
+	{[]string{evidence.SeriesRedisEvicted}, "redis/evicted", 1},
+	{[]string{evidence.SeriesRedisErrors}, "redis/errors", 1},
+	{[]string{evidence.SeriesRedisAOFDelayed}, "redis/aof-delayed", 1},
+}
+
+// watchedHost are the series of a host; cores become percent of all CPUs.
+var watchedHost = []struct {
+	name, id string
+	cores    bool
+	scale    float64
+}{
+	{evidence.SeriesHostCPUUser, "host/user", true, 100},
+	{evidence.SeriesHostCPUSystem, "host/system", true, 100},
+	{evidence.SeriesHostCPUSoftirq, "host/softirq", true, 100},
+	{evidence.SeriesHostCPUIowait, "host/iowait", true, 100},
+	{evidence.SeriesHostCPUSteal, "host/steal", true, 100},
+	{evidence.SeriesHostPressureCPUSome, "host/pressure-cpu", false, 100},
+	{evidence.SeriesHostPressureMemorySome, "host/pressure-memory", false, 100},
+	{evidence.SeriesHostPressureIOSome, "host/pressure-io", false, 100},
+	{evidence.SeriesHostCompactStalls, "host/compact-stalls", false, 1},
+	{evidence.SeriesHostAllocStalls, "host/alloc-stalls", false, 1},
+	{evidence.SeriesHostSwapIn, "host/swap-in", false, 1},
+	{evidence.SeriesHostMemoryAvailable, "host/available", false, 1},
+}
+
+// WatchablesOf are all series that rules can be held against of a process or host, whatever they were
+// recorded as. Requests are rows of the bundle, each request once; slow says which are, nil: nobody knows. Those
+// of a recording that have no name to watch them by have their own.
+func WatchablesOf(b *evidence.Bundle, s evidence.SubjectID, own OwnWatchables, requests []int, slow func(row int) bool) []Watchable {
+	w := &watching{b: b, s: s, seen: make(map[string]bool), taken: make(map[string]bool)}
+	if b.Subjects[s].Kind == evidence.Host {
+		w.host()
+	} else {
+		w.process()
+		w.counts()
+		if own != nil {
+			own(w)
+		}
+		w.requests(requests, slow)
+	}
+	w.rest()
+	return w.out
+}
+
+// OwnWatchables adds the series of a runtime that its processes' own figures are not called by, nil: all are.
+type OwnWatchables func(*watching)
+
+// What runtimes have of their own.
+var (
+	WatchablesOfJVM OwnWatchables = (*watching).jvm
+	WatchablesOfGo  OwnWatchables = (*watching).golang
+)
+
+type watching struct {
+	b     *evidence.Bundle
+	s     evidence.SubjectID
+	out   []Watchable
+	seen  map[string]bool // IDs
+	taken map[string]bool // names of series
+}
+
+// curve is a series; what becomes of it has another name.
+func (w *watching) curve(name string) *Curve {
+	w.taken[name] = true
+	if c := CurveOf(w.b, w.s, name, Whole); c.Known() {
+		return c
+	}
+	return nil
+}
+
+func (w *watching) add(x Watchable) {
+	if len(x.T) > 0 && !w.seen[x.ID] {
+		w.seen[x.ID] = true
+		w.out = append(w.out, x)
+	}
+}
+
+func scaled(v []float64, by float64) []float64 {
+	if by == 1 {
+		return v
+	}
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = x * by
+	}
+	return out
+}
+
+func (w *watching) host() {
+	cpus := float64(w.b.Subjects[w.s].CPUs)
+	for _, x := range watchedHost {
+		c := w.curve(x.name)
+		if c == nil {
+			continue
+		}
+		by := x.scale
+		if x.cores {
+			if by = x.scale / cpus; cpus < 1 {
+				continue
+			}
+		}
+		w.add(Watchable{x.id, c.T, scaled(c.V, by), c.Origin})
+	}
+}
+
+func (w *watching) process() {
+	for _, x := range watchedProcess {
+		if c := w.curve(x.name); c != nil {
+			w.add(Watchable{x.id, c.T, scaled(c.V, x.scale), c.Origin})
+		}
+	}
+	cpu, of := w.curve(evidence.SeriesProcessCPU), float64(w.cpus())
+	if cpu != nil && of > 0 {
+		w.add(Watchable{"proc/busy", cpu.T, scaled(cpu.V, 100/of), cpu.Origin})
+	} else if c := w.curve(evidence.SeriesCPU); c != nil { // percent of all processors
+		w.add(Watchable{"proc/busy", c.T, c.V, c.Origin})
+		w.taken[evidence.SeriesCPU] = false
+	}
+}
+
+// cpus are those that the process may use: the host's, no more than its quota.
+func (w *watching) cpus() float64 {
+	n := float64(w.b.CPUsOf(w.s))
+	if f, ok := w.b.Fact(w.s, evidence.FactContainerCPU); ok && f.Number > 0 && (n == 0 || f.Number < n) {
+		n = f.Number
+	}
+	if n == 0 {
+		for _, s := range w.b.Subjects {
+			if s.Kind == evidence.Host && s.CPUs > 0 {
+				n = float64(s.CPUs)
+			}
+		}
+	}
+	return n
+}
+
+func (w *watching) counts() {
+	for _, x := range watchedCounts {
+		var sum *Curve
+		whole := true
+		for _, name := range x.names {
+			c := w.curve(name)
+			switch {
+			case c == nil:
+				whole = false
+			case sum == nil:
+				sum = &Curve{T: c.T, V: slices.Clone(c.V), Origin: c.Origin}
+			case len(c.V) == len(sum.V):
+				for i := range c.V {
+					sum.V[i] += c.V[i]
+				}
+			}
+		}
+		if sum != nil && whole {
+			w.add(Watchable{x.id, sum.T, scaled(grown(sum), x.scale), sum.Origin}.known())
+		}
+	}
+	used, most := w.curve(evidence.SeriesRedisUsedMemory), w.curve(evidence.SeriesRedisMaxMemory)
+	if used != nil && most != nil && most.Last() > 0 {
+		w.add(Watchable{"redis/used-share", used.T, scaled(used.V, 100/most.Last()), used.Origin})
+	}
+}
+
+// grown is by how much a count grew per second up to each point; NaN at the first, and where it
+// fell, as of a process that began anew.
+func grown(c *Curve) []float64 {
+	out := make([]float64, len(c.V))
+	out[0] = math.NaN()
+	for i := 1; i < len(c.V); i++ {
+		out[i] = math.NaN()
+		if d := float64(c.T[i]-c.T[i-1]) / 1e9; d > 0 && c.V[i] >= c.V[i-1] {
+			out[i] = (c.V[i] - c.V[i-1]) / d
+		}
+	}
+	return out
+}
+
+// known leaves out what is not.
+func (x Watchable) known() Watchable {
+	out := Watchable{ID: x.ID, Origin: x.Origin}
+	for i, v := range x.V {
+		if !math.IsNaN(v) {
+			out.T, out.V = append(out.T, x.T[i]), append(out.V, v)
+		}
+	}
+	return out
+}
+
+// jvm is what a JVM's counters say of its collections, else its log.
+func (w *watching) jvm() {
+	var young, full *Curve
+	for i := range w.b.Series {
+		s := &w.b.Series[i]
+		name, is := strings.CutPrefix(s.Name, "gc/collections:")
+		if s.Subject != w.s || !is || len(s.T) == 0 {
+			continue
+		}
+		w.taken[s.Name] = true
+		switch name = strings.ToLower(name); {
+		case strings.Contains(name, "full"), name == "msc", strings.HasPrefix(name, "psparallelcompact"), strings.HasPrefix(name, "psmarksweep"):
+			full = &Curve{T: s.T, V: s.V, Origin: s.Origin}
+		case strings.Contains(name, "concurrent"), strings.Contains(name, "conc"), strings.Contains(name, "cms"), strings.Contains(name, "major"), strings.Contains(name, "old"):
+		case young == nil:
+			young = &Curve{T: s.T, V: s.V, Origin: s.Origin}
+		}
+	}
+	if young != nil {
+		w.add(Watchable{"jvm/young-gc", young.T, young.V, young.Origin})
+	}
+	if full != nil {
+		w.add(Watchable{"jvm/full-gc", full.T, full.V, full.Origin})
+	}
+	w.taken[evidence.SeriesGCTime] = true
+	gc := w.curve(evidence.SeriesGCTime)
+	if gc != nil {
+		w.add(Watchable{"jvm/gc-time", gc.T, gc.V, gc.Origin})
+	}
+	if stopped := w.curve("safepoints/time"); stopped != nil && gc != nil && len(stopped.T) == len(gc.T) {
+		rest := make([]float64, len(gc.V))
+		for i := range rest {
+			rest[i] = max(0, stopped.V[i]-gc.V[i])
+		}
+		w.add(Watchable{"jvm/safepoint-other", gc.T, rest, gc.Origin})
+	}
+	w.pauses()
+}
+
+// pauses are those of a log of GC, where no counter tells of them.
+func (w *watching) pauses() {
+	v := &w.b.Intervals
+	var young, full, time events
+	for i := range v.Start {
+		if v.Subject[i] != w.s || v.Kind[i] != evidence.StopTheWorld {
+			continue
+		}
+		p, ok := v.PauseOf(i)
+		if !ok {
+			continue
+		}
+		seconds := float64(v.End[i]-v.Start[i]) / 1e9
+		time.add(v.Start[i], 100*seconds, v.Origin[i])
+		switch p {
+		case evidence.PauseYoung, evidence.PauseMixed:
+			young.add(v.Start[i], 1, v.Origin[i])
+		case evidence.PauseFull, evidence.PauseDegenerated:
+			full.add(v.Start[i], 1, v.Origin[i])
+		}
+	}
+	if len(time.at) == 0 {
+		return
+	}
+	cover := w.covered(evidence.CoverGC)
+	w.add(young.perSecond("jvm/young-gc", cover))
+	w.add(full.perSecond("jvm/full-gc", cover))
+	w.add(time.perSecond("jvm/gc-time", cover))
+}
+
+// golang is what a Go process's own figures and traces say of its collector.
+func (w *watching) golang() {
+	if c, born := w.curve(evidence.SeriesGoCPUFraction), w.b.Subjects[w.s].StartTime; c != nil && born > 0 {
+		w.add(Watchable{"go/gc-share", c.T, SinceLast(c.T, c.V, born), c.Origin}.known())
+	}
+	w.cycles()
+}
+
+// brief is how long a recording may be for its mean to stand for each second of it.
+const brief = 2 * 60
+
+// cycles are those of a trace or a log, where the process does not count them for us: their share of
+// the CPU time is the mean of the recording.
+func (w *watching) cycles() {
+	g := GoCollector(w.b, w.s, Scope{})
+	if g == nil || g.Seconds() > brief || !(g.Processors.Number > 0) {
+		return
+	}
+	all := g.Background.Number
+	if g.Assist.Known() {
+		all += g.Assist.Number
+	}
+	for _, x := range []struct {
+		id string
+		v  float64
+	}{{"go/gc-cycles", g.Rate.Number}, {"go/gc-share", 100 * all / g.Processors.Number}, {"go/assist", 100 * g.Assist.Number}} {
+		if math.IsNaN(x.v) {
+			continue
+		}
+		out := Watchable{ID: x.id, Origin: g.Origin}
+		for t := g.From + 1e9; t <= g.Until; t += 1e9 {
+			out.T, out.V = append(out.T, t), append(out.V, x.v)
+		}
+		w.add(out)
+	}
+}
+
+// SinceLast turns the share of a time since the start (0…1) into percent of the time since the
+// point before; NaN at the first. Of two points so near that rounding decides nothing is known.
+func SinceLast(t []int64, share []float64, born int64) []float64 {
+	out := make([]float64, len(t))
+	for i := range t {
+		out[i] = math.NaN()
+		if i == 0 || t[i]-t[i-1] < 5e8 {
+			continue
+		}
+		was, is := share[i-1]*float64(t[i-1]-born), share[i]*float64(t[i]-born)
+		out[i] = min(100, max(0, 100*(is-was)/float64(t[i]-t[i-1])))
+	}
+	return out
+}
+
+// covered is when something was watched, in order.
+func (w *watching) covered(kind string) (of Spans) {
+	cover := w.b.Covered(w.s, kind)
+	sorting.By(cover, func(a, b evidence.Coverage) int {
+		switch {
+		case a.From < b.From:
+			return -1
+		case a.From > b.From:
+			return 1
+		}
+		return 0
+	})
+	for _, c := range cover {
+		if c.Until > c.From {
+			of = of.Add(c.From, c.Until)
+		}
+	}
+	return of
+}
+
+// events are things that happen, each with a size.
+type events struct {
+	at     []int64
+	v      []float64
+	origin evidence.Origin
+}
+
+func (e *events) add(at int64, v float64, o evidence.Origin) {
+	if len(e.at) == 0 {
+		e.origin = o
+	}
+	e.at, e.v = append(e.at, at), append(e.v, v)
+}
+
+// mostSeconds bounds a series of one point a second: a month.
+const mostSeconds = 31 * 24 * 3600
+
+// perSecond is their sum in each second that was watched; longer ones where that would be too many.
+func (e *events) perSecond(id string, watched Spans) (out Watchable) {
+	out.ID, out.Origin = id, e.origin
+	total := int64(0)
+	for _, s := range watched {
+		total += s.To - s.From
+	}
+	width := int64(1e9)
+	for total/width > mostSeconds {
+		width *= 10
+	}
+	sums := make(map[int64]float64)
+	for i, at := range e.at {
+		sums[at/width] += e.v[i]
+	}
+	for _, s := range watched {
+		for k := s.From / width; k <= (s.To-1)/width; k++ {
+			until := min((k+1)*width, s.To)
+			long := float64(until-max(k*width, s.From)) / 1e9
+			if n := len(out.T); long < .2*float64(width)/1e9 || n > 0 && until <= out.T[n-1] {
+				continue // a sliver says nothing
+			}
+			out.T, out.V = append(out.T, until), append(out.V, sums[k]/long)
+		}
+	}
+	return out
+}
+
+// requests are the service's, of each second.
+func (w *watching) requests(rows []int, slow func(row int) bool) {
+	r := &w.b.Requests
+	var all, late, failed events
+	worst := make(map[int64]float64)
+	var from, until int64 = math.MaxInt64, math.MinInt64
+	for _, i := range rows {
+		if !r.Timed(i) || r.Outcome.At(i) == evidence.Unfinished {
+			continue
+		}
+		at := r.End.At(i)
+		from, until = min(from, at), max(until, at)
+		all.add(at, 1, r.Origin.At(i))
+		worst[at/1e9] = max(worst[at/1e9], float64(r.Latency(i))/1e6)
+		if slow != nil && slow(i) {
+			late.add(at, 1, r.Origin.At(i))
+		}
+		if r.Outcome.At(i) == evidence.Failed || r.Outcome.At(i) == evidence.TimedOut {
+			failed.add(at, 1, r.Origin.At(i))
+		}
+	}
+	if len(all.at) == 0 || until <= from {
+		return
+	}
+	span := Spans{{from, until + 1}}
+	rate, lates, fails := all.perSecond("requests/rate", span), late.perSecond("requests/slow", span), failed.perSecond("requests/errors", span)
+	w.add(rate)
+	if slow != nil {
+		lates.Origin = rate.Origin
+		w.add(lates)
+		w.add(share("requests/slow-share", lates, rate))
+	}
+	w.add(share("requests/errors", fails, rate))
+	longest := Watchable{ID: "requests/worst", Origin: rate.Origin}
+	for _, t := range rate.T {
+		if v, ok := worst[(t-1)/1e9]; ok {
+			longest.T, longest.V = append(longest.T, t), append(longest.V, v)
+		}
+	}
+	w.add(longest)
+}
+
+// share is one of two series of the same times in percent of the other; where there was nothing,
+// nothing was slow.
+func share(id string, of, all Watchable) Watchable {
+	out := Watchable{ID: id, T: all.T, V: make([]float64, len(all.V)), Origin: all.Origin}
+	for i := range all.V {
+		if all.V[i] > 0 && i < len(of.V) {
+			out.V[i] = 100 * of.V[i] / all.V[i]
+		}
+	}
+	return out
+}
+
+// rest are the other series, by the names they were recorded by.
+func (w *watching) rest() {
+	for i := range w.b.Series {
+		s := &w.b.Series[i]
+		if s.Subject == w.s && len(s.T) > 0 && !w.taken[s.Name] {
+			w.add(Watchable{s.Name, s.T, s.V, s.Origin})
+		}
+	}
+}

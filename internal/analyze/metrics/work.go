@@ -1,0 +1,166 @@
+package metrics
+
+import (
+	"math"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Work is what the kernel counted of a service, which is one process or several, over a window, and what
+// it did for its running threads. A figure is the sum over its processes, of those that were not there all the
+// time as far as they were; one that is known of processes with less than half of the CPU time is not
+// known: NaN.
+type Work struct {
+	Seconds float64 // of the window
+	CPU     float64 // cores
+	System  float64 // share of it in the kernel
+	Delay   float64 // threads that were ready and waited for a CPU, in the mean
+
+	MinorFaults float64 // this and what follows for each second of its CPU time
+	MajorFaults float64
+	Voluntary   float64 // switches away from threads that had to wait
+	Involuntary float64 // switches away from threads that could have run on
+	Segments    float64 // of its TCP sockets, sent and received
+	Dirtied     float64 // pages of 4 KiB written to files
+	Read        float64 // pages of 4 KiB read from disks
+
+	Samples int                // of its running threads
+	Kernel  map[string]float64 // share of the samples by what the kernel did (evidence.Kernel…), "" its own code
+}
+
+// worked are the figures for each second of CPU time.
+var worked = []struct {
+	series string
+	scale  float64
+	to     func(*Work) *float64
+}{
+	{evidence.SeriesProcessMinorFaults, 1, func(v *Work) *float64 { return &v.MinorFaults }},
+	{evidence.SeriesProcessMajorFaults, 1, func(v *Work) *float64 { return &v.MajorFaults }},
+	{evidence.SeriesProcessVoluntarySwitches, 1, func(v *Work) *float64 { return &v.Voluntary }},
+	{evidence.SeriesProcessInvoluntarySwitches, 1, func(v *Work) *float64 { return &v.Involuntary }},
+	{evidence.SeriesProcessSegments, 1, func(v *Work) *float64 { return &v.Segments }},
+	{evidence.SeriesProcessDiskWritten, 1. / pageSize, func(v *Work) *float64 { return &v.Dirtied }},
+	{evidence.SeriesProcessDiskRead, 1. / pageSize, func(v *Work) *float64 { return &v.Read }},
+}
+
+// pageSize is of what counts of bytes are told in pages.
+const pageSize = 4096
+
+// WorkOf reads a service.
+func WorkOf(b *evidence.Bundle, processes []evidence.SubjectID, w Window) Work {
+	n := math.NaN()
+	v := Work{Seconds: w.Seconds(), CPU: n, System: n, Delay: n, MinorFaults: n, MajorFaults: n, Voluntary: n, Involuntary: n, Segments: n, Dirtied: n, Read: n}
+	sum := make([]workSum, len(worked))
+	var cpu, system float64
+	var delay workSum
+	for _, p := range processes {
+		used := Mean(b, p, evidence.SeriesProcessCPU, w)
+		if !used.Known() {
+			continue
+		}
+		v.CPU = 0
+		cores := used.Number * used.Watched
+		cpu += cores
+		if s := Mean(b, p, evidence.SeriesProcessCPUSystem, w); s.Known() {
+			system += s.Number * s.Watched
+		}
+		for i, x := range worked {
+			sum[i].add(b, p, x.series, w, cores)
+		}
+		delay.add(b, p, evidence.SeriesProcessRunDelay, w, cores)
+	}
+	if math.IsNaN(v.CPU) {
+		return v
+	}
+	v.CPU, v.Delay = cpu, delay.whole(cpu)
+	if cpu > 0 {
+		v.System = system / cpu
+		for i, x := range worked {
+			*x.to(&v) = sum[i].each(cpu) * x.scale
+		}
+	}
+	v.sample(b, processes, w)
+	return v
+}
+
+// workSum is a figure of several processes, with how much CPU time those had while they told it: what is
+// read less often than CPU time is held against the time in which it was read.
+type workSum struct {
+	sum   float64 // 1/s while it was watched
+	cores float64 // of who told it, while they did
+	all   float64 // cores of who told it, over the whole window
+}
+
+func (t *workSum) add(b *evidence.Bundle, p evidence.SubjectID, series string, w Window, cores float64) {
+	k := CurveOf(b, p, series, w)
+	if !k.Known() {
+		return
+	}
+	span := k.Window()
+	span.From, span.Until = max(span.From, w.From), min(span.Until, w.Until)
+	if span.Until <= span.From {
+		return
+	}
+	figure, used := k.Over(span), Mean(b, p, evidence.SeriesProcessCPU, span)
+	if !figure.Known() || !used.Known() {
+		return
+	}
+	t.sum += figure.Number
+	t.cores += used.Number
+	t.all += cores
+}
+
+// each is the figure per second of CPU time.
+func (t *workSum) each(cpu float64) float64 {
+	if t.all < Most*cpu || t.cores <= 0 {
+		return math.NaN()
+	}
+	return t.sum / t.cores
+}
+
+// whole is the figure per second.
+func (t *workSum) whole(cpu float64) float64 {
+	if t.all < Most*cpu {
+		return math.NaN()
+	}
+	return t.sum
+}
+
+// sample counts what the kernel did for running threads.
+func (v *Work) sample(b *evidence.Bundle, processes []evidence.SubjectID, w Window) {
+	own := make(map[evidence.SubjectID]bool, len(processes))
+	for _, p := range processes {
+		own[p] = true
+	}
+	counts := make(map[evidence.NameID]int)
+	s := &b.Samples
+	for i := range s.Len() {
+		if own[s.Subject[i]] && s.Time[i] >= w.From && s.Time[i] < w.Until && b.Names.Text(s.Type[i]) == evidence.SampleOnCPU {
+			counts[s.Class[i]]++
+			v.Samples++
+		}
+	}
+	if v.Samples == 0 {
+		return
+	}
+	v.Kernel = make(map[string]float64)
+	for class, n := range counts {
+		name := ""
+		if class != 0 {
+			name = b.Names.Text(class)
+		}
+		v.Kernel[name] += float64(n) / float64(v.Samples)
+	}
+}
+
+// Counted are the processes whose CPU time the kernel counted.
+func Counted(b *evidence.Bundle) (all []evidence.SubjectID) {
+	seen := make(map[evidence.SubjectID]bool)
+	for i := range b.Series {
+		if s := &b.Series[i]; s.Name == evidence.SeriesProcessCPU && !seen[s.Subject] {
+			seen[s.Subject] = true
+			all = append(all, s.Subject)
+		}
+	}
+	return all
+}

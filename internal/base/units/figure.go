@@ -1,0 +1,254 @@
+// Package figure writes numbers for people: three significant digits, thousands
+// separators, times in the unit that fits them (ns to days), sizes in binary
+// units. Figures that are to be compared share a unit.
+//
+// Its opinion: an unknown figure is a question mark, never 0; a figure that is
+// small is not 0 either.
+package units
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Unknown stands for a figure that is not known.
+const Unknown = "?"
+
+// Num writes v with three significant digits, whole digits always in full up
+// to 10^15.
+func Num(v float64) string {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return Unknown
+	case v == 0:
+		return "0"
+	case a >= 1e15 || a < 1e-6:
+		return strings.Replace(minus(strconv.FormatFloat(v, 'g', 3, 64)), "e+", "e", 1)
+	case a >= 99.95:
+		return group(strconv.FormatFloat(v, 'f', 0, 64))
+	default:
+		s := strconv.FormatFloat(v, 'f', decimals(a), 64)
+		return minus(strings.TrimRight(strings.TrimRight(s, "0"), "."))
+	}
+}
+
+// Percent writes a part of one as a percentage: two digits, whole from 10 on, and as many as tell it from all.
+func Percent(part float64) string { return percent(100*part) + " %" }
+
+// percent writes a percentage without its sign. What is measured of a service is seldom known to more than two digits.
+func percent(v float64) string {
+	switch a := math.Abs(v); {
+	case v > 0 && v < least["%"]:
+		return "<" + Num(least["%"])
+	case a >= 99.95 && a < 100:
+		return Num(math.Copysign(99.9, v)) // not all of it
+	case a >= 99.5 && a < 100:
+		return Num(v)
+	case a >= 9.95:
+		return Num(math.Round(v))
+	case v == 0 || math.IsNaN(v):
+		return Num(v)
+	default:
+		step := math.Pow10(1 - int(math.Floor(math.Log10(a))))
+		return Num(math.Round(v*step) / step)
+	}
+}
+
+// decimals is how many make three significant digits of a.
+func decimals(a float64) int {
+	if a == 0 {
+		return 0
+	}
+	d := 2 - int(math.Floor(math.Log10(a)))
+	if math.Round(a*math.Pow10(d)) >= 1000 { // 9.996 is 10.0
+		d--
+	}
+	return max(0, d)
+}
+
+// Fixed writes v with d decimals, for columns. What would round to zero but is
+// not zero is shown as below the last digit.
+func Fixed(v float64, d int) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return Unknown
+	}
+	if least := math.Pow10(-d); v > 0 && v < least/2 {
+		return "<" + strconv.FormatFloat(least, 'f', d, 64)
+	}
+	whole, fraction, _ := strings.Cut(strconv.FormatFloat(v, 'f', d, 64), ".")
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	return group(whole) + fraction
+}
+
+// Count writes a whole number.
+func Count[N ~int | ~int64](n N) string { return group(strconv.FormatInt(int64(n), 10)) }
+
+func group(digits string) string {
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "−", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
+
+// Unit is a unit, how many base units (ns, bytes) it holds, and from how many of it on
+// it is used.
+type Unit struct {
+	Name string
+	Size float64
+	From float64
+}
+
+var (
+	times = []Unit{{"ns", 1, 1}, {"µs", 1e3, 1}, {"ms", 1e6, 1}, {"s", 1e9, 1}, {"min", 60e9, 10}, {"h", 3600e9, 2}, {"days", 86400e9, 2}}
+	sizes = []Unit{{"B", 1, 1}, {"KiB", 1 << 10, 1}, {"MiB", 1 << 20, 1}, {"GiB", 1 << 30, 1}, {"TiB", 1 << 40, 1}}
+)
+
+// TimeUnit is the unit for a time in ns.
+func TimeUnit(ns float64) Unit {
+	if ns == 0 {
+		return times[3]
+	}
+	return fit(times, ns)
+}
+
+// SizeUnit is the unit for a size in bytes.
+func SizeUnit(bytes float64) Unit { return fit(sizes, bytes) }
+
+// fit takes the largest unit of which there are enough, as it will be rounded.
+func fit(units []Unit, v float64) Unit {
+	v = math.Abs(v)
+	for i := len(units) - 1; i > 0; i-- {
+		if v >= units[i].Size*units[i].From*0.9995 {
+			return units[i]
+		}
+	}
+	return units[0]
+}
+
+// Time writes a time in ns.
+func Time(ns float64) string { return TimeUnit(ns).of(ns) }
+
+// Ms writes a time in ms.
+func Ms(ms float64) string { return Time(ms * 1e6) }
+
+// Size writes a number of bytes.
+func Size(bytes float64) string { return SizeUnit(bytes).of(bytes) }
+
+// MiB writes sizes that are to be compared, in one unit.
+func MiB(bytes float64) string { return sizes[2].of(bytes) }
+
+func (u Unit) of(v float64) string { return Num(v/u.Size) + " " + u.Name }
+
+// scales are the units that figures come in, by name: what one of them is in
+// base units, and what the figure is scaled by. Others are written as they are.
+var scales = map[string]struct {
+	base float64
+	unit func(float64) Unit
+	per  string
+}{
+	"ns": {1, TimeUnit, ""}, "us": {1e3, TimeUnit, ""}, "µs": {1e3, TimeUnit, ""}, "ms": {1e6, TimeUnit, ""}, "s": {1e9, TimeUnit, ""},
+	"bytes": {1, SizeUnit, ""}, "B": {1, SizeUnit, ""}, "KiB": {1 << 10, SizeUnit, ""}, "MiB": {1 << 20, SizeUnit, ""}, "GiB": {1 << 30, SizeUnit, ""},
+	"bytes/s": {1, SizeUnit, "/s"}, "B/s": {1, SizeUnit, "/s"}, "MiB/s": {1 << 20, SizeUnit, "/s"}, "bytes/h": {1, SizeUnit, "/h"},
+}
+
+// Scale returns what figures of a unit are to be multiplied by to be written
+// in the unit that fits v, and that unit. Parts of one (unit "1") are written as
+// percentages, rates (unit "1/s") as "/s", cores as CPUs.
+func Scale(unit string, v float64) (factor float64, name string) {
+	s, ok := scales[unit]
+	switch {
+	case ok:
+	case unit == "1" && math.Abs(v) > 0 && math.Abs(v) < 1:
+		return 100, "%"
+	case unit == "1" || unit == "count":
+		return 1, ""
+	case unit == "cores":
+		return 1, "CPUs"
+	default:
+		return 1, strings.TrimPrefix(unit, "1")
+	}
+	u := s.unit(v * s.base)
+	return s.base / u.Size, u.Name + s.per
+}
+
+// Of writes a figure with its unit.
+func Of(v float64, unit string) string {
+	factor, name := Scale(unit, v)
+	return join(atLeast(v*factor, name), name)
+}
+
+// Range writes "1.31–1.63 ms" in a unit that was chosen for another figure, with
+// what that is multiplied by ([Scale]); "" if either end is not known, one figure
+// if both are written the same.
+func Range(low, high *float64, factor float64, unit string) string {
+	if low == nil || high == nil {
+		return ""
+	}
+	a, b := atLeast(*low*factor, unit), atLeast(*high*factor, unit)
+	if a != b {
+		a += "–" + b
+	}
+	return join(a, unit)
+}
+
+// Change writes "6.4 → 2.7 ms (2.3–3.4)"; a figure that is not known is a
+// question mark.
+func Change(now, then, low, high *float64, unit string) string {
+	var largest float64
+	for _, v := range []*float64{now, then} {
+		if v != nil && !math.IsInf(*v, 0) && !math.IsNaN(*v) {
+			largest = max(largest, math.Abs(*v))
+		}
+	}
+	factor, name := Scale(unit, largest)
+	number := func(v *float64) string {
+		if v == nil {
+			return Unknown
+		}
+		return atLeast(*v*factor, name)
+	}
+	text := join(number(then), name)
+	if now != nil {
+		text = number(now) + " → " + text
+	}
+	if low != nil && high != nil && *high*factor >= least[name] {
+		if a, b := atLeast(*low*factor, name), atLeast(*high*factor, name); a != b { // else nothing is known of an error
+			text += " (" + a + "–" + b + ")"
+		}
+	}
+	return text
+}
+
+// least is what figures of a unit are told down to: below, they are as good as none.
+var least = map[string]float64{"CPUs": .001, "%": .01}
+
+// atLeast writes a number as its unit is written, "<0.001" for one that is as good as none in it.
+func atLeast(v float64, unit string) string {
+	if unit == "%" {
+		return percent(v)
+	}
+	if m := least[unit]; v > 0 && v < m {
+		return "<" + Num(m)
+	}
+	return Num(v)
+}
+
+// join writes a number with its unit: "1 CPU", "2 CPUs".
+func join(number, unit string) string {
+	switch {
+	case unit == "":
+		return number
+	case number == "1" && len(unit) > len("ms") && !strings.Contains(unit, "/"):
+		unit = strings.TrimSuffix(unit, "s")
+	}
+	return number + " " + unit
+}

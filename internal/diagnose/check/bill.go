@@ -1,0 +1,119 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+)
+
+// Bill is what some of a collector's pauses cost slow requests. It is counterfactual:
+//
+//	direct  the time they were stopped themselves
+//	behind  what they waited besides, in the queue that pauses leave behind; nothing where the
+//	        service's own work fills the processors: there is a queue without any pause; by replay of
+//	        the recorded arrivals or, where none reproduces what was observed, by the
+//	        answers of processors that were never idle; where neither is known, it lies
+//	        between nothing and all that the requests which met a pause waited
+type Bill struct {
+	direct, behind int64   // ns
+	Low, High      int64   // ns: bounds of the sum
+	slow           []int64 // of each slow request, ns
+	method         string  // how what is behind is known, "": it is not
+	why            string  // why there is no replay
+	full           bool    // the service's own work fills the processors: nothing waits only for pauses
+	total          int64   // ns: all slow time
+}
+
+// BillOf charges pauses of a collector to the slow requests; nil where there are none, or
+// nothing says how the clocks of requests and pauses lie to each other.
+func (c *Case) BillOf(g *metrics.Collector, p metrics.Pauses) *Bill {
+	l := c.Ledger
+	if l == nil || len(l.Slow) == 0 || !g.Meets(l.Beside()) {
+		return nil
+	}
+	var stops ledger.Stops
+	for _, s := range p.Spans() {
+		stops = append(stops, [2]int64{s.From, s.To})
+	}
+	s := l.Spare(stops)
+	b := &Bill{slow: s.Direct, Low: s.Low, High: s.High, method: s.Method, why: s.Why, total: l.Total}
+	for _, v := range s.Direct {
+		b.direct += v
+	}
+	if c.Full() { // what queues up does so without them, too
+		b.full = true
+		return b
+	}
+	if b.method != "" {
+		for n, v := range s.Behind {
+			b.behind += v
+			b.slow[n] += v
+		}
+		b.Low, b.High = b.Low+s.BehindLow, b.High+s.BehindHigh
+		return b
+	}
+	for n, row := range l.Slow {
+		if s.Direct[n] == 0 {
+			continue
+		}
+		ch := l.Of(row)
+		b.High += ch[ledger.Unobserved] + ch[ledger.Queued] + ch[ledger.RequestsCPU]
+	}
+	b.High = min(b.High, b.total)
+	return b
+}
+
+// Sum is what would not have passed without them (ns).
+func (b *Bill) Sum() int64 { return b.direct + b.behind }
+
+// Share is the part of slow time that would not have passed.
+func (b *Bill) Share() float64 { return float64(b.Sum()) / float64(max(b.total, 1)) }
+
+// Most is the largest part that can be the pauses'.
+func (b *Bill) Most() float64 { return float64(max(b.High, b.Sum())) / float64(max(b.total, 1)) }
+
+// Saves is the bill as a saving.
+func (b *Bill) Saves(c *Case) *Saves { return c.Save(b.slow, b.Low, b.High) }
+
+// Figures are the evidence of a bill; what names the pauses: "young collections".
+func (b *Bill) Figures(c *Case, what string) (out []Evidence) {
+	from := From(c.Ledger.Source)
+	out = append(out, c.Figure("slow.paused_ms", "slow time: paused by "+what, float64(b.direct)/1e6, "ms", from))
+	switch {
+	case b.full:
+		return out
+	case b.method == "":
+		return append(out, c.Figure("slow.paused_most_ms", "slow time: at most, with queueing behind the pauses", float64(max(b.High, b.direct))/1e6, "ms", from),
+			c.Seen("how long requests queued behind them is not known: "+b.why, from))
+	}
+	by := "from a replay of the arrivals"
+	if b.method == ledger.MethodBacklog {
+		by = "from the answers while CPUs were never idle"
+	}
+	return append(out,
+		c.Figure("slow.behind_pauses_ms", "slow time: queued behind these pauses, "+by, float64(b.behind)/1e6, "ms", from),
+		c.Figure("slow.without_pauses_ms", "slow time that would remain without them", float64(b.total-b.Sum())/1e6, "ms", from))
+}
+
+// Placed says whether what waited behind the pauses is known, and not only bounded.
+func (b *Bill) Placed() bool { return b.method != "" }
+
+// Scaled is a part of what pauses cost, the same for each request.
+func (b *Bill) Scaled(part float64) *Bill {
+	if b == nil {
+		return nil
+	}
+	s := *b
+	s.slow = make([]int64, len(b.slow))
+	for i, v := range b.slow {
+		s.slow[i] = int64(part * float64(v))
+	}
+	for _, v := range []*int64{&s.direct, &s.behind, &s.Low, &s.High} {
+		*v = int64(part * float64(*v))
+	}
+	return &s
+}
+
+// Each is what each slow request would not have waited (ns), in the order of Ledger.Slow.
+func (b *Bill) Each() []int64 { return slices.Clone(b.slow) }

@@ -1,0 +1,83 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Collections are those of a garbage collector that were of one kind, for one reason, and brought
+// on in one function, where they paused the program.
+type Collections struct {
+	Words  string // "gen 2, large allocations"
+	Asker  string // the program's own function that brought them on; "" unknown
+	Pauses metrics.Pauses
+	Origin evidence.Origin
+}
+
+// Collector is what the subject's garbage collector did beside its requests; nil: nobody watched.
+func (c *Case) Collector() *metrics.Collector {
+	return Once(c, func(c *Case) *metrics.Collector {
+		read := platform.Of(c.Runtime()).ReadCollector
+		if read == nil {
+			return nil
+		}
+		return read(c.Bundle, c.Subject, metrics.Scope{Beside: c.beside()})
+	})
+}
+
+// beside are the requests of the ledger.
+func (c *Case) beside() *metrics.Beside {
+	l := c.Ledger
+	if l == nil || len(l.Rows) == 0 {
+		return nil
+	}
+	return &metrics.Beside{Window: metrics.Window{From: l.From, Until: l.To}, Source: l.Source, Clock: c.Bundle.Requests.Clock.At(l.Rows[0])}
+}
+
+// Collections are the pauses of the collector by what they were for, those that lasted longest
+// in all first.
+func (c *Case) Collections() (out []Collections) {
+	g := c.Collector()
+	if g == nil {
+		return nil
+	}
+	v := &c.Bundle.Intervals
+	for _, p := range g.Pauses {
+		k := Collections{Words: c.Bundle.Names.Text(v.Cause[p.Row]), Origin: v.Origin[p.Row]}
+		if n, _ := slices.BinarySearchFunc(g.Cycles, p.From, func(y metrics.Cycle, at int64) int { return cmp.Compare(y.From, at) }); n < len(g.Cycles) && g.Cycles[n].From <= p.To {
+			y := &g.Cycles[n]
+			k.Words, k.Origin = c.Bundle.Names.Text(v.Cause[y.Row]), v.Origin[y.Row]
+			k.Asker = c.SiteOf(v.Stack[y.Row]).Function
+		}
+		i := slices.IndexFunc(out, func(o Collections) bool { return o.Words == k.Words && o.Asker == k.Asker })
+		if i < 0 {
+			i = len(out)
+			out = append(out, k)
+		}
+		out[i].Pauses = append(out[i].Pauses, p)
+	}
+	sorting.By(out, func(a, b Collections) int { return cmp.Compare(b.Pauses.Seconds(), a.Pauses.Seconds()) })
+	return out
+}
+
+// Pauses that requests meet before the service begins with them.
+const (
+	longPause   = 20e-3 // s, in the mean
+	oftenPaused = .01   // of the time: every hundredth request that arrives meets one
+)
+
+// Met says whether some of a collector's pauses are long and frequent enough to be noticed,
+// whatever the service's own figures of its requests say: those that arrive during a pause wait
+// before it knows of them. What the host withheld processors for is not the collector's.
+func Met(g *metrics.Collector, p metrics.Pauses) bool {
+	if len(p) == 0 {
+		return false
+	}
+	ran := g.Ran(p)
+	return ran/float64(len(p)) >= longPause && ran >= oftenPaused*g.Span
+}

@@ -1,0 +1,126 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/units"
+)
+
+// Contention is what a runtime whose requests run on threads tells of its locks, in its
+// words. What follows from it is the same for all of them: [Case.Contended].
+type Contention struct {
+	*metrics.Locks
+	Charged bool    // the ledger says how long slow requests waited for locks
+	Cores   float64 // processors the threads run on, 0 unknown
+	Excused bool    // busy processors leave as many waiting: a holder that is not run keeps its lock
+	More    []Need  // what to record where there were too few looks for a mean; nil: there were enough
+
+	Figures []Evidence // how many waited
+	Title   string     // names the lock by the code that waits for it
+	At      []Evidence // which code waits
+	Held    []Evidence // what the holder did meanwhile
+
+	Shorten string // fix where the holder ran: do less under the lock
+	Outside string // fix where the holder itself waited: do that outside the lock
+}
+
+// Queueing is how many threads must wait for locks, in the mean, for that to be worth
+// naming where no requests show what it costs: one always does.
+const Queueing = 1.0
+
+// hardly is how many waiting threads, in the mean, are none to speak of.
+const hardly = .01
+
+// Contended judges threads that queue for a lock.
+func (c *Case) Contended(k Contention) Verdict { return c.UnlessUnseen(c.contended(k)) }
+
+func (c *Case) contended(k Contention) Verdict {
+	v := Verdict{State: RuledOut, Summary: "no thread waited for a lock", Evidence: k.Figures}
+	switch {
+	case k.Waiting.Number > 0:
+		v.Summary = "almost no thread waited for a lock"
+	case k.Waits > 0: // between looks
+		v.Summary = fmt.Sprintf("no look at the threads met one waiting for a lock; %s recorded, %s together", units.Plural(k.Waits, "wait"), units.Time(float64(k.Waited)))
+	}
+	if k.Waiting.Number >= hardly {
+		v.Summary = fmt.Sprintf("on average %s threads waited for a lock", units.Num(k.Waiting.Number))
+	}
+	l := c.Ledger
+	if k.Charged {
+		v.Evidence = append(v.Evidence, c.Figure("slow.lock_ms", "slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", From(l.Source)))
+	}
+	switch {
+	case l != nil && len(l.Rows) >= ledger.MinRequests && !c.Slow():
+		v.Summary += ", and almost no requests were slow"
+		return v
+	case k.Charged && c.Slow():
+		share := c.Share(ledger.Lock) + k.Behind*c.Share(ledger.PoolThread)
+		v.Summary = SlowWait("for locks", int64(share*float64(l.Total)), share)
+		switch {
+		case share >= Material:
+		case share >= Arguable && k.Owner != "":
+			v.State = Inconclusive
+			v.Summary += ": close to what would be worth naming"
+			v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
+			v.Needs = []Need{c.Trace("a longer time under load", "")}
+			return v
+		case c.Share(ledger.Unobserved) >= Material && k.Waiting.Number >= hardly:
+			v.State = Inconclusive
+			v.Summary += fmt.Sprintf(", but %s of it was not observed", units.Percent(c.Share(ledger.Unobserved)))
+			v.Needs = []Need{c.Trace("a longer time under load", "")}
+			return v
+		default:
+			return v
+		}
+		v.Saves = c.SaveLocks(k.Locks)
+		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+			ch := l.Of(row)
+			return ch[ledger.Lock] + int64(k.Behind*float64(ch[ledger.PoolThread]))
+		}))
+	case k.Holder.Idle:
+		v.Summary += ", but who holds it waits for work: they take turns, and nobody is held up"
+		return v
+	case !k.Waiting.Known() || k.Waiting.Number < Queueing || k.Excused:
+		return v
+	case k.Apart:
+		v.State = Inconclusive
+		v.Summary += ", but none that serves requests, and those wait for nobody"
+		v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
+		v.Needs = []Need{{What: "requests, to see whether they wait for these threads: an access log or a load generator's results of the same time", Command: "unstall FILE... --requests access.log"}}
+		return v
+	case k.More != nil:
+		v.State, v.Needs = Inconclusive, k.More
+		v.Summary = fmt.Sprintf("%s threads waited for a lock at the same time, but %d thread dumps are too few to say how often", units.Num(k.Waiting.Number), k.Looks)
+		k.found(&v)
+		return v
+	}
+	v.State, v.Title = Supported, k.Title
+	if k.Waiting.Known() {
+		v.Weight = min(1, k.Waiting.Number/max(1, k.Cores))
+	}
+	k.found(&v)
+	return v
+}
+
+// SaveLocks is the slow time spent waiting for locks, and for threads that do.
+func (c *Case) SaveLocks(w *metrics.Locks) *Saves {
+	lock, thread := float64(c.Ledger.Charges[ledger.Lock]), float64(c.Ledger.Charges[ledger.PoolThread])
+	if w.Behind == 0 || thread == 0 {
+		return c.SaveMechanism(ledger.Lock)
+	}
+	return c.Bound(lock+w.Behind*thread, lock, lock+thread)
+}
+
+// found says who waits, who holds the lock, and what to change.
+func (k *Contention) found(v *Verdict) {
+	v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
+	fix := Fix{Text: k.Shorten, Code: cmp.Or(k.Owner, k.Within, threads.Nameless)}
+	if k.Holder.Stands {
+		fix = Fix{Text: k.Outside, Code: k.Holder.Owner}
+	}
+	v.Fix = append(v.Fix, fix)
+}

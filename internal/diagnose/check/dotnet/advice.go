@@ -1,0 +1,119 @@
+package dotnet
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/model/threadpool"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// predictCommand predicts what needs to be told.
+const predictCommand = `unstall predict CAPTURE --set "await service-time=500ms" (as long as what it waits for takes)`
+
+// fixes are the change to the code, by the way it blocks, and the setting that helps
+// until that is done.
+func (s *starving) fixes(groups []threads.Group, predicted bool) (out []check.Fix) {
+	kinds := make(map[evidence.Kind]bool)
+	for _, g := range groups {
+		if !kinds[g.View.State] && (len(out) == 0 || 4*g.Pool >= s.pool.Standing()) {
+			out = append(out, unblock(&g))
+			kinds[g.View.State] = true
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, check.Fix{Text: "use await instead of blocking: look for .Result, .Wait(), GetAwaiter().GetResult(), Thread.Sleep and synchronous I/O in the code that requests run"})
+	}
+	if !predicted {
+		out[0].Text += "; to predict the effect: " + predictCommand
+	}
+	return append(out, s.stopgap()...)
+}
+
+// unblock is how a blocking call is turned into one that is awaited.
+func unblock(g *threads.Group) check.Fix {
+	v := g.View
+	where := threadpool.Method(v)
+	f := check.Fix{Code: place(v)}
+	call := strings.TrimPrefix(v.Pattern, "sync I/O: ")
+	if threadpool.Native(v) {
+		f.Text = fmt.Sprintf("make %s async: it blocks in native code, up to .NET 5 often Thread.Sleep (in a loop that polls a task), or in a native call; await the task, use Task.Delay, or move the call to a thread of its own", where)
+		return f
+	}
+	switch v.State {
+	case evidence.TaskWait:
+		f.Text = fmt.Sprintf("make %s async and await the task instead of blocking on it with %s; do the same in all callers up to the handler", where, call) + callers(g)
+	case evidence.SleepWait:
+		f.Text = fmt.Sprintf("make %s async: await the task instead of sleeping until it is done, and use Task.Delay where it only has to wait", where)
+	case evidence.PoolWait:
+		f.Text = fmt.Sprintf("make %s async and await WaitAsync() of the semaphore; do the same in all callers up to the handler", where) + callers(g) +
+			"; the semaphore still lets in as many as before: if that becomes the limit, raise its count or do less while holding it"
+	case evidence.LockWait:
+		f.Text = fmt.Sprintf("hold the lock that %s waits for only briefly; nothing under it may block", where)
+	case evidence.NetWait, evidence.Syscall:
+		f.Text = fmt.Sprintf("make %s async and await the asynchronous form of %s; do the same in all callers up to the handler", where, call) + callers(g)
+	default:
+		f.Text = fmt.Sprintf("make %s async and await what it waits for instead of %s; run work that must block on a thread of its own (TaskCreationOptions.LongRunning)", where, call)
+	}
+	return f
+}
+
+// callers names the user's code that the framework called, where others of the user's
+// methods lie between it and the one that blocks. Threads that block at the same place
+// can have come by other ways, too.
+func callers(g *threads.Group) string {
+	if v := g.View; v.Outer <= v.User || v.Outer >= len(g.Frames) {
+		return ""
+	}
+	outer := threads.Bare(threads.Short(g.Frames[g.View.Outer]))
+	if outer == threadpool.Method(g.View) { // the async method whose body blocks
+		return ""
+	}
+	return " (it comes from " + outer + ")"
+}
+
+// place is the frame to change, as stacks print it.
+func place(v threads.View) string {
+	if v.Owner == "" {
+		return threadpool.Method(v)
+	}
+	return v.Owner
+}
+
+// stopgap gives the pool enough threads from the start. The runtime reads the number in
+// the environment as hexadecimal; DOTNET_ is the prefix from .NET 6 on, before it was
+// COMPlus_ (https://learn.microsoft.com/dotnet/core/runtime-config/threading).
+func (s *starving) stopgap() []check.Fix {
+	n := s.enough()
+	if n == 0 {
+		return nil
+	}
+	prefix, before := "DOTNET_", ""
+	switch release, known := s.pool.Release(); {
+	case !known:
+		before = "; before .NET 6 the variable starts with COMPlus_"
+	case release < 6:
+		prefix = "COMPlus_"
+	}
+	return []check.Fix{{
+		Text:    fmt.Sprintf("until then, start with more pool threads (%d): they cost memory; the variable is hexadecimal, System.Threading.ThreadPool.MinThreads in runtimeconfig.json is decimal%s", n, before),
+		Setting: fmt.Sprintf("%s%s=%x", prefix, evidence.FactForcedPoolMinimum, n),
+	}}
+}
+
+// enough is how many threads let every request in flight block one, with some to spare
+// for what releases them; 0 unknown.
+func (s *starving) enough() int {
+	n, _ := s.pool.InFlight()
+	if n == 0 && s.pool.Grows() {
+		n = 2 * s.pool.Climb.To // it needs more than it has
+	}
+	n = max(n, float64(s.pool.Standing()))
+	if n == 0 {
+		return 0
+	}
+	return int(math.Ceil((n+2*s.pool.Cores)/10) * 10)
+}

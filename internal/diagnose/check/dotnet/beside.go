@@ -1,0 +1,107 @@
+package dotnet
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// moreMet is by how much higher the odds are that slow time lies beside collections in the background
+// than that any time does, where requests are slow for these.
+const moreMet = 2
+
+// beside is what each slow request took longer (ns) than its route does otherwise, as far as gen 2
+// was collected in the background for large objects meanwhile, or those that met it were still
+// under way: threads that allocate a large object then wait in the runtime, of which .NET Core 3.1 tells
+// nothing, and what comes queues for the threads and CPUs that are left. Nil where slow requests meet
+// these collections no more than by chance.
+func (g *collector) beside(v *check.Verdict) []int64 {
+	l := g.c.Ledger
+	if l == nil || l.Total == 0 || !g.Meets(l.Beside()) {
+		return nil
+	}
+	var ran metrics.Spans
+	for _, x := range g.those(forLarge) {
+		if x.Kind == evidence.CollectionBackground {
+			ran = ran.Add(x.From, x.To)
+		}
+	}
+	var covered metrics.Spans // .NET Core 3.1 is asked in turns
+	for _, w := range g.c.Bundle.Covered(g.c.Subject, evidence.CoverGC) {
+		covered = covered.Add(w.From, w.Until)
+	}
+	q := &g.c.Bundle.Requests
+	came := func(row int) int64 { return q.End.At(row) - q.Latency(row) }
+	var met, watched int64
+	for _, row := range l.Slow {
+		met += ran.Within(came(row), q.End.At(row))
+		watched += covered.Within(came(row), q.End.At(row))
+	}
+	slow := float64(met) / max(float64(watched), 1)
+	all := float64(ran.Within(g.From, g.Until)) / max(float64(covered.Within(g.From, g.Until)), 1)
+	odds := float64(moreMet)
+	if g.holdUp(ran) {
+		odds = 1 // that they hold threads up is told: any more than by chance will do
+	}
+	if met == 0 || slow*(1-all) < odds*all*(1-slow) {
+		return nil
+	}
+	after := g.until(ran, came)
+	usual := make(map[evidence.NameID][]float64)
+	for _, row := range l.Rows {
+		if after.Within(came(row), q.End.At(row)) == 0 {
+			usual[q.Route.At(row)] = append(usual[q.Route.At(row)], float64(q.Latency(row)))
+		}
+	}
+	per := make([]int64, len(l.Slow))
+	var longer int64
+	for n, row := range l.Slow {
+		if alone := usual[q.Route.At(row)]; len(alone) >= ledger.MinRequests {
+			per[n] = min(after.Within(came(row), q.End.At(row)), max(0, q.Latency(row)-int64(stats.Median(alone))))
+			longer += per[n]
+		}
+	}
+	if longer == 0 {
+		return nil
+	}
+	v.Evidence = append(v.Evidence,
+		g.c.Figure("slow.beside_background_gc_share", "share of slow time while gen 2 was collected in the background for large objects", slow, "1", g.Origin),
+		g.c.Figure("gc.background_large_share", "share of all time in which it was", all, "1", g.Origin),
+		g.c.Figure("slow.beside_background_gc_ms", "slow time beyond what these routes take otherwise, meanwhile and until what had come was answered", float64(longer)/1e6, "ms", check.From(l.Source)))
+	return per
+}
+
+// holdUp says whether the runtime tells that a thread at least waits for memory, in the mean, while these collections run.
+func (g *collector) holdUp(ran metrics.Spans) bool {
+	var waited, lasted float64
+	for _, w := range g.gc.LargeWaits {
+		waited += w.Seconds()
+	}
+	for _, s := range ran {
+		lasted += float64(s.To-s.From) / 1e9
+	}
+	return waited > 0 && waited >= lasted
+}
+
+// until lengthens spans until the slow requests that came by then were answered.
+func (g *collector) until(spans metrics.Spans, came func(row int) int64) (out metrics.Spans) {
+	l, q := g.c.Ledger, &g.c.Bundle.Requests
+	rows := slices.SortedFunc(slices.Values(l.Slow), func(a, b int) int { return cmp.Compare(came(a), came(b)) })
+	for _, s := range spans {
+		for _, row := range rows {
+			if came(row) >= s.To {
+				break
+			}
+			if q.End.At(row) > s.From {
+				s.To = max(s.To, q.End.At(row))
+			}
+		}
+		out = out.Add(s.From, s.To)
+	}
+	return out
+}

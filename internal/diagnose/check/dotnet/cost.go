@@ -1,0 +1,85 @@
+package dotnet
+
+import (
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/model/threadpool"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// saves is what slow requests would not have taken had nothing blocked: all but what
+// they need. Where that is not known it lies between what they waited for a thread and
+// all but their own work: how long the tasks they block on would take in a pool that
+// has threads cannot be seen in one that has none.
+func (s *starving) saves(n threadpool.Service) *check.Saves {
+	l := s.c.Ledger
+	if l == nil || len(l.Slow) == 0 {
+		return nil
+	}
+	r := &s.c.Bundle.Requests
+	per := make([]int64, len(l.Slow))
+	var sum, least int64
+	for i, row := range l.Slow {
+		ch := l.Of(row)
+		own := ch[ledger.Own] + ch[ledger.Kernel] + ch[ledger.StopTheWorld] + ch[ledger.Client] + ch[ledger.GeneratorLag]
+		if n.Seconds > 0 {
+			own = max(own, int64(n.Seconds*1e9))
+		}
+		per[i] = max(0, r.Latency(row)-own)
+		sum += per[i]
+		least += min(per[i], ch[ledger.PoolThread]+ch[ledger.Queued])
+	}
+	if n.Seconds > 0 {
+		return s.c.Save(per, -1, -1)
+	}
+	return s.c.Bound(float64(sum), float64(least), float64(sum))
+}
+
+// waitedForThreads is what is left of it where the pool has made up for what is blocked.
+func (s *starving) waitedForThreads() *check.Saves {
+	l := s.c.Ledger
+	if l == nil || len(l.Slow) == 0 {
+		return nil
+	}
+	return s.c.SaveMechanism(ledger.PoolThread)
+}
+
+// predicted is what the simulation of the pool says of awaiting instead of blocking,
+// beside what was measured; nothing where the recording does not show what a request
+// needs, or how many there are, or where others than requests block the threads.
+func (s *starving) predicted(n threadpool.Service) []check.Prediction {
+	if s.elsewhere() {
+		return nil
+	}
+	of := s.pool.With(n, threadpool.Await)
+	then, err := of.Case.Predict()
+	if err != nil {
+		return nil
+	}
+	now := &of.Measured
+	return []check.Prediction{
+		prediction("requests.finished_per_s", "requests finished", "1/s", now.Rate, then.Rate),
+		prediction("requests.mean_ms", "mean latency", "ms", model.Unknown, then.Latency),
+		prediction("requests.p99_ms", "p99", "ms", model.Unknown, then.P99),
+		prediction("pool.threads", "pool threads", "threads", now.Threads, then.Threads),
+	}
+}
+
+// elsewhere says whether it is not in requests that the pool's threads are blocked, but in
+// timers or other work of the service: then fewer requests are under way at a time, in the mean,
+// than threads are blocked, and hardly any of those works on one.
+func (s *starving) elsewhere() bool {
+	l := s.c.Ledger
+	if l == nil || l.To <= l.From || s.work.Blocked == 0 || s.work.Serving >= s.work.Blocked/2 {
+		return false
+	}
+	r, under := &s.c.Bundle.Requests, int64(0)
+	for _, row := range l.Rows {
+		under += max(0, min(r.End.At(row), l.To)-max(r.Start.At(row), l.From))
+	}
+	return float64(under)/float64(l.To-l.From) < s.work.Blocked/2
+}
+
+func prediction(id, metric, unit string, now, then model.Estimate) check.Prediction {
+	return check.Prediction{ID: id, Metric: metric, Unit: unit, Now: check.Number(now.Value), Then: check.Number(then.Value), Low: check.Number(then.Low), High: check.Number(then.High)}
+}

@@ -1,0 +1,89 @@
+package dotnet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// The one thread that runs finalizers has no end of them if so many looks met it at one, of so many
+// that were spread over so many bursts.
+const (
+	endless     = .9
+	leastLooks  = 20
+	leastBursts = 4
+)
+
+// finalizers are what the thread that runs them was seen doing.
+type finalizers struct {
+	bursts, looks, busy int
+	at                  string // the finalizer that most looks met it at
+	doing               string // and what it did there
+	origin              evidence.Origin
+}
+
+func finalizersOf(c *check.Case) (f finalizers) {
+	type place struct{ at, doing string }
+	seen := make(map[place]int)
+	for _, burst := range c.Threads().Moments(c.Subject) {
+		f.bursts++
+		for _, looks := range burst {
+			f.looks++
+			for i := range looks {
+				l := &looks[i]
+				at := finalizer(c.Bundle, l.Stack)
+				if l.View.Role != threads.Finalizer || l.View.State == evidence.Idle || at == "" {
+					continue
+				}
+				f.busy++
+				p := place{at, l.View.Doing()}
+				if seen[p]++; seen[p] > seen[place{f.at, f.doing}] || f.at == "" {
+					f.at, f.doing, f.origin = p.at, p.doing, l.Origin
+				}
+			}
+		}
+	}
+	return f
+}
+
+// finalizer is the finalizer on a stack, "" none.
+func finalizer(b *evidence.Bundle, stack evidence.StackID) string {
+	for _, f := range b.Stacks.Frames(stack) {
+		if name := b.Names.Text(f.Func); strings.Contains(name, ".Finalize()") {
+			return threads.Short(name)
+		}
+	}
+	return ""
+}
+
+// behind says whether objects become ready to be finalized faster than they are.
+func (f *finalizers) behind() bool {
+	return f.bursts >= leastBursts && f.looks >= leastLooks && float64(f.busy) >= endless*float64(f.looks)
+}
+
+// waitForFinalizers says that what collections keep is what waits for its finalizer.
+func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept float64) {
+	c := g.c
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Objects wait for their finalizers: the one thread that runs these is always in %s (%s), and collections keep %s/s.", threads.Bare(f.at), f.doing, units.MiB(kept))
+	v.Summary = fmt.Sprintf("%s/s kept while the finalizer thread never ends", units.MiB(kept))
+	v.Weight = g.ShareOf(g.pauses(ordinary))
+	v.Evidence = append(v.Evidence,
+		c.Figure("finalizer.busy_share", fmt.Sprintf("looks (of %d) that met the finalizer thread in %s", f.looks, f.at), float64(f.busy)/float64(f.looks), "1", f.origin),
+		c.Figure("gc.promoted_bytes_per_s", "bytes that collections keep", kept, "bytes/s", g.Origin))
+	var bytes float64
+	for i := range g.gc.Collections {
+		bytes += g.gc.Collections[i].Finalizable
+	}
+	if bytes > 0 && g.Span > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("gc.finalizable_bytes_per_s", "of them for finalizers only, with what these refer to", bytes/g.Span, "bytes/s", g.Origin))
+	}
+	g.grows(v)
+	v.Fix = append(v.Fix,
+		check.Fix{Text: "dispose of what has a finalizer as soon as it is done with (using, await using), and call GC.SuppressFinalize in Dispose: then nothing waits for it", Code: f.at},
+		check.Fix{Text: "let no finalizer wait: hand what takes long to a queue or a thread of its own, as one that blocks holds up all others"})
+}

@@ -1,0 +1,120 @@
+package dotnet
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// GCStarved is collections whose threads a quota does not let run.
+var GCStarved = check.Check{
+	ID:    "dotnet.gc-cpu-starved",
+	Title: "GC threads have more to do at once than the CPU quota allows",
+	Step:  check.StepProcessors,
+	Doc: `A collection needs all the CPU it can get, at once. In a container with a CPU quota it uses
+up a period's share in some milliseconds, and the rest of the 100 ms belongs to the pause:
+pauses last several times as long as the collector works. Server GC, which has a heap and
+a thread for each CPU, does so the sooner: .NET takes a heap per CPU of the quota by
+itself, but with GCHeapCount or PROCESSOR_COUNT it does not.
+
+The kernel's count of stops (cpu.stat) is laid over the pauses: where most of the stopped
+time lies in pauses, it is collections that use up the quota, and not requests.
+
+How to tell it from similar problems: a service that uses up its quota by its own work is
+throttled outside of collections as well (linux.cpu-throttled); pauses that are long
+without a quota collect much.
+
+What helps: workstation GC (System.GC.Server=false) or as many heaps as the quota has
+CPUs (System.GC.HeapCount), .NET 9's adaptation to application sizes
+(System.GC.DynamicAdaptationMode=1), a higher quota. What does not help: a larger heap.`,
+	Least:   "half of the time in which the quota stops it lies in GC pauses, and twice as much as by chance, or more heaps than the quota has CPUs and a tenth of the periods stopped; and a quarter of slow time in GC pauses and behind them; without requests 5 % of the time",
+	Needs:   "the collector's events, and cpu.stat of its cgroup: " + record,
+	Applies: isDotnet,
+	Judge:   judgeStarved,
+}
+
+func judgeStarved(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	v := check.Verdict{State: check.RuledOut}
+	quota, limited := c.Fact(evidence.FactContainerCPU)
+	heaps := g.gc.Heaps
+	switch {
+	case !limited || !(quota.Number > 0):
+		v.Summary = "its cgroup has no CPU quota"
+		v.Evidence = append(v.Evidence, c.Figure("gc.all_pauses", "GC pauses", float64(len(g.Pauses)), "count", g.Origin))
+		return v
+	case !heaps.Known():
+		v.State, v.Summary = check.Inconclusive, "how many heaps it has was not recorded"
+		v.Needs = []check.Need{{What: "the collector's events", Command: "unstall record PID"}}
+		return v
+	}
+	v.Evidence = append(v.Evidence, c.Figure("gc.heaps", "GC heaps, each with a thread", heaps.Number, "count", heaps.Origin), c.Figure("quota.cpus", "CPU quota", quota.Number, "CPUs", quota.Origin))
+	stopped := metrics.QuotaOf(c.Bundle, c.Subject, -1, g.Window).Share()
+	if !math.IsNaN(stopped) {
+		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods_share", "share of periods in which the quota stopped it", stopped, "1", quota.Origin))
+	}
+	part, within := g.throttledIn()
+	if !math.IsNaN(part) {
+		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_in_pauses_share", "share of the time in which the quota stopped it that lies in GC pauses", part, "1", quota.Origin))
+	}
+	many := heaps.Number > math.Ceil(quota.Number) && stopped >= check.OftenStopped
+	if !many && !(part >= mostlyPauses && part >= byChance*within) {
+		v.Summary = fmt.Sprintf("%s on a quota of %s CPUs, which stops it no more in GC pauses than otherwise", units.Plural(int(heaps.Number), "heap"), units.Num(quota.Number))
+		return v
+	}
+	g.judge(&v, g.Pauses, "GC pauses", nil)
+	if v.State != check.Supported {
+		return v
+	}
+	v.Title = fmt.Sprintf("Collections use up a quota of %s CPUs: GC pauses last up to %s.", units.Num(quota.Number), units.Time(1e9*g.Pauses.Longest().Seconds()))
+	if many {
+		v.Title = fmt.Sprintf("%.0f GC threads share a quota of %s CPUs: GC pauses last up to %s.", heaps.Number, units.Num(quota.Number), units.Time(1e9*g.Pauses.Longest().Seconds()))
+		v.Fix = append(v.Fix,
+			check.Fix{Text: "use workstation GC: one heap, collected by one thread", Setting: "System.GC.Server=false (DOTNET_gcServer=0)"},
+			check.Fix{Text: "or as many heaps as the quota has CPUs", Setting: fmt.Sprintf("System.GC.HeapCount=%.0f (DOTNET_GCHeapCount=%.0f)", math.Ceil(quota.Number), math.Ceil(quota.Number))})
+	}
+	v.Fix = append(v.Fix,
+		check.Fix{Text: "give it a higher quota: collections need more for some milliseconds than the service does in the mean"},
+		check.Fix{Text: "or less to collect: fewer objects that outlive a collection, a larger gen 0 so that collections are rare", Setting: "DOTNET_GCgen0size=0x4000000 (hexadecimal: 64 MB)"})
+	return v
+}
+
+// The quota is used up by collections where most of its stops lie in pauses, and more than by chance.
+const (
+	mostlyPauses = .5
+	byChance     = 2
+	paused       = .2 // share of a step between two readings of cpu.stat from which it counts as a pause
+)
+
+// throttledIn is the part of the time for which the quota stopped the process that lies in GC
+// pauses, as finely as cpu.stat was read, and the part of all time that does; NaN unknown.
+func (g *collector) throttledIn() (part, within float64) {
+	stops := metrics.Stops(g.c.Bundle, g.c.Subject, g.Window)
+	if stops.Span() == 0 {
+		return math.NaN(), math.NaN()
+	}
+	pauses := g.Pauses.Spans()
+	var all, in, time, inTime float64
+	for i := range len(stops.T) - 1 {
+		from, until := stops.T[i], stops.T[i+1]
+		if from < g.From || until > g.Until {
+			continue
+		}
+		d := float64(until - from)
+		all, time = all+d*stops.V[i], time+d
+		if float64(pauses.Within(from, until)) >= paused*d {
+			in, inTime = in+d*stops.V[i], inTime+d
+		}
+	}
+	if all == 0 || time == 0 {
+		return math.NaN(), math.NaN()
+	}
+	return in / all, inTime / time
+}

@@ -1,0 +1,139 @@
+package dotnet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Gen2Pause is collections of the oldest generation that stop the program for as long as they
+// take, for reasons of the runtime's own.
+var Gen2Pause = check.Check{
+	ID:    "dotnet.gen2-pause",
+	Title: "gen 2 collections stop the program for as long as they take",
+	Step:  check.StepCollector,
+	Doc: `A gen 2 collection marks all that lives. In the background it does so beside the program,
+and stops it twice for a moment; a blocking one stops it all the while, about a second for
+every few gigabytes that live. They are blocking where background collection is off
+(System.GC.Concurrent=false, which also old templates and some containers set), where
+memory is short (more than 90 % of the machine or container in use), where a heap limit is
+near, or where the old generation is too fragmented and is compacted.
+
+How to tell it from similar problems: the reason of each collection and why its generation
+was chosen are in the runtime's events; those for large objects (dotnet.loh-churn), induced
+ones (dotnet.induced-gc) and those that objects of middle age bring on
+(dotnet.mid-life-objects) have causes of their own.
+
+What helps: background collection (System.GC.Concurrent=true, the default), more memory
+or a higher limit where that is short, less that lives for good: caches outside of the
+process, or of fewer and larger objects without references, which need no marking. What
+does not help: server GC on one or two CPUs.`,
+	Least:   "a quarter of slow time in these pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
+	Needs:   "the collector's events: " + record,
+	Applies: isDotnet,
+	Judge:   judgeGen2,
+}
+
+func judgeGen2(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v check.Verdict
+	all := g.those(oldest)
+	const what = "gen 2 collections"
+	p := g.pauses(oldest)
+	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_own", "gen 2 collections for the runtime's own reasons", float64(len(all)), "count", g.Origin))
+	g.judge(&v, p, what, nil)
+	if len(all) == 0 {
+		v.Summary = "no gen 2 collections" + g.otherwise()
+	}
+	if v.State == check.RuledOut || len(all) == 0 {
+		return v
+	}
+	blocking := g.those(func(x *metrics.Collection) bool { return oldest(x) && x.Kind == evidence.CollectionBlocking })
+	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_blocking", "of these blocking", float64(len(blocking)), "count", g.Origin))
+	last := all[len(all)-1]
+	g.figure(&v, "heap.live_last_bytes", "bytes that lived after the last", last.After, "bytes", last.Origin)
+	g.figure(&v, "host.memory_used_most_share", "memory in use as the runtime saw it, at most", g.gc.MemoryLoad.Number/100, "1", g.gc.MemoryLoad.Origin)
+	for _, w := range whys(all) {
+		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_by_reason", "of these "+w.text, float64(w.count), "count", g.Origin))
+	}
+	v.Title = fmt.Sprintf("%s stopped the program for %s in all, the longest for %s.", units.Plural(len(all), "gen 2 collection"), units.Time(1e9*p.Seconds()), units.Time(1e9*p.Longest().Seconds()))
+	g.adviseGen2(&v, all, blocking)
+	return v
+}
+
+// otherwise says which collections of gen 2 there were that have causes of their own: "" of none.
+func (g *collector) otherwise() string {
+	old := func(is func(*metrics.Collection) bool) int {
+		return len(g.those(func(c *metrics.Collection) bool { return is(c) && c.Generation == evidence.Gen2 }))
+	}
+	var but []string
+	if n := old(forLarge); n > 0 {
+		but = append(but, fmt.Sprintf("%d for large objects", n))
+	}
+	if n := old(induced); n > 0 {
+		but = append(but, fmt.Sprintf("%d induced", n))
+	}
+	if len(but) == 0 {
+		return ""
+	}
+	return " but " + strings.Join(but, " and ")
+}
+
+// why is a reason, and how many collections had it.
+type why struct {
+	text  string
+	count int
+}
+
+func whys(all []*metrics.Collection) (out []why) {
+	add := func(text string) {
+		for i := range out {
+			if out[i].text == text {
+				out[i].count++
+				return
+			}
+		}
+		out = append(out, why{text, 1})
+	}
+	for _, c := range all {
+		if c.Reason != "" {
+			add("because of " + c.Reason)
+		}
+		for _, r := range c.Condemned {
+			if shortage(r) {
+				add("chosen for " + r.String())
+			}
+		}
+	}
+	return out
+}
+
+// shortage says whether a reason is that memory is short or broken up.
+func shortage(r evidence.CondemnReason) bool {
+	s := r.String()
+	return strings.Contains(s, "memory") || strings.Contains(s, "limit") || strings.Contains(s, "fragmented")
+}
+
+func (g *collector) adviseGen2(v *check.Verdict, all, blocking []*metrics.Collection) {
+	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
+	short := false
+	for _, c := range blocking {
+		for _, r := range c.Condemned {
+			short = short || shortage(r)
+		}
+	}
+	switch {
+	case short:
+		add("give the process more memory, or a higher limit for its heap: gen 2 is collected at once, and blocking, when that is nearly used up", "System.GC.HeapHardLimit or the container's memory limit")
+	case len(blocking) == len(all):
+		add("collect gen 2 in the background: it is off, so each of them stops the program for all of its time", "System.GC.Concurrent=true (DOTNET_gcConcurrent=1)")
+	}
+	add("keep less that lives for good, or in fewer objects without references: each gen 2 collection marks all of it", "")
+}

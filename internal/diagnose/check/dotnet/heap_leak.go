@@ -1,0 +1,168 @@
+package dotnet
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// HeapLeak is a live set that grows from one gen 2 collection to the next.
+var HeapLeak = check.Check{
+	ID:    "dotnet.heap-leak",
+	Title: "what lives after gen 2 collections keeps growing (a leak)",
+	Step:  check.StepRest,
+	Doc: `Objects that are still referred to cannot be collected: event handlers that nobody
+removes, static dictionaries and caches without a bound, timers and cancellation
+registrations that are never disposed, state of requests that hang. What a gen 2
+collection leaves is live, and it rises from one to the next; requests get slow late, when
+these collections become longer and memory short.
+
+The trend is the median of the slopes between all such points, with its 95 % interval
+(Theil and Sen); it must also rise in the second half of the time, since caches that fill
+after a start grow at first and then stop. What lies in the heap between two gen 2
+collections proves nothing.
+
+Objects with a finalizer (~Type) that nobody disposes of wait for the one thread that runs
+finalizers, with all they refer to. If that is met in one whenever it is looked at, they come
+faster than it ends them: one that blocks holds up all.
+
+How to tell it from similar problems: garbage that gen 2 collections free is not a leak
+(dotnet.mid-life-objects, dotnet.loh-churn), nor is a cache that has reached its size. Memory
+outside of the heap is not seen here.
+
+What helps: find what grows: two heap snapshots some minutes apart (dotnet-gcdump collect),
+compared by type, and the path that holds the type; remove handlers, bound caches
+(MemoryCache with a SizeLimit), dispose registrations. What does not help: GC.Collect, a
+larger heap.`,
+	Least:   "5 gen 2 collections, or of any generation where they are noticed and what reaches gen 2 stays, in 5 s or more; a slope whose 95 % interval is above 0, growth by a tenth that goes on in the second half; or 3 MB/s that stay while 9 of 10 looks, 20 or more in 4 bursts, meet the finalizer thread in a finalizer",
+	Needs:   "the collector's events over several gen 2 collections: minutes to hours",
+	Applies: isDotnet,
+	Judge:   judgeLeak,
+}
+
+// A trend needs so many points over so long, and growth by so much of what lived at first; what
+// grows in the second half by less than a part of the whole trend levels out.
+const (
+	leastPoints = 5
+	leastTrend  = 5. // s
+	grown       = .1
+	levelling   = 3 // a third
+)
+
+func judgeLeak(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	v := check.Verdict{State: check.RuledOut}
+	// All of the recording: what requests were watched beside is only a part of it.
+	whole := metrics.ReadDotnetGC(c.Bundle, c.Subject, metrics.Whole)
+	if whole == nil {
+		return unwatched(c)
+	}
+	if kept, died, known := g.kept(); known && kept >= reaching && died <= remains {
+		if f := finalizersOf(c); f.behind() {
+			g.waitForFinalizers(&v, &f, kept)
+			return v
+		}
+	}
+	points := whole.Heap.Points
+	what := "gen 2 collections"
+	if g.stays() { // then younger collections tell as well
+		what, points = "collections, as nothing that reached gen 2 died there", after(whole.Collections)
+	}
+	if n := len(points); n < leastPoints {
+		v.Summary = fmt.Sprintf("%s: too few to show a trend", units.Plural(n, "gen 2 collection"))
+		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_collections", "gen 2 collections", float64(n), "count", whole.Origin))
+		if kept, died, known := g.kept(); known && kept >= reaching && died <= remains {
+			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
+			v.Summary = fmt.Sprintf("collections keep %s/s and hardly any of it dies: %s are too few to tell a leak from a start", units.MiB(kept), units.Plural(n, "gen 2 collection"))
+			v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that they keep", kept, "bytes/s", g.Origin))
+		}
+		return v
+	}
+	slope, low, high := trend(points)
+	first, last := points[0], points[len(points)-1]
+	took := float64(last.At-first.At) / 1e9
+	growth := slope * took
+	v.Evidence = append(v.Evidence,
+		c.Figure("heap.live_first_bytes", fmt.Sprintf("live after the first of %d %s", len(points), what), first.Live, "bytes", whole.Origin),
+		c.Figure("heap.live_last_bytes", "live after the last", last.Live, "bytes", whole.Origin),
+		c.Figure("heap.growth_bytes_per_s", "growth of what lives (median of slopes)", slope, "bytes/s", whole.Origin),
+		c.Figure("heap.growth_least_bytes_per_s", "growth, at least", low, "bytes/s", whole.Origin),
+		c.Figure("heap.growth_most_bytes_per_s", "growth, at most", high, "bytes/s", whole.Origin))
+	v.Summary = fmt.Sprintf("what lives after gen 2 collections changed by %s in %s", units.MiB(growth), units.Time(1e9*took))
+	late, latest, _ := trend(points[len(points)/2:])
+	switch {
+	case !(low > 0), growth < grown*first.Live, last.Live <= first.Live:
+		return v
+	case took < leastTrend:
+		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
+		v.Summary += ": too short a time to tell a leak from a start"
+		return v
+	case late < slope/levelling || latest <= 0 && len(points) >= 2*leastPoints:
+		v.Summary += ", but growth is levelling off, as after a start"
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("What lives after collections grows by %s per minute.", units.MiB(60*slope))
+	p := g.pauses(ordinary) // all copy or mark what stays
+	v.Weight = g.ShareOf(p)
+	v.Evidence = append(v.Evidence, c.Figure("gc.paused_share", "share of the time paused by collections", v.Weight, "1", g.Origin))
+	if b := c.BillOf(g.Collector, p); b != nil && c.Slow() && b.Sum() > 0 {
+		v.Evidence = append(v.Evidence, b.Figures(c, "collections")...)
+		v.Saves = b.Saves(c)
+	}
+	g.grows(&v)
+	v.Fix = append(v.Fix,
+		check.Fix{Text: "find which types grow: two snapshots of the heap some minutes apart", Setting: "dotnet-gcdump collect -p PID"},
+		check.Fix{Text: "then what holds them: remove event handlers, dispose registrations and timers, bound caches by size and age; until then, restart before memory is short"})
+	return v
+}
+
+// remains is the part of what reaches gen 2 that may die there, where all of it is said to stay.
+const remains = .2
+
+// stays says whether collections that are long and frequent enough to be noticed hand on to gen 2
+// what stays there: then the heap after each of them is what lives, and not only after those of
+// gen 2, of which there are few in a short time.
+func (g *collector) stays() bool {
+	promoted, died, known := g.throughGen2()
+	return known && promoted >= reaching && died <= remains && check.Met(g.Collector, g.Pauses)
+}
+
+// after is the heap after each collection that ended outside of one in the background.
+func after(all []metrics.Collection) (out []metrics.HeapPoint) {
+	for i := range all {
+		if c := &all[i]; c.After > 0 && c.Kind == evidence.CollectionBlocking {
+			out = append(out, metrics.HeapPoint{At: c.To, Live: c.Small()})
+		}
+	}
+	return out
+}
+
+// grows names who allocates most: what leaks is among it.
+func (g *collector) grows(v *check.Verdict) {
+	if g.who == nil {
+		return
+	}
+	n := 0
+	for _, s := range g.who.Sites {
+		if s.Owner != "" && s.Bytes >= worthType*g.who.Bytes && n < 3 {
+			v.Evidence = append(v.Evidence, g.c.Figure("alloc.site_share", fmt.Sprintf("share of allocated bytes: %s in %s", s.Type, s.Owner), s.Bytes/max(g.who.Bytes, 1), "1", s.Origin))
+			n++
+		}
+	}
+}
+
+func trend(points []metrics.HeapPoint) (slope, low, high float64) {
+	var at, bytes []float64
+	for _, p := range points {
+		at, bytes = append(at, float64(p.At-points[0].At)/1e9), append(bytes, p.Live)
+	}
+	return stats.TheilSen(at, bytes)
+}

@@ -1,0 +1,109 @@
+package dotnet
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/model/threadpool"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// LockContention is threads that queue for a lock that another holds.
+var LockContention = check.Check{
+	ID:    "dotnet.lock-contention",
+	Title: "threads wait for a lock",
+	Step:  check.StepLocks,
+	Doc: `Threads queue for one lock (the lock statement, Monitor, System.Threading.Lock,
+ReaderWriterLock): each waits until the holder releases it. If most threads of the pool
+wait, the pool is exhausted too and adds threads, which only join the queue.
+
+The runtime reports each wait that was longer than a spin (Contention events, with the
+code, since .NET 8 also with the holder of the lock); monitor-lock-contention-count only
+counts them, which does not show how long they took. Stacks show who waits
+(Monitor.Enter on top) and, where the holder is in the same code, what it does
+meanwhile: if it runs, too much is done under the lock; if it waits, the lock is held
+during a call, a task or a sleep.
+
+How to tell it from similar problems: threads that wait for tasks or for the network
+starve the pool in the same way (dotnet.threadpool-starvation), but no other thread
+holds what they need; a semaphore or a connection pool is meant to be held for a while
+(service.pool-exhausted).
+
+What helps: less work under the lock, no waiting under it, one lock per key, a snapshot
+that is replaced as a whole for data that is mostly read (System.Collections.Concurrent
+and .Immutable). What does not help: more threads.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time; without requests, on average one waiting thread in five looks or by the runtime's events",
+	Needs:   "contention events and the threads' stacks: " + record,
+	Applies: isDotnet,
+	Judge:   judgeLock,
+}
+
+func judgeLock(c *check.Case) check.Verdict {
+	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger)
+	w := metrics.LockEvents(c.Bundle, p.Stacks, c.Subject, p.ThreadPool)
+	k := check.Contention{
+		Locks: w, Charged: c.Ledger != nil && (c.Ledger.Traced || c.Ledger.Sampled), Cores: p.Cores,
+		Excused: p.Busy() && p.Cores > 0 && w.Waiting.Number < p.Cores,
+		Title:   fmt.Sprintf("Threads wait for a lock in %s.", threads.Bare(cmp.Or(w.Owner, w.Within, threads.Nameless))),
+		Shorten: "do less under this lock, use one lock per key, or let readers use a snapshot that is replaced as a whole",
+		Outside: "the lock is held by code that waits: wait before taking the lock or after releasing it, or use SemaphoreSlim.WaitAsync() where it must be held",
+	}
+	if w.Waiting.Known() {
+		k.Figures = append(k.Figures, c.Figure("lock.waiting_threads", "threads waiting for a lock, on average", w.Waiting.Number, "count", w.Waiting.Origin))
+	}
+	contended := p.Counter(evidence.SeriesContentions)
+	if contended.Known() {
+		k.Figures = append(k.Figures, c.Figure("lock.contentions_per_s", "lock contentions, including very short waits", contended.Mean(), "1/s", contended.Origin))
+	}
+	if !w.Waiting.Known() && !k.Charged {
+		return untimed(contended, k.Figures)
+	}
+	if len(w.Groups) > 0 {
+		k.Title = fmt.Sprintf("%d of %d pool threads wait for a lock in %s.", threadpool.Count(w.Groups), w.Worst.Pool, threads.Bare(cmp.Or(w.Owner, w.Within, threads.Nameless)))
+		for _, g := range w.Groups[:min(3, len(w.Groups))] {
+			k.At = append(k.At, c.Figure("lock.waiting_threads_at", "pool threads waiting for a lock in "+place(g.View), float64(g.Pool), "count", g.Origin))
+		}
+	}
+	if w.Waits > 0 {
+		k.At = append(k.At, c.Figure("lock.waited_s", fmt.Sprintf("total time waited for it (%s)", units.Plural(w.Waits, "wait")), float64(w.Waited)/1e9, "s", w.Waiting.Origin))
+	}
+	if w.Holder.Owner != "" {
+		k.Held = append(k.Held, c.Seen("its holder was in "+w.Holder.Owner+", "+w.Holder.Doing, w.Looked))
+	}
+	return unlessQuiet(c, c.Contended(k))
+}
+
+// unlessQuiet takes back that locks are ruled out where hardly any of the slow time was seen: the
+// runtime's events tell of the lock statement alone, and only looks at threads of the others, as
+// ReaderWriterLockSlim is.
+func unlessQuiet(c *check.Case, v check.Verdict) check.Verdict {
+	if unseen := c.Share(ledger.Unobserved); v.State == check.RuledOut && unseen >= mostlyUnseen && c.Noticed(check.Noticeable) {
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("no slow request waited for a lock statement, but %s of slow time was not observed, and of ReaderWriterLockSlim the runtime tells nothing", units.Percent(unseen))
+		v.Needs = []check.Need{{What: "looks at its threads while requests are slow, in a longer recording", Command: record}}
+	}
+	return v
+}
+
+// mostlyUnseen is the share of slow time from which what was seen of it is too little.
+const mostlyUnseen = .5
+
+// untimed answers where at most the number of contended locks is known.
+func untimed(contended *metrics.Curve, figures []check.Evidence) check.Verdict {
+	v := check.Verdict{State: check.Inconclusive, Evidence: figures, Needs: []check.Need{{What: "a recording, to show which threads wait for locks and for how long", Command: record}}}
+	switch {
+	case !contended.Known():
+		v.Summary = "lock waits were not recorded"
+	case contended.Mean() < check.Queueing:
+		v.State, v.Needs = check.RuledOut, nil
+		v.Summary = fmt.Sprintf("only %s lock contentions per second", units.Num(contended.Mean()))
+	default:
+		v.Summary = fmt.Sprintf("%s lock contentions per second, but the counter does not show how long each wait took", units.Num(contended.Mean()))
+	}
+	return v
+}

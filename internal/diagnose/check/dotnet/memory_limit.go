@@ -1,0 +1,94 @@
+package dotnet
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// memoryLimit is what somebody who watches the memory of the process seems to compare it with:
+// collections are asked for only while it has more than that. It is inferred from when they
+// came, for no event tells it.
+type memoryLimit struct {
+	at     float64 // bytes of resident memory of the process, the least at which one was asked for
+	below  float64 // bytes, the most at which none was asked for though time enough had passed; NaN: it was always above
+	of     float64 // bytes of memory that it is a part of; NaN unknown
+	whose  string  // "the host's memory"
+	free   float64 // bytes of the host that were free meanwhile; NaN unknown
+	origin evidence.Origin
+}
+
+// usualLimit is the part of the memory there is with which ASP.NET's cache compares the private
+// bytes of the process, where its limit is not set
+// (https://learn.microsoft.com/dotnet/api/system.web.configuration.cachesection.privatebyteslimit).
+const usualLimit = .6
+
+// leastInduced is how many collections a limit is inferred from: by chance all of fewer come
+// while much is in use.
+const leastInduced = 3
+
+// limit is nil where collections come at any size of the process, or that was not recorded.
+func (g *collector) limit(all []*metrics.Collection) *memoryLimit {
+	rss := metrics.Resident(g.c.Bundle, g.c.Subject, g.Window)
+	if !rss.Known() || len(all) < leastInduced {
+		return nil
+	}
+	m := &memoryLimit{at: math.Inf(1), below: math.NaN(), free: math.NaN(), origin: rss.Origin}
+	first, last := all[0].From, all[len(all)-1].From
+	for _, c := range all {
+		m.at = min(m.at, rss.At(c.From))
+	}
+	every := float64(last-first) / float64(len(all)-1)
+	// What it was where for longer than twice their usual distance none came.
+	for i, t := range rss.T {
+		near := false
+		for _, c := range all {
+			near = near || math.Abs(float64(c.From-t)) < 2*every
+		}
+		if !near && !(rss.V[i] <= m.below) {
+			m.below = rss.V[i]
+		}
+	}
+	if m.below >= m.at { // it had as much before, and nobody asked
+		return nil
+	}
+	room, who := metrics.RoomOf(g.c.Bundle, g.c.Subject)
+	m.of, m.whose = room.Number, map[string]string{metrics.OfHost: "the host's memory", metrics.Container: "its container's memory"}[who]
+	if heap := metrics.HeapHardLimit(g.c.Bundle, g.c.Subject); heap.Known() && !(heap.Number > m.of) {
+		m.of, m.whose = heap.Number, "the limit of its heap (GCHeapHardLimit)"
+	}
+	m.free = metrics.HostFree(g.c.Bundle, g.Window).Number
+	return m
+}
+
+// share words what part it is of what there is.
+func (m *memoryLimit) share() string {
+	if !(m.of > 0) {
+		return ""
+	}
+	return fmt.Sprintf(" (%s of %s, %s)", units.Percent(m.at/m.of), m.whose, units.Size(m.of))
+}
+
+func (m *memoryLimit) figures(c *check.Case) (out []check.Evidence) {
+	if m == nil {
+		return nil
+	}
+	add := func(id, text string, v float64) {
+		if !math.IsNaN(v) {
+			out = append(out, c.Figure(id, text, v, "bytes", m.origin))
+		}
+	}
+	add("process.memory_asked_bytes", "memory of the process when one was asked for, at least", m.at)
+	add("process.memory_unasked_bytes", "memory of the process while none was asked for, at most", m.below)
+	add("process.memory_limit_bytes", cmp.Or(m.whose, "memory there is"), m.of)
+	if m.at >= usualLimit*m.of {
+		add("process.memory_watch_bytes", fmt.Sprintf("%s of that, the usual limit of who watches the private bytes of a process (as ASP.NET's cache does)", units.Percent(usualLimit)), usualLimit*m.of)
+	}
+	add("host.memory_free_bytes", "memory of the host that was free meanwhile: who asks does not look at that", m.free)
+	return out
+}

@@ -1,0 +1,170 @@
+package dotnet
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// MidLife is objects that live long enough to be copied out of the young generations, and die soon after.
+var MidLife = check.Check{
+	ID:    "dotnet.mid-life-objects",
+	Title: "objects live too long for the young generations and not for good",
+	Step:  check.StepCollector,
+	Doc: `The collector is cheap where objects die young or live for ever. Objects that live for
+seconds – state of slow requests, batches, buffers between stages, caches whose entries
+expire soon – are alive when gen 0 is collected and are copied, often once more out of
+gen 1, and are garbage soon after; those that got to gen 2 stay there until it is marked
+as a whole. Young collections are long for what they copy, and gen 2 ones frequent.
+
+The runtime's events say how much each collection kept. What collections of gen 0 and
+gen 1 keep per second against what the heap grows by is what died soon after.
+
+How to tell it from similar problems: with a leak the heap is larger after each
+collection (dotnet.heap-leak); with large objects the reason says so (dotnet.loh-churn).
+
+What helps: let go of state earlier – build it after the slow call, not before –, stream
+instead of collecting batches, pool objects that are made again and again, refresh values
+of caches in place; a larger gen 0 budget (DOTNET_GCgen0size) so that more is dead when
+it is collected. What does not help: GC.Collect, which promotes what lives at that moment.`,
+	Least:   "3 MB/s that collections of gen 0 and gen 1 keep of which more than half dies soon after, and a quarter of slow time in pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time",
+	Needs:   "the collector's events: " + record,
+	Applies: isDotnet,
+	Judge:   judgeMidLife,
+}
+
+// What young collections keep matters from so many bytes/s on, where more than a part of it dies
+// soon after.
+const (
+	reaching = 3e6
+	mostDies = .5
+	leastGCs = 3
+)
+
+func judgeMidLife(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v check.Verdict
+	kept, died, known := g.kept()
+	young := g.those(func(x *metrics.Collection) bool { return ordinary(x) && x.Generation < evidence.Gen2 })
+	v.Evidence = append(v.Evidence, c.Figure("gc.gen0_gen1_collections", "collections of gen 0 and gen 1", float64(len(young)), "count", g.Origin))
+	if !known {
+		v.State, v.Summary = check.RuledOut, "too few collections to tell what dies after them"
+		return v
+	}
+	v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that they keep", kept, "bytes/s", g.Origin),
+		c.Figure("gc.promoted_dies_share", "share of them that dies soon after", died, "1", g.Origin))
+	if kept < reaching || died < mostDies {
+		v.State, v.Summary = check.RuledOut, fmt.Sprintf("collections of gen 0 and gen 1 keep %s MB/s, %s of that dies soon after", units.Num(kept/1e6), units.Percent(died))
+		return v
+	}
+	what := "collections of gen 0 and gen 1"
+	promoted, there, ok := g.throughGen2()
+	toGen2 := ok && promoted >= reaching && there >= mostDies
+	if toGen2 { // it is for these that gen 2 is collected
+		what = "collections, those of gen 2 for what dies there among them,"
+	}
+	p := g.pauses(func(x *metrics.Collection) bool { return ordinary(x) && (toGen2 || x.Generation < evidence.Gen2) })
+	g.judge(&v, p, what, nil)
+	if v.State != check.Supported {
+		return v
+	}
+	v.Title = fmt.Sprintf("Objects live too long for the young generations: %s MB/s outlive a collection, and %s of them are garbage soon after.", units.Num(kept/1e6), units.Percent(died))
+	if toGen2 {
+		v.Title = fmt.Sprintf("Objects die in gen 2: %s MB/s live long enough to get there, and %s of them are garbage soon after.", units.Num(promoted/1e6), units.Percent(there))
+	}
+	gen1 := &g.gc.Generations[evidence.Gen1]
+	g.figure(&v, "gc.gen1_survival_share", "share of gen 0 and gen 1 that gen 1 collections keep", gen1.Survival(), "1", g.Origin)
+	g.figure(&v, "gc.gen1_mean_pause_ms", "mean pause of gen 1 collections", 1e3*gen1.Mean, "ms", g.Origin)
+	site := ""
+	if g.who != nil && len(g.who.Sites) > 0 {
+		for _, s := range g.who.Sites[:min(3, len(g.who.Sites))] {
+			if s.Owner != "" {
+				v.Evidence = append(v.Evidence, c.Figure("alloc.site_share", fmt.Sprintf("share of allocated bytes: %s in %s", s.Type, s.Owner), s.Bytes/max(g.who.Bytes, 1), "1", s.Origin))
+				if site == "" {
+					site = s.Owner
+				}
+			}
+		}
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: "let go of these objects earlier, or keep them and use them again: what lives for seconds is copied, and collected at the highest price", Code: site},
+		check.Fix{Text: "or make gen 0 larger, so that more is dead when it is collected", Setting: "DOTNET_GCgen0size=0x10000000 (hexadecimal: 256 MB)"})
+	return v
+}
+
+// kept is how many bytes/s young collections kept, and what share of what outlived its first one was
+// garbage soon after: what the heap did not grow by. What gen 1 collections keep of gen 1 was kept
+// before. False where too few collections tell.
+func (g *collector) kept() (bytes, died float64, known bool) {
+	var sizes []metrics.HeapPoint
+	var from, until int64
+	fresh := 0. // of gen 0
+	for i := range g.gc.Collections {
+		x := &g.gc.Collections[i]
+		if x.After > 0 && x.Kind != evidence.CollectionBackground {
+			sizes = append(sizes, metrics.HeapPoint{At: x.To, Live: x.Small()})
+		}
+		if x.Generation == evidence.Gen2 {
+			continue
+		}
+		if from == 0 {
+			from = x.From
+		}
+		until = x.To
+		for n, gen := range x.Gen[:x.Generation+1] {
+			if gen.Survived > 0 {
+				bytes += gen.Survived
+				if n == evidence.Gen0 {
+					fresh += gen.Survived
+				}
+			}
+		}
+	}
+	if len(sizes) < leastGCs || until <= from || bytes == 0 {
+		return 0, 0, false
+	}
+	if fresh == 0 {
+		fresh = bytes
+	}
+	slope, _, _ := trend(sizes)
+	seconds := float64(until-from) / 1e9
+	return bytes / seconds, max(0, 1-max(0, slope)*seconds/fresh), true
+}
+
+// throughGen2 is how many bytes/s collections of gen 1 handed on to gen 2, and what share of them
+// was garbage at the next gen 2 collections; false where these were fewer than two, so that
+// nothing tells what died.
+func (g *collector) throughGen2() (promoted, died float64, known bool) {
+	var from, until *metrics.Collection
+	for i := range g.gc.Collections {
+		if x := &g.gc.Collections[i]; x.Generation == evidence.Gen2 && x.Gen[evidence.Gen2].After > 0 {
+			if from == nil {
+				from = x
+			}
+			until = x
+		}
+	}
+	if from == until || until == nil {
+		return 0, 0, false
+	}
+	seconds := float64(until.To-from.To) / 1e9
+	var bytes float64
+	for i := range g.gc.Collections {
+		x := &g.gc.Collections[i]
+		if x.Generation == evidence.Gen1 && x.From >= from.To && x.To <= until.To {
+			if kept := x.Gen[evidence.Gen1].Survived; kept > 0 {
+				bytes += kept
+			}
+		}
+	}
+	if seconds <= 0 || bytes <= 0 {
+		return 0, 0, seconds > 0
+	}
+	grew := max(0, until.Gen[evidence.Gen2].After-from.Gen[evidence.Gen2].After)
+	return bytes / seconds, max(0, 1-grew/bytes), true
+}

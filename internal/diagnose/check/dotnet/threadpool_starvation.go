@@ -1,0 +1,320 @@
+package dotnet
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/model/threadpool"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// ThreadPoolStarvation is code that blocks the pool's threads, so that none is left for
+// the work that would release them.
+var ThreadPoolStarvation = check.Check{
+	ID:    "dotnet.threadpool-starvation",
+	Title: "blocking code uses up the threads of the pool",
+	Step:  check.StepPool,
+	Doc: `Everything in ASP.NET Core runs on the threads of one pool: requests, and the code of an
+async method after its await. Code that waits on such a thread for something to complete
+(task.Result, Wait(), GetAwaiter().GetResult(), Thread.Sleep, synchronous I/O) keeps the
+thread without using it. The pool starts with one thread per CPU, so a few such requests
+take all of them; what they wait for often needs a pool thread itself to complete, and
+gets none. The service stops responding while CPUs are idle.
+
+The pool adds threads, slowly: one or two a second, and since .NET 6 faster where the
+wait is one of Task's own (as many at once as there are CPUs, then one every 25 to 250
+ms; the runtime calls it cooperative blocking). Two signs decide: the number of pool
+threads grows, and the CPUs are not busy. A long queue and few completed items are
+common, but not always seen. Growth ends when every blocked request has a thread, at the
+pool's maximum (32,767), or when the CPUs are busy. Then the service may look healthy: a
+count that stays above three times the CPUs still means that extra threads make up for
+blocked ones; after the next restart or burst the pool starves again.
+
+How to tell it from similar problems: with busy CPUs the pool grows too, as it tries
+whether more threads help (service.over-capacity, linux.cpu-saturation). A slow
+dependency that is awaited holds no thread: the count stays low. Where the threads wait
+for one lock, the lock is the cause (dotnet.lock-contention). During a GC pause nothing
+runs, but threads are not blocked in the program's code.
+
+What helps: await instead of blocking, from the blocking call up to the handler. What
+helps until then: a higher minimum of threads (System.Threading.ThreadPool.MinThreads,
+or the environment's DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): each
+thread costs memory, and the code still blocks. What does not help: more CPUs, a larger
+maximum.`,
+	Least: "half of the pool's threads with work blocked in looks, with more of them than three for each CPU, or a queue that does not empty, or a quarter of slow time in it; without looks a pool that grows one by one beyond its CPUs, or such a queue, while these are idle",
+	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
+
+	Applies: isDotnet,
+	Judge:   judgeStarvation,
+}
+
+// record is the command that records all that the causes of this package read.
+const record = "unstall record PID"
+
+var (
+	countersEvidence = check.Need{What: "the number of pool threads and CPU use over time", Command: "dotnet-counters collect -p PID --format csv"}
+	stacksEvidence   = check.Need{What: "thread stacks, to show which code blocks the threads", Command: "dotnet-stack report -p PID > stacks.txt"}
+	allEvidence      = check.Need{What: "pool threads, their stacks and CPU use at the same time", Command: record}
+)
+
+// blocking is the share of the pool's threads with work from which it is their standing
+// still, not their work, that uses them up.
+const blocking = .5
+
+// How a pool whose threads are blocked fares.
+const (
+	starves   = "the pool starves"
+	madeUpFor = "more threads make up for it"
+	oneLook   = "the pool starves, or has added threads to make up for it"
+)
+
+func judgeStarvation(c *check.Case) check.Verdict {
+	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger)
+	s := &starving{c: c, pool: p, work: p.Work()}
+	v := check.Verdict{State: check.RuledOut, Evidence: s.figures()}
+	switch {
+	case !p.Watched():
+		v.State, v.Summary, v.Needs = check.Inconclusive, "the pool's threads were not recorded", []check.Need{allEvidence}
+	case p.Busy() && p.CPU < p.Then:
+		v.Summary = fmt.Sprintf("the CPUs are %s busy whenever work waits for a thread, so it waits for CPU", units.Percent(p.Then))
+	case p.Busy():
+		v.Summary = fmt.Sprintf("the CPUs are %s busy, so work waits for CPU", units.Percent(p.CPU))
+	case p.Worst != nil && !s.grewUnseen():
+		s.byStacks(&v)
+	default:
+		s.byCount(&v)
+	}
+	return v
+}
+
+// someBlocking is the share from which on blocked threads may be what uses the pool up: between
+// it and [blocking] chance decides what the looks met.
+const someBlocking = .35
+
+// idleEnough is the share of the processors in use up to which what is queued for the pool does
+// not wait for processors.
+const idleEnough = .75
+
+// starving is a case and what is known of its pool.
+type starving struct {
+	c    *check.Case
+	pool *threadpool.Process
+	work threadpool.Work
+}
+
+// exhausted says whether requests wait for threads of the pool while processors are free: its
+// queue does not empty, or much of the slow time was spent in it. How many threads there are
+// does not matter: where blocked ones come free again, the runtime sees work completed and adds
+// hardly any.
+func (s *starving) exhausted() bool {
+	p := s.pool
+	if p.CPU > idleEnough {
+		return false
+	}
+	return p.Short(max(1, p.Cores)) || s.c.Slow() && s.c.Share(ledger.PoolThread) >= check.Material
+}
+
+// grewUnseen says whether the pool was given most of its threads after the last look at
+// them, and none of those that were seen was blocked: then their number tells more.
+func (s *starving) grewUnseen() bool {
+	p := s.pool
+	return p.Threads.Known() && !p.Loose && p.Climbs() && p.Standing() == 0 && p.Threads.Last() >= 2*float64(p.Worst.Pool)
+}
+
+// byStacks judges by what the threads do.
+func (s *starving) byStacks(v *check.Verdict) {
+	p, w := s.pool, s.pool.Worst
+	n, cores := p.Standing(), p.Cores
+	blocked := float64(n)
+	locks := 0
+	for _, g := range p.Waiting() {
+		if g.View.State == evidence.LockWait {
+			locks += g.Pool
+		}
+	}
+	if v.Summary = fmt.Sprintf("at most %d of %d pool threads were blocked at the same time", n, w.Pool); n == 0 {
+		v.Summary = fmt.Sprintf("none of %d pool threads was blocked", w.Pool)
+	}
+	if cores > 0 {
+		v.Summary += fmt.Sprintf(", on %.0f CPUs", cores)
+	}
+	switch {
+	case n == 0 && s.work.Blocked < blocking*s.work.Busy, blocked < blocking*float64(w.Busy) && s.work.Blocked < blocking*s.work.Busy:
+		if s.exhausted() && s.work.Blocked >= someBlocking*s.work.Busy {
+			v.State = check.Inconclusive
+			v.Summary = fmt.Sprintf("on average %s of %s pool threads with work were blocked, while %s work items waited for a thread",
+				units.Num(s.work.Blocked), units.Num(s.work.Busy), units.Num(p.Queue.Mean()))
+			v.Needs = []check.Need{stacksEvidence}
+		}
+		return
+	case cores == 0 && n > 1 && !p.Climbs():
+		g := p.Waiting()[0]
+		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
+		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s, but the number of CPUs and whether they are idle is not known", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View))
+		return
+	case !p.Above(blocked) && !(p.Climbs() && blocked >= cores) && !s.exhausted():
+		return
+	case math.IsNaN(p.CPU) && cores > 0 && float64(w.Busy-n) >= cores:
+		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
+		v.Summary += fmt.Sprintf(", while %d ran; whether the CPUs are busy is not known", w.Busy-n)
+		return
+	case (2*locks > n || 2*s.work.Locked > s.work.Blocked && s.work.Blocked > 0) && s.lockNamed():
+		v.Summary = fmt.Sprintf("%d of %d pool threads wait for a lock: see dotnet.lock-contention", locks, w.Pool)
+		return
+	case s.behindLock() >= blocking && s.lockNamed(): // by the runtime's events: more threads would only queue for it
+		v.Summary = fmt.Sprintf("%s of the pool's threads wait for a lock or hold it meanwhile: see dotnet.lock-contention", units.Percent(s.behindLock()))
+		return
+	case math.IsNaN(p.CPU) && !p.Above(blocked):
+		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
+		v.Summary += "; whether the CPUs are busy is not known"
+		return
+	}
+	fares := starves
+	switch {
+	case p.Climbs() && (p.Climb.Still || p.Threads.Span() < metrics.Short):
+	case p.Threads.Span() < metrics.Short:
+		fares = oneLook
+		v.Needs = append(v.Needs, check.Need{What: "whether it still starves: " + countersEvidence.What, Command: countersEvidence.Command})
+	case p.Above(p.Size()) && !p.Short(1):
+		if !p.Above(p.Held(s.work)) && !s.exhausted() {
+			s.roomy(v)
+			return
+		}
+		fares = madeUpFor
+	}
+	s.supported(v, fares)
+}
+
+// roomy rules out a pool in which no work waits, and in which no more threads are blocked at a
+// time than a pool of this many processors always may have: those that wait for something to do
+// keep no request waiting.
+func (s *starving) roomy(v *check.Verdict) {
+	w := s.work
+	v.Summary = fmt.Sprintf("on average %s pool threads were blocked with work, on %.0f CPUs", units.Num(s.pool.Held(w)), s.pool.Cores)
+	if w.Parked > 0 {
+		v.Summary += fmt.Sprintf(", beside %s consumers that wait for some", units.Num(w.Parked))
+	}
+	v.Summary += "; no work waited for a thread"
+}
+
+// behindLock is which part of the pool waits for a lock, or holds it meanwhile, by the runtime's
+// events.
+func (s *starving) behindLock() float64 {
+	return metrics.LockEvents(s.c.Bundle, s.pool.Stacks, s.c.Subject, s.pool.ThreadPool).Behind
+}
+
+// lockNamed says whether dotnet.lock-contention names the lock that the pool's threads wait for, or
+// may. It does not where no request waits for it: where timers or other work keep the threads at
+// it, and requests wait for one of these before they begin.
+func (s *starving) lockNamed() bool { return judgeLock(s.c).State != check.RuledOut }
+
+// tried says whether the pool grew because the runtime tried if more threads do more
+// work, and not for want of any.
+func (s *starving) tried() bool {
+	return len(s.pool.Raised) > 0 && s.pool.Blocked() == 0 && s.pool.Grows() && !s.pool.Above(s.pool.Climb.From)
+}
+
+// byCount judges by how many threads the pool has, which says that they are blocked but
+// not by what.
+func (s *starving) byCount(v *check.Verdict) {
+	p := s.pool
+	what, level := "pool", p.Threads.Last()
+	if p.Loose {
+		what = "process"
+	}
+	v.Summary = fmt.Sprintf("the %s has %.0f threads", what, level)
+	if p.Cores > 0 {
+		v.Summary += fmt.Sprintf(" on %.0f CPUs", p.Cores)
+	}
+	paused, _ := s.collected()
+	queued := s.exhausted() && p.Worst == nil && p.Short(1)
+	climbs := p.Climbs() && (p.Above(level) || p.Cores == 0 && (p.Queued() || p.Climb.To-p.Climb.From >= long))
+	switch {
+	case p.Loose && p.Grows():
+		v.State, v.Needs = check.Inconclusive, []check.Need{allEvidence}
+		v.Summary += fmt.Sprintf(" and adds %s per second; whether they are pool threads, and blocked, was not recorded", units.Num(p.Climb.Rate))
+	case p.Loose:
+		v.State, v.Needs = check.Inconclusive, []check.Need{allEvidence}
+		v.Summary += "; how many of them are pool threads was not recorded"
+	case climbs && math.IsNaN(p.CPU):
+		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
+		v.Summary += fmt.Sprintf(" and adds %s per second; whether the CPUs are idle meanwhile was not recorded", units.Num(p.Climb.Rate))
+	case climbs && paused >= collecting:
+		v.State, v.Needs = check.Inconclusive, []check.Need{stacksEvidence}
+		v.Summary += fmt.Sprintf(" and adds %s per second, but GC pauses the program for %s of the time", units.Num(p.Climb.Rate), units.Percent(paused))
+	case (climbs || queued) && p.Starved():
+		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "the same while the host has CPUs to spare", Command: record}}
+		v.Summary += ", while others use the CPUs of the host: threads that are ready wait for one, and work waits for these"
+	case queued && !climbs && s.behindLock() >= blocking && s.lockNamed():
+		v.Summary += ", and most of them wait for a lock: see dotnet.lock-contention"
+	case climbs, queued && paused < collecting && !math.IsNaN(p.CPU):
+		s.supported(v, starves)
+		v.Needs = append([]check.Need{stacksEvidence}, v.Needs...)
+	case s.tried():
+		v.Summary += ", some of them added by the runtime to test whether more increase throughput"
+	case p.Above(level):
+		v.State, v.Needs = check.Inconclusive, []check.Need{stacksEvidence}
+		v.Summary += ", more than running work needs: some are blocked, or were"
+	case p.Cores == 0:
+		v.State, v.Needs = check.Inconclusive, []check.Need{allEvidence}
+		v.Summary += "; the number of CPUs is not known"
+	case p.Threads.Span() < metrics.Short:
+		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
+		v.Summary += "; whether the number grows was not recorded"
+	}
+}
+
+// long is by how many threads a pool must have grown one by one for that to be more than
+// the way to one for each processor, where their number is not known: those are given
+// at once.
+const long = 10
+
+// collecting is the share of the time from which it is the collector that lets nothing
+// run.
+const collecting = .3
+
+// supported fills in what is known of a pool whose threads are blocked.
+func (s *starving) supported(v *check.Verdict, fares string) {
+	p := s.pool
+	v.State = check.Supported
+	groups := p.Waiting()
+	if len(groups) > 0 {
+		g, w := groups[0], p.Worst
+		v.Title = fmt.Sprintf("%s blocks %d of %d pool threads %s: %s.", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View), fares)
+		v.Summary = fmt.Sprintf("%d of %d pool threads blocked", p.Standing(), w.Pool)
+		if p.Queued() {
+			v.Summary += fmt.Sprintf(", and on average %s work items wait for one", units.Num(p.Queue.Mean()))
+		}
+	} else if !p.Grows() {
+		v.Title = fmt.Sprintf("Pool threads are blocked: %s work items wait for one on average, while the CPUs are only %s busy.", units.Num(p.Queue.Mean()), units.Percent(p.CPU))
+		v.Summary = fmt.Sprintf("%.0f pool threads", p.Threads.Last())
+	} else {
+		v.Title = fmt.Sprintf("Pool threads are blocked: the pool adds %s per second and has %.0f, while the CPUs are only %s busy.", units.Num(p.Climb.Rate), p.Threads.Last(), units.Percent(p.CPU))
+		v.Summary = fmt.Sprintf("%.0f → %.0f pool threads", p.Climb.From, p.Climb.To)
+	}
+	need := p.Needed()
+	if fares != madeUpFor {
+		v.Weight = 1 // as good as stopped: what is blocked does nothing
+		v.Saves = s.saves(need)
+	} else {
+		v.Weight = idleThread * p.Size()
+		v.Saves = s.waitedForThreads()
+		if need.Seconds == 0 {
+			need = p.Served()
+		}
+	}
+	v.Prediction = s.predicted(need)
+	foreseeable := !s.elsewhere()
+	v.Fix = s.fixes(groups, len(v.Prediction) > 0 || !foreseeable)
+	if need.Seconds == 0 && fares != madeUpFor && foreseeable {
+		v.Needs = append(v.Needs, check.Need{What: "to predict the effect of a fix: a recording under light load as the baseline", Command: "unstall PID --baseline light.unstall"})
+	}
+}
+
+// idleThread is what a thread that is there only because others are blocked weighs
+// against a stopped service: its memory, some of the scheduler's time.
+const idleThread = 1e-4

@@ -1,0 +1,30 @@
+package check
+
+import (
+	"regexp"
+	"strings"
+)
+
+var figureID = regexp.MustCompile(`^[a-z][a-z0-9]*\.[a-z][a-z0-9_]*$`)
+
+// FigureID says whether a text is made as ids of figures are: what it is of, and which of its figures, whose end tells
+// its unit.
+func FigureID(id string) bool { return figureID.MatchString(id) }
+
+// figureUnits are the units of figures by how their ids end, the longest endings first; what ends otherwise is counted.
+var figureUnits = []struct{ end, unit string }{
+	{"_bytes_per_s", "bytes/s"}, {"_bytes_per_h", "bytes/h"}, {"_ms_per_s", "ms/s"}, {"_thread_s", "thread s"},
+	{"_per_min", "1/min"}, {"_per_s", "1/s"}, {"_percent", "%"}, {"_share", "1"}, {"_bytes", "bytes"}, {"_cpus", "CPUs"}, {"_cores", "cores"},
+	{"_ms", "ms"}, {"_ns", "ns"}, {"_s", "s"},
+}
+
+// UnitOf is the unit of a figure by its id: "gc.cycles_per_s" is in "1/s", "gc.heaps" counted.
+func UnitOf(id string) string {
+	for _, x := range figureUnits {
+		_, name, _ := strings.Cut(id, ".")
+		if strings.HasSuffix("_"+name, x.end) {
+			return x.unit
+		}
+	}
+	return "count"
+}

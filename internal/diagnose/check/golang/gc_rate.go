@@ -1,0 +1,306 @@
+package golang
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/model/goheap"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// GCRate is a collector that runs often because the heap it manages is small,
+// while memory lies idle.
+var GCRate = check.Check{
+	ID:    "go.gc-rate",
+	Title: "GC runs often because the heap is small",
+	Step:  check.StepCollector,
+	Doc: `Go starts a GC cycle when the heap has grown by GOGC percent (100: doubled) over what
+was live after the last one. A service with a small live heap and much garbage per
+request therefore runs GC all the time, however much memory is free. Each cycle marks
+the whole live heap again.
+
+What it costs requests is not the stop-the-world pauses: they are well below a
+millisecond. It is CPU: mark workers take a quarter of the CPUs for as long as a cycle
+lasts, and idle CPUs too; requests wait for a CPU, run slower, and those that allocate
+must help to mark (mark assist) before they get memory. All three are counted.
+
+How to tell it from similar problems: a memory limit that is too tight makes GC run
+often too, but then the heap goal follows the limit, not the live heap
+(go.memory-limit-thrash). On a host that does not run the process's threads every phase
+looks long, marking included (linux.cpu-saturation); then this cause is not reported.
+
+What helps: let the heap grow more before a cycle starts. Since Go 1.19: GOMEMLIMIT with
+GOGC=off or a high GOGC; before: a ballast, a large allocation that is never touched.
+Fewer cycles mark less; the memory between the live heap and the goal fills with garbage
+and becomes resident. Twice the headroom halves the cycles: the gain per MiB falls
+quickly, so the advice is the knee of that curve, not all the memory there is: the least
+from which another doubling of the headroom would save less than 5 % of what GC costs
+now and of the p99 that can be gained (unstall predict shows the whole curve). Where the
+live heap may grow by half before a limit makes GC take a quarter of the CPUs, the
+advice is a limit; else it is GOGC, or more memory. What does not help: tuning pauses,
+more goroutines, runtime.GC().`,
+	Least:   "a GC cycle per second that marks 5 % of the time, and a quarter of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
+	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
+	Applies: isGo,
+	Judge:   judgeGCRate,
+}
+
+// A collector is worth slowing down if it runs at least once a second and marks
+// for a twentieth of the time: below, fewer than one request in twenty can meet it.
+const (
+	frequent = 1.0 // cycles per second
+	marking  = .05 // share of the time
+)
+
+// What the collector burns decides where no requests tell what it costs them. Marking is
+// to take a quarter of the processors while it lasts (gcBackgroundUtilization in
+// https://go.dev/src/runtime/mgcpacer.go): a quarter of all CPU time is marking nearly all
+// the time. A tenth is bearable, in our opinion. Where processors are idle in part, less than
+// a quarter of all of them says as much.
+const (
+	burning      = .25 // of the process's CPU time, by a profile
+	sparing      = .1  // the same, below which it burns little
+	burningProcs = .15 // of all there is of processors
+)
+
+// leastCycles is from how many cycles their rate is known: of five, within a half.
+const leastCycles = 5
+
+// hurting is how many times as long requests take that meet a cycle, from which on the
+// collector is named for it: those that take long meet more of everything.
+const hurting = 2
+
+// leastCounted is for how long (ns) the runtime's counter of cycles must have been watched
+// to tell how often they come.
+const leastCounted = 1e9
+
+func judgeGCRate(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		if v, ok := judgeGCCounter(c); ok {
+			return v
+		}
+		return check.Verdict{State: check.Inconclusive, Summary: "no GC cycles were recorded",
+			Needs: []check.Need{gcTrace, {What: "or an execution trace", Command: platform.GoTrace}}}
+	}
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))}
+	v.Evidence = append(v.Evidence,
+		c.Figure("gc.cycles_per_s", "GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
+		c.Figure("gc.marking_share", "share of the time in which GC was marking", g.Marking.Number, "1", g.Origin))
+	if forced := askedFor(g); forced > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("gc.forced_cycles", "GC cycles that the program asked for", float64(forced), "count", g.Origin))
+		v.Summary = fmt.Sprintf("%s GC cycles/s without the %d that were asked for, marking %s of the time", units.Num(g.Rate.Number), forced, units.Percent(g.Marking.Number))
+	}
+	if g.Rate.Number < frequent || g.Marking.Number < marking {
+		return v
+	}
+	if limited, known := g.Limited(); known && limited && g.Live.Known() && !(g.Goal.Number >= roomy*g.Live.Number) {
+		v.Summary = "GC runs often, but because of a memory limit"
+		return v
+	}
+	share, profile, profiled := profileShare(c)
+	if profiled {
+		v.Evidence = append(v.Evidence, c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", profile))
+	}
+	if c.Traced() {
+		return judgeGCRateByRequests(c, g, v, share)
+	}
+	met := g.Meetings()
+	if met != nil {
+		v.Evidence = append(v.Evidence,
+			c.Figure("requests.mean_during_gc_ms", "mean latency of "+units.Plural(met.Overlap, "request")+" that ran during a GC cycle", met.MeanOverlap/1e6, "ms", check.From(c.Ledger.Source)),
+			c.Figure("requests.mean_without_gc_ms", "mean latency of "+units.Plural(met.Free, "request")+" that ran without one", met.MeanFree/1e6, "ms", check.From(c.Ledger.Source)))
+	}
+	if share, origin, ok := c.LongRuns(); ok && share >= check.Starved {
+		return starved(c, v, share, origin)
+	}
+	// Without requests: what it burns.
+	v.Weight = g.Stopped.Number + g.Assist.Number + g.Background.Number
+	cores := g.Assist.Number + g.Background.Number
+	if g.Processors.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", cores/g.Processors.Number, "1", g.Origin))
+	}
+	switch {
+	case met != nil && c.Slow() && met.MeanOverlap >= hurting*met.MeanFree && float64(met.Total()) >= check.Material*float64(c.Ledger.Total):
+		v.State = check.Supported
+		v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", units.Num(g.Rate.Number))
+		v.Summary = fmt.Sprintf("requests during a GC cycle take %s × as long", units.Num(met.MeanOverlap/met.MeanFree))
+		// That they met does not prove that it was the collector: a bound.
+		v.Saves = c.Bound(float64(met.Total()), 0, float64(met.Total()))
+		g.advise(c, &v, nil)
+		v.Needs = []check.Need{{What: "an execution trace, which shows exactly where that time goes", Command: platform.GoTrace}}
+	case len(g.Cycles) < leastCycles:
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("only %s: too few to tell how often GC runs", units.Plural(len(g.Cycles), "GC cycle"))
+		v.Needs = []check.Need{gcTrace}
+	case profiled && share >= burning || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs:
+		v.State = check.Supported
+		v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", units.Num(g.Rate.Number))
+		if profiled {
+			v.Title = fmt.Sprintf("GC runs %s times per second and uses %s of the process's CPU time because the heap is too small.", units.Num(g.Rate.Number), units.Percent(share))
+		}
+		v.Summary = fmt.Sprintf("%s GC cycles/s", units.Num(g.Rate.Number))
+		g.advise(c, &v, nil)
+		v.Needs = []check.Need{{What: "what it costs requests: add an access log of the same time, or an execution trace"}}
+	case profiled && share < sparing:
+		v.Summary = fmt.Sprintf("%s GC cycles/s, but only %s of the process's CPU time", units.Num(g.Rate.Number), units.Percent(share))
+	default:
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("%s GC cycles/s, but no requests to show what they cost", units.Num(g.Rate.Number))
+		v.Needs = []check.Need{{What: "what it costs requests: an execution trace", Command: platform.GoTrace}}
+	}
+	return v
+}
+
+// askedFor is how many cycles the program asked for.
+func askedFor(g *collector) (n int) {
+	for _, x := range g.Cycles {
+		if x.Forced {
+			n++
+		}
+	}
+	return n
+}
+
+// judgeGCCounter judges by how often the runtime says that it collected, where
+// no cycle itself was watched.
+func judgeGCCounter(c *check.Case) (v check.Verdict, ok bool) {
+	count := c.Series(evidence.SeriesGoCycles)
+	if count == nil {
+		return v, false
+	}
+	var from, until int64 // the runtime's memory goes back beyond what was recorded
+	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverHeap) {
+		if from == 0 || w.From < from {
+			from = w.From
+		}
+		until = max(until, w.Until)
+	}
+	first, _ := slices.BinarySearch(count.T, from)
+	if until-from < leastCounted || first == len(count.T) {
+		return v, false
+	}
+	rate := (count.V[len(count.V)-1] - count.V[first]) / (float64(until-from) / 1e9)
+	v = check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s GC cycles/s", units.Num(rate))}
+	v.Evidence = append([]check.Evidence{c.Figure("gc.counted_cycles_per_s", "GC cycles, counted by the runtime", rate, "1/s", count.Origin)}, settings(c)...)
+	if rate < frequent {
+		return v, true
+	}
+	share, profile, profiled := profileShare(c)
+	if profiled {
+		v.Evidence = append(v.Evidence, c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", profile))
+	}
+	switch {
+	case profiled && share < sparing:
+		v.Summary += fmt.Sprintf(", but only %s of the process's CPU time", units.Percent(share))
+	case profiled && share >= burning:
+		v.State = check.Supported
+		v.Title = fmt.Sprintf("GC runs %s times per second and uses %s of the process's CPU time because the heap is too small.", units.Num(rate), units.Percent(share))
+		v.Fix = append(v.Fix, check.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"})
+		v.Needs = []check.Need{{What: "how large the heap should be, and what GC costs requests: an execution trace", Command: platform.GoTrace}}
+	default:
+		v.State = check.Inconclusive
+		v.Summary += ", but what they cost was not recorded"
+		v.Needs = []check.Need{{What: "what they cost: an execution trace (unstall record takes one, unless --passive)", Command: platform.GoTrace}}
+	}
+	return v, true
+}
+
+// starved is the answer where a host did not run the process: what the collector
+// took on processors is no measure of what it cost then.
+func starved(c *check.Case, v check.Verdict, share float64, origin evidence.Origin) check.Verdict {
+	v.State = check.Inconclusive
+	v.Summary = "the host did not run the process all the time, so the cost of GC cannot be told"
+	v.Evidence = append(v.Evidence, c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", share, "1", origin))
+	v.Needs = []check.Need{{What: "the same recording while the host has free CPUs"}}
+	return v
+}
+
+// mostDenied is the part of its run time that the host may have withheld from a process for
+// what is left to be told from it: more than was not.
+const mostDenied = .5
+
+// judgeGCRateByRequests judges by what GC cost requests whose states are known. Profile is its
+// part of the process's CPU time, 0 unknown.
+func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile float64) check.Verdict {
+	l := c.Ledger
+	b := g.Bill()
+	total := float64(max(l.Total, 1))
+	v.Evidence = append(v.Evidence,
+		c.Figure("requests.mean_during_gc_ms", "mean latency of "+units.Plural(b.Overlap, "request")+" that ran during a GC cycle", b.MeanOverlap/1e6, "ms", g.Origin),
+		c.Figure("requests.mean_without_gc_ms", "mean latency of "+units.Plural(b.Free, "request")+" that ran without one", b.MeanFree/1e6, "ms", g.Origin),
+		c.Figure("slow.gc_ms", "slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
+		c.Figure("slow.behind_gc_ms", "slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
+		c.Figure("slow.slower_in_gc_ms", "slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin),
+		c.Figure("gc.paused_ms", "stop-the-world pauses of GC, in total", 1e3*g.Pauses.Seconds(), "ms", g.Origin))
+	if p := b.Behind; p != nil {
+		v.Evidence = append(v.Evidence,
+			c.Figure("slow.pool_held_by_gc_ms", fmt.Sprintf("slow time: waiting for the %s, whose places GC kept taken for longer (replay of %s, which gives %s of the %s that requests waited for it, and %s without GC)",
+				p.Name, units.Plural(p.Places, "place"), units.Time(float64(p.Replayed)), units.Time(float64(p.Observed)), units.Time(float64(p.Without))), float64(b.Pool)/1e6, "ms", g.Origin),
+			c.Figure("pool.held_by_gc_share", "share of the time that its places were kept in which their holders waited for GC", p.Part, "1", g.Origin))
+	}
+	v.Summary = check.OfSlow(float64(b.Total()) / total)
+	switch {
+	case l.Host.Starved():
+		if float64(b.Direct)/total < check.Material {
+			v.Summary += ", on a host that did not run the process all the time"
+			return v
+		}
+		if h := &l.Host; c.Slow() && h.Measured && h.Denied < mostDenied && profile >= burning {
+			// How much the host withheld is known, and taken out of each figure; CPU time
+			// itself, which a profile samples, no host makes longer.
+			v.State = check.Supported
+			v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", units.Num(g.Rate.Number))
+			v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run the process; not counted above", h.Denied, "1", g.Origin))
+			v.Saves = c.SaveMechanism(ledger.MarkAssist, ledger.CollectorCPU, ledger.StopTheWorld)
+			g.advise(c, &v, nil)
+			return v
+		}
+		v.State = check.Inconclusive
+		v.Summary = "the host did not run the process all the time, so the cost of GC cannot be told"
+		v.Needs = []check.Need{{What: "the same recording on a host with free CPUs, or with /proc beside it"}}
+		return v
+	case !c.Slow() || float64(b.Total())/total < check.Material && !crowds(c, b, profile):
+		return v
+	case c.Full():
+		v.Summary += ", but the service's own work fills the CPUs: requests queue for those, with GC or without"
+		return v
+	case c.Stopped() >= check.OftenStopped:
+		v.State = check.Inconclusive
+		v.Summary += fmt.Sprintf(", while a CPU quota stopped the process in %s of its periods", units.Percent(c.Stopped()))
+		v.Needs = []check.Need{{What: "the same recording with a higher CPU quota"}}
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", units.Num(g.Rate.Number))
+	v.Saves = c.Save(b.Slow, b.Direct, min(max(b.InMark, b.Total()), l.Total))
+	g.advise(c, &v, b)
+	return v
+}
+
+// crowding are waits for processors of which a collector that burns much of them is a reason,
+// whoever had the processor at that moment.
+var crowding = []ledger.Mechanism{ledger.CollectorCPU, ledger.MarkAssist, ledger.StopTheWorld, ledger.RequestsCPU, ledger.BackgroundCPU}
+
+// crowds says whether GC burns so much CPU (profile, its share of the process's) that it is why
+// slow requests wait for processors, though each wait alone has other neighbours: a quarter of
+// slow time is such waits, and requests that meet a cycle take far longer than those that do
+// not.
+func crowds(c *check.Case, b *goheap.Bill, profile float64) bool {
+	return profile >= burning && c.Share(crowding...) >= check.Material && b.MeanOverlap >= hurting*b.MeanFree && c.Noticed(check.NoticeableCall)
+}
+
+// settings are what the process was told about its heap, where its environment
+// could be read.
+func settings(c *check.Case) (out []check.Evidence) {
+	for _, key := range []string{evidence.FactGOGC, evidence.FactGOMEMLIMIT} {
+		if f, ok := c.Fact(key); ok {
+			out = append(out, c.Seen(key+"="+f.Value, f.Origin))
+		}
+	}
+	return out
+}

@@ -1,0 +1,319 @@
+package golang
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// GoroutineLeak is goroutines that are started and never end.
+var GoroutineLeak = check.Check{
+	ID:    "go.goroutine-leak",
+	Title: "goroutines are started and never end",
+	Step:  check.StepRest,
+	Doc: `A goroutine that waits for something that never comes stays forever, with its stack and
+all it refers to: a send on a channel whose reader left after a timeout, a reader of a
+channel nobody closes, a missing cancel(). Their number grows with the traffic; memory,
+GC marking (stacks are roots) and finally everything else follow.
+
+How to tell it from similar problems: a pool of workers or idle connections is large but
+does not grow; under overload goroutines pile up too, but they run or wait for a CPU and
+go away with the load. A leak grows at one creation site, in one waiting place, while
+requests come and go.
+
+What helps: give every goroutine an end: context with cancel, a buffered channel for a
+result nobody may read, a select with the context's Done.`,
+	Least:   "50 more goroutines at one place and a fifth more than before, in two profiles or left over in a trace, and more in all",
+	Needs:   "two goroutine profiles some time apart, or an execution trace",
+	Applies: isGo,
+	Judge:   judgeLeak,
+}
+
+// profile is one goroutine profile: how many goroutines by where they were
+// started and where they wait.
+type profile struct {
+	at     int64
+	total  int64
+	sites  map[string]int64
+	origin evidence.Origin
+}
+
+func goroutineProfiles(c *check.Case) []profile {
+	kind := c.Bundle.Names.Lookup("goroutine")
+	if kind == 0 {
+		return nil
+	}
+	byArtifact := make(map[evidence.ArtifactID]*profile)
+	s := &c.Bundle.Samples
+	for i := range s.Len() {
+		if s.Type[i] != kind || s.Subject[i] != c.Subject && !anonymous(c, s.Subject[i]) {
+			continue
+		}
+		a, _ := s.Origin[i].Artifact()
+		p := byArtifact[a]
+		if p == nil {
+			p = &profile{sites: make(map[string]int64), origin: check.From(a)}
+			byArtifact[a] = p
+			for _, w := range c.Bundle.Covered(-1, evidence.CoverGoroutines) {
+				if o, ok := w.Origin.Artifact(); ok && o == a {
+					p.at = w.Until
+				}
+			}
+		}
+		p.total += s.Value[i]
+		p.sites[site(c, s.Stack[i])] += s.Value[i]
+	}
+	var out []profile
+	for _, p := range byArtifact {
+		out = append(out, *p)
+	}
+	sorting.By(out, func(a, b profile) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.origin, b.origin)) })
+	return out
+}
+
+// anonymous says whether a subject is one the bundle could not tell apart.
+func anonymous(c *check.Case, s evidence.SubjectID) bool {
+	return c.Bundle.Agree(c.Bundle.Subjects[s], c.Bundle.Subjects[c.Subject])
+}
+
+// site names where a goroutine waits and where its function is from.
+func site(c *check.Case, stack evidence.StackID) string {
+	frames := c.Bundle.Stacks.Frames(stack)
+	if len(frames) == 0 {
+		return ""
+	}
+	root := c.Bundle.Names.Text(frames[len(frames)-1].Func)
+	for _, f := range frames {
+		if name := c.Bundle.Names.Text(f.Func); !internalFrame(name) {
+			if name == root {
+				return root
+			}
+			return name + startedAs + root + ")"
+		}
+	}
+	return root
+}
+
+const startedAs = " (started as "
+
+// rootOf is the function that goroutines at a site were started with.
+func rootOf(site string) string {
+	if _, root, ok := strings.Cut(site, startedAs); ok {
+		return strings.TrimSuffix(root, ")")
+	}
+	return site
+}
+
+// internalFrame says whether a function is the runtime's or of the packages
+// that implement waiting.
+func internalFrame(f string) bool {
+	for _, p := range []string{"runtime.", "internal/", "sync.", "time.", "syscall.", "sync/atomic."} {
+		if strings.HasPrefix(f, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// Growth from which more goroutines at one place are a leak: a fifth more and
+// at least as many as a busy service's ordinary coming and going.
+const (
+	leakGrowth = 1.2
+	leakCount  = 50
+)
+
+// steady is the part of the goroutines left over in a trace which must be of its first half
+// for them to be a leak: a steady pace leaves a half there, work in progress hardly any.
+const steady = .25
+
+// twoProfiles show whether goroutines pile up.
+var twoProfiles = check.Need{What: "two goroutine profiles a minute apart",
+	Command: "curl -o g1.pb.gz 'http://HOST:PORT/debug/pprof/goroutine'; sleep 60; curl -o g2.pb.gz 'http://HOST:PORT/debug/pprof/goroutine'"}
+
+func judgeLeak(c *check.Case) check.Verdict {
+	profiles := goroutineProfiles(c)
+	if len(profiles) >= 2 {
+		return judgeLeakByProfiles(c, profiles)
+	}
+	if v, ok := judgeLeakByTrace(c); ok {
+		return v
+	}
+	v := check.Verdict{State: check.Inconclusive, Summary: "the number of goroutines over time was not recorded",
+		Needs: []check.Need{twoProfiles}}
+	if len(profiles) == 1 {
+		v.Summary = fmt.Sprintf("%d goroutines in one profile: a second one is needed to show growth", profiles[0].total)
+	}
+	return v
+}
+
+func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
+	first, last := profiles[0], profiles[len(profiles)-1]
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%d → %d goroutines", first.total, last.total)}
+	v.Evidence = append(v.Evidence,
+		c.Figure("goroutines.first", "goroutines in the first profile", float64(first.total), "1", first.origin),
+		c.Figure("goroutines.last", "goroutines in the last profile", float64(last.total), "1", last.origin))
+	var worst string
+	var grown int64
+	for s, n := range last.sites {
+		if d := n - first.sites[s]; d > grown || d == grown && s < worst {
+			worst, grown = s, d
+		}
+	}
+	if last.total <= first.total { // what grew at one place was moved there from others
+		return v
+	}
+	if grown < leakCount || float64(last.sites[worst]) < leakGrowth*float64(first.sites[worst]) {
+		return v
+	}
+	serves := servers(c)
+	var more int64 // that serve
+	for s, n := range last.sites {
+		if serves(s) {
+			more += n - first.sites[s]
+		}
+	}
+	if busy := serves(worst); busy || more >= leakCount && float64(grown) <= perRequest*float64(more) {
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("%d more goroutines serve connections: that is load and not a leak, unless they stay", grown)
+		if !busy {
+			v.Summary = fmt.Sprintf("%d more goroutines in %s, while %d more serve connections: that is load and not a leak, unless they stay", grown, worst, more)
+		}
+		v.Needs = []check.Need{{What: "a third goroutine profile, taken after the load has gone"}}
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Goroutines pile up in %s: %d → %d.", worst, first.sites[worst], last.sites[worst])
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.more_at", "more goroutines in "+worst, float64(grown), "1", last.origin))
+	if dt := float64(last.at-first.at) / 1e9; first.at != 0 && dt > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("goroutines.growth_per_s", "growth of their number", float64(grown)/dt, "1/s", last.origin))
+	}
+	v.Fix = leakFix(worst)
+	leakCost(c, &v, worst)
+	return v
+}
+
+// leakCost says what goroutines that pile up cost requests where they do not only wait: the
+// CPUs that their work keeps busy. The collector, which marks them all again, is another
+// cause.
+func leakCost(c *check.Case, v *check.Verdict, site string) {
+	if !c.Traced() || !c.Slow() || c.Share(ledger.BackgroundCPU) < check.Material {
+		return
+	}
+	for _, w := range c.Background() {
+		if w.Function == "" || !strings.HasPrefix(site, w.Function) && !strings.Contains(site, "started as "+w.Function) {
+			continue
+		}
+		per := make([]int64, len(c.Ledger.Slow))
+		for n, row := range c.Ledger.Slow {
+			ch := c.Ledger.Of(row)
+			per[n] = int64(w.Share * float64(ch[ledger.BackgroundCPU]))
+		}
+		v.Saves = c.Save(per, -1, -1)
+		v.Evidence = append(v.Evidence, c.Figure("work.background_site_share", "share of the service's background work in "+w.Name(), w.Share, "1", w.Origin))
+		return
+	}
+}
+
+// perRequest is up to how many goroutines at one place come with one that serves, such as the
+// one that a time limit runs the handler on.
+const perRequest = 1.5
+
+// serving are where goroutines start that serve connections, or do it for a library.
+var serving = []string{"net/http.(*conn).", "net/http.(*persistConn).", "net/http.(*connReader).", "net/http.(*http2serverConn).", "net/http.(*timeoutHandler).",
+	"golang.org/x/net/http2.(*serverConn).", "google.golang.org/grpc", "github.com/valyala/fasthttp", "net/rpc."}
+
+// servers returns what says whether goroutines at a site serve connections: they run what
+// servers do, or what requests of this process were seen on.
+func servers(c *check.Case) func(site string) bool {
+	roots := make(map[string]bool)
+	r := &c.Bundle.Requests
+	known := make(map[evidence.StackID]bool)
+	for i := range r.Len() {
+		if r.Subject.At(i) != c.Subject {
+			continue
+		}
+		for s := range r.Path(i).All {
+			if s.Lane != 0 || s.Stack == 0 || known[s.Stack] {
+				continue
+			}
+			known[s.Stack] = true
+			frames := c.Bundle.Stacks.Frames(s.Stack)
+			roots[c.Bundle.Names.Text(frames[len(frames)-1].Func)] = true
+		}
+	}
+	return func(site string) bool {
+		root := rootOf(site)
+		return roots[root] || slices.ContainsFunc(serving, func(p string) bool { return strings.HasPrefix(root, p) })
+	}
+}
+
+// keptFor are where goroutines wait for a connection of a pool, and what keeps those from it
+// that had one before.
+var keptFor = []struct{ at, fix string }{
+	{"net/http.(*Transport).getConn", "these wait for a connection to the same host, and those that have one do not give it back: close the body of every response, of errors, too, and set a timeout (http.Client.Timeout)"},
+	{"database/sql.(*DB).conn", "these wait for a connection of the pool, and those that have one do not give it back: close rows and statements, and end each transaction on every path"},
+	{"github.com/jackc/puddle/", "these wait for a connection of the pool, and those that have one do not give it back: close rows, release connections, and end each transaction on every path"},
+	{"github.com/gomodule/redigo/redis.(*Pool).", "these wait for a connection of the pool, and those that have one do not give it back: close each on every path"},
+}
+
+func leakFix(site string) []check.Fix {
+	for _, k := range keptFor {
+		if strings.HasPrefix(site, k.at) {
+			return []check.Fix{{Text: k.fix, Code: site}}
+		}
+	}
+	return []check.Fix{{Text: "make this goroutine end: a context that is cancelled, a select on Done, or a buffered channel for a result that nobody may read", Code: site}}
+}
+
+func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
+	f, ok := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeft)
+	if !ok {
+		return check.Verdict{}, false
+	}
+	requests := 0
+	if c.Ledger != nil {
+		requests = len(c.Ledger.Rows)
+	}
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("at most %s of one kind still waited at the end", units.Plural(int(f.Number), "goroutine"))}
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting", "goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
+	if f.Number < leakCount || servers(c)(f.Value) {
+		return v, true
+	}
+	if open := underWay(c, f); open > 0 && f.Number <= perRequest*float64(open) {
+		v.Summary += fmt.Sprintf(", with %s under way", units.Plural(open, "request"))
+		return v, true
+	}
+	// A leak leaves them at a steady pace all through the trace; work in
+	// progress leaves only the newest.
+	early, _ := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeftEarly)
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting_long", "of these, started in the first half of the trace", early.Number, "1", f.Origin))
+	if early.Number < steady*f.Number {
+		v.Summary += ", and nearly all had just started"
+		return v, true
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Goroutines are started and do not end: %s.", f.Value)
+	v.Summary = fmt.Sprintf("%.0f still waiting at the end, after %s", f.Number, units.Plural(requests, "request"))
+	v.Fix = leakFix(f.Value)
+	v.Needs = []check.Need{{What: "whether they ever end: " + twoProfiles.What, Command: twoProfiles.Command}}
+	return v, true
+}
+
+// underWay counts the requests that were being served when a trace ended, which a fact is of.
+func underWay(c *check.Case, f evidence.Fact) (n int) {
+	r := &c.Bundle.Requests
+	a, _ := f.Origin.Artifact()
+	for i, o := range r.Outcome.All() {
+		if from, ok := r.Origin.At(i).Artifact(); ok && from == a && o == evidence.Unfinished && r.End.At(i) >= f.Until {
+			n++
+		}
+	}
+	return n
+}

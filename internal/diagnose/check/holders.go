@@ -1,0 +1,279 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+)
+
+// Behind is what slow requests wait for in a mechanism that others hold, a lock or a pool,
+// and what those do meanwhile, down to the root of the chain.
+type Behind struct {
+	Total int64          // ns of slow requests
+	Roots ledger.Charges // the same by roots; what the holders did with a processor stays with the mechanism
+	// Own is the part of each slow request's wait (ns, in the order of Ledger.Slow) that
+	// ends with the lock or pool: had it been free, the request would not have waited. Of the
+	// rest the holders' own trouble is the reason: the collector, short processors, a
+	// dependency that is slow enough by itself.
+	Own []int64
+
+	held bool // somebody is known to have held it
+}
+
+// elsewhere are roots that are other causes' business, whoever holds what meanwhile. A
+// system call that holders wait for is a place of its own.
+var elsewhere = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledger.AllocationStall, ledger.CollectorCPU, ledger.RequestsCPU, ledger.BackgroundCPU, ledger.HostCPU,
+	ledger.Kernel}
+
+// Wait is how much of a state (ns) is a wait that a cause is about, and what it is charged to.
+type Wait func(s *evidence.Segment, ch *ledger.Charges) (m ledger.Mechanism, ns int64)
+
+// For is any wait that is charged to a mechanism.
+func For(m ledger.Mechanism) Wait {
+	return func(_ *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) { return m, ch[m] }
+}
+
+// BehindFor is [Case.BehindOf] of any wait that is charged to a mechanism.
+func (c *Case) BehindFor(m ledger.Mechanism) Behind {
+	known := Once(c, func(*Case) map[ledger.Mechanism]Behind { return make(map[ledger.Mechanism]Behind) })
+	b, ok := known[m]
+	switch {
+	case ok:
+	case c.Ledger.Charges[m] == 0: // nobody waits
+		b.Own = make([]int64, len(c.Ledger.Slow))
+	default:
+		b = c.BehindOf(For(m))
+	}
+	known[m] = b
+	return b
+}
+
+// BehindOf reads the chains that begin with a wait.
+func (c *Case) BehindOf(wait Wait) (b Behind) {
+	others := elsewhere
+	if c.AnswersLate() {
+		others = append(slices.Clone(others), ledger.Dependency)
+	}
+	b.Own = make([]int64, len(c.Ledger.Slow))
+	for n, row := range c.Ledger.Slow {
+		c.chains(row, wait, func(s *evidence.Segment, ns int64, roots *ledger.Charges) {
+			b.Total += ns
+			b.held = b.held || s.HolderKind != evidence.KindUnknown
+			b.Roots.Add(roots)
+			b.Own[n] += ns
+			for _, o := range others {
+				b.Own[n] -= roots[o]
+			}
+		})
+	}
+	return b
+}
+
+// chains yields the states of a request that are a wait, with their roots.
+func (c *Case) chains(row int, wait Wait, yield func(s *evidence.Segment, ns int64, roots *ledger.Charges)) {
+	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+		m, ns := wait(&s, ch)
+		if ns == 0 {
+			return
+		}
+		only := ledger.Charges{}
+		only[m] = ns
+		roots := ledger.Rooted(&s, &only)
+		yield(&s, ns, &roots)
+	})
+}
+
+// Mine is the part of the wait that ends with the lock or pool, ns.
+func (b *Behind) Mine() (ns int64) {
+	for _, v := range b.Own {
+		ns += v
+	}
+	return ns
+}
+
+// AnswersLate says whether a dependency is slow by itself, where requests wait for those who
+// hold a lock or a pool over its calls: most of the time spent in calls is in some that take
+// far longer than usual, or half of the slow requests would miss the objective by their
+// own calls alone. Else who holds the lock or pool over calls of the usual length is the trouble.
+func (c *Case) AnswersLate() bool {
+	return bool(Once(c, func(c *Case) late { return late(c.answersLate()) }))
+}
+
+type late bool
+
+// farLonger times the median is far longer than usual, as what is slow is.
+const farLonger = 3
+
+func (c *Case) answersLate() bool {
+	l := c.Ledger
+	if !l.Traced {
+		return c.callsLong()
+	}
+	if l.Charges[ledger.Lock]+l.Charges[ledger.Pool] == 0 {
+		return false // nobody waits for who holds one
+	}
+	if c.unread() {
+		return true
+	}
+	held, alone := 0, 0
+	var calls []int64
+	isSlow := evidence.NewRows(c.Bundle.Requests.Len())
+	for _, row := range l.Slow {
+		isSlow.Add(row)
+	}
+	for _, row := range l.Rows {
+		ch := l.Of(row)
+		if ch[ledger.Dependency] > 0 {
+			calls = append(calls, ch[ledger.Dependency])
+		}
+		if isSlow.Has(row) && ch[ledger.Lock]+ch[ledger.Pool] > 0 {
+			held++
+			if ch[ledger.Dependency] >= l.Threshold {
+				alone++
+			}
+		}
+	}
+	if held == 0 || len(calls) == 0 {
+		return false
+	}
+	usual := stats.QuantileOf(calls, .5)
+	var all, long int64
+	for _, v := range calls {
+		all += v
+		if v > farLonger*usual {
+			long += v
+		}
+	}
+	return l.Rule != ledger.RuleFloor && 2*alone >= held || 2*long >= all
+}
+
+// unread says whether what those who hold locks or pools wait for in calls is mostly that what
+// they write is read: a write that waits is late whoever makes it, as there is no usual wait
+// for the other end of a connection to make room.
+func (c *Case) unread() bool {
+	var all, unread int64
+	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
+		if c.Ledger.Charges[m] == 0 {
+			continue
+		}
+		for _, row := range c.Ledger.Slow {
+			c.chains(row, For(m), func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
+				all += roots[ledger.Dependency]
+				if strings.HasPrefix(c.Bundle.Names.Text(s.HolderCause), evidence.UnreadBegins) {
+					unread += roots[ledger.Dependency]
+				}
+			})
+		}
+	}
+	return all > 0 && 2*unread >= all
+}
+
+// callsLong says whether calls take far longer than they may, where looks at threads tell only
+// how much time all requests together spend in calls (Little's law): if each took as long as
+// the quickest tenth of its route did in all, that would be a bound. Pools and locks make
+// requests take longer, and never shorten a call.
+func (c *Case) callsLong() bool {
+	l := c.Ledger
+	isSlow := evidence.NewRows(c.Bundle.Requests.Len())
+	for _, row := range l.Slow {
+		isSlow.Add(row)
+	}
+	called := l.Charges[ledger.Dependency] // of slow ones
+	for _, row := range l.Rows {
+		if !isSlow.Has(row) {
+			ch := l.Of(row)
+			called += ch[ledger.Dependency]
+		}
+	}
+	var most int64
+	for _, took := range l.LatenciesByRoute() {
+		most += int64(len(took)) * stats.QuantileOf(took, quickest)
+	}
+	return called > farLonger*most
+}
+
+// quickest is the part of a route's requests that nothing much stood in the way of.
+const quickest = .1
+
+// told is the share of what holders did from which on it is told.
+const told = .05
+
+// Chain says what those did who held what slow requests waited for, most first.
+func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
+	if b.Total == 0 || !b.held {
+		return nil
+	}
+	var ms []ledger.Mechanism
+	for k, v := range b.Roots {
+		if float64(v) >= told*float64(b.Total) {
+			ms = append(ms, ledger.Mechanism(k))
+		}
+	}
+	sorting.By(ms, func(x, y ledger.Mechanism) int { return cmp.Compare(b.Roots[y], b.Roots[x]) })
+	for _, k := range ms {
+		text := "share of that time in which the holder was " + k.Title()
+		switch k {
+		case ledger.Lock, ledger.Pool, ledger.PoolThread, ledger.Goroutine, ledger.TaskWait:
+			text = "share of that time in which the holder ran, or was not seen"
+		case ledger.Kernel:
+			text = "share of that time in which the holder was in system calls"
+		}
+		if at := c.roots(wait, k); at != "" {
+			text += ": " + at
+		}
+		out = append(out, c.Figure("holder.state_share", text, float64(b.Roots[k])/float64(b.Total), "1", From(c.Ledger.Source)))
+	}
+	return out
+}
+
+// roots names where most of the holders were that a mechanism's waits end with: "main.(*cache).load ← 10.0.0.7:5432".
+func (c *Case) roots(wait Wait, root ledger.Mechanism) string {
+	type key struct {
+		via, cause evidence.NameID
+		at         evidence.StackID
+	}
+	sums := make(map[key]int64)
+	for _, row := range c.Ledger.Slow {
+		c.chains(row, wait, func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
+			if roots[root] > 0 {
+				sums[key{s.Via, s.HolderCause, s.HolderStack}] += roots[root]
+			}
+		})
+	}
+	var top key
+	for k, v := range sums {
+		if v > sums[top] || v == sums[top] && (k.via < top.via || k.via == top.via && (k.cause < top.cause || k.cause == top.cause && k.at < top.at)) {
+			top = k
+		}
+	}
+	var parts []string
+	for _, p := range []string{c.Bundle.Names.Text(top.via), c.SiteOf(top.at).String(), c.Bundle.Names.Text(top.cause)} {
+		if p != "" && !slices.ContainsFunc(parts, func(q string) bool { return strings.Contains(q, p) }) {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, evidence.Link)
+}
+
+// Root says in a clause what most of a wait's holders waited for, where that is another
+// cause's business: ", while those who held it were runnable, CPU busy with GC (81 %)"; "" if
+// most of it is not.
+func (b *Behind) Root() string {
+	top := elsewhere[0]
+	for _, m := range append(slices.Clone(elsewhere), ledger.Dependency) {
+		if b.Roots[m] > b.Roots[top] {
+			top = m
+		}
+	}
+	if b.Total == 0 || 2*b.Roots[top] < b.Total {
+		return ""
+	}
+	return fmt.Sprintf(", while those who held it were %s (%s of that)", top.Title(), units.Percent(float64(b.Roots[top])/float64(b.Total)))
+}

@@ -1,0 +1,132 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/model/younggen"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// worthwhile is how many times the young generation is made larger at most: each doubling
+// saves half of what the one before did.
+const worthwhile = 4
+
+// adviseYoung adds fix and prediction.
+func (g *collector) adviseYoung(v *check.Verdict, p metrics.Pauses, l younggen.Load, known bool) {
+	s, err := younggen.SituationOf(g.c.Bundle, g.c.Subject, g.Collector)
+	if err == nil && known {
+		s.Knee, s.Rate = &l.Knee, l.Offered
+	}
+	if err == nil {
+		g.enlarge(v, p, s)
+	}
+	text := "allocate less per request"
+	if reqs := g.c.Ledger; reqs != nil && reqs.Requests.Rate > 0 && !math.IsNaN(g.Alloc.Number) && g.meets() {
+		text += fmt.Sprintf(": %s MiB now", units.Num(g.Alloc.Number/reqs.Requests.Rate/(1<<20)))
+	}
+	v.Fix = append(v.Fix,
+		check.Fix{Text: text + "; an allocation profile shows the code (jcmd PID JFR.start duration=60s settings=profile), the class histogram shows what fills eden, often buffers of large responses, temporary lists, rows read again and again"},
+		check.Fix{Text: "have fewer requests: let callers cache what they ask for repeatedly, and cache in the service where one request makes many queries"})
+	g.advisePauses(v)
+}
+
+// besideHeap is what a process takes of memory for each byte of its heap: metaspace, code,
+// threads and the collector's own tables, a quarter as a rule of thumb. A young generation
+// that can only grow by less than leastLarger is not worth a restart.
+const (
+	besideHeap  = 1.25
+	leastLarger = 1.5
+)
+
+// enlarge advises a larger young generation, as far as memory allows.
+func (g *collector) enlarge(v *check.Verdict, p metrics.Pauses, s younggen.Situation) {
+	times := float64(worthwhile)
+	if s.Size == 0 {
+		return
+	}
+	const step = 1.25
+	for s.Room > 0 && s.Heap > 0 && besideHeap*(s.Heap+(times-1)*s.Size) > s.Room && times > step {
+		times /= step // the heap grows with it
+	}
+	if times < leastLarger {
+		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("a larger young generation would help, but %s GiB of memory is too little for a larger heap", units.Num(s.Room/(1<<30)))})
+		return
+	}
+	fix := check.Fix{Text: fmt.Sprintf("make the young generation %s times as large, and the heap larger by as much memory: there will be as many times fewer collections, and each will copy little more", units.Num(times))}
+	switch {
+	case g.Is("G1"):
+		// G1 with a fixed young generation no longer aims at its pause goal.
+		fix.Text = "let G1 use a larger young generation: a larger heap and a longer pause goal (do not set -Xmn or NewRatio, which switch off G1's own sizing)"
+		fix.Setting = "-XX:MaxGCPauseMillis=400"
+		if s.Heap > 0 {
+			fix.Setting = join(sized("-Xmx", s.Heap+(times-1)*s.Size), fix.Setting)
+		}
+	case g.Is("ZGC") || g.Is("Shenandoah"):
+		fix.Text = "enlarge the heap: its young generation grows with it"
+		fix.Setting = sized("-Xmx", times*s.Heap)
+	default:
+		fix.Setting = s.Flags(times)
+	}
+	v.Fix = append(v.Fix, fix)
+	then := s.Generation.Predict(times, 1)
+	now := s.Generation.Predict(1, 1)
+	// The model is of all collections in the log, what it changes of those the finding is of.
+	predict := func(id, metric, unit string, measured, modelled float64, then model.Estimate) {
+		if measured > 0 && modelled > 0 {
+			v.Predict(prediction(id, metric, unit, measured, then.Times(measured/modelled)))
+		}
+	}
+	predict("gc.young_per_min", "young collections", "1/min", 60*g.PerSecond(p), now.Rate.Value, then.Rate)
+	predict("gc.mean_pause_ms", "mean pause", "ms", 1e3*p.Seconds()/float64(len(p)), now.Pause.Value, then.Pause)
+	predict("gc.paused_share", "share of the time stopped", "1", g.ShareOf(p), now.Stopped.Value, then.Stopped)
+	if s.Knee != nil {
+		part := then.Stopped.Value / math.Max(now.Stopped.Value, 1e-9)
+		v.Predict(prediction("knee.requests_per_s", "knee", "1/s", s.Knee.Rate().Value, s.Knee.With(part)))
+	}
+}
+
+// advisePauses adds what shortens each collection, by release and collector.
+func (g *collector) advisePauses(v *check.Verdict) {
+	version := release(g.c)
+	cores := g.processors()
+	switch {
+	case strings.Contains(g.Name, "Serial") && cores >= 2:
+		v.Fix = append(v.Fix, check.Fix{Text: "use parallel GC: now one thread collects though there are more CPUs, because the JVM picks Serial on machines below 2 CPUs or 1792 MiB", Setting: "-XX:+UseParallelGC"})
+	case g.Is("CMS") && version > 0 && version < 14:
+		v.Fix = append(v.Fix, check.Fix{Text: "CMS was removed in JDK 14: plan for G1 or, from 21 on, generational ZGC, and measure under the same load"})
+	}
+	if n := g.Told(evidence.FactParallelGCThreads); n > 0 && cores > n {
+		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("remove ParallelGCThreads (now %.0f, with %.0f CPUs) and let the JVM choose", n, cores)})
+	}
+	if user, system, _ := g.CPUOf(g.Pauses); system > user {
+		v.Fix = append(v.Fix, check.Fix{Text: "see jvm.gc-kernel-time: collections use more CPU time in the kernel than for copying"})
+	}
+}
+
+// mostBytes is more memory than a processor's page tables reach (48 bits).
+const mostBytes = 1 << 48
+
+// sized is a flag with a size in MiB, "-Xmx600m", and "" where the size is not known or is
+// none: the advice then stands without a figure.
+func sized(flag string, bytes float64) string {
+	if !(bytes > 0 && bytes < mostBytes) { // NaN, too
+		return ""
+	}
+	return fmt.Sprintf("%s%.0fm", flag, math.Ceil(bytes/(1<<20)))
+}
+
+// join is what is there of some flags.
+func join(flags ...string) string {
+	return strings.Join(slices.DeleteFunc(flags, func(f string) bool { return f == "" }), " ")
+}
+
+func prediction(id, metric, unit string, now float64, then model.Estimate) check.Prediction {
+	return check.Prediction{ID: id, Metric: metric, Unit: unit, Now: check.Number(now), Then: check.Number(then.Value), Low: check.Number(then.Low), High: check.Number(then.High)}
+}

@@ -1,0 +1,157 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// AllocationStall is threads that wait for memory until the collector has freed some.
+var AllocationStall = check.Check{
+	ID:    "jvm.allocation-stall",
+	Title: "threads wait for GC to free memory",
+	Step:  check.StepCollector,
+	Doc: `ZGC collects while the program runs and pauses it for less than a ms. If the heap is
+full before a cycle ends, each thread that allocates waits until memory is free: an
+allocation stall, of that thread alone. Relocation stalls are of threads that need an
+object moved while no room to move it to is left. The log gives thread and time. Ten
+threads that stall for a second at the same time are ten seconds in the log, and at most
+one second for a request: stalls are not pauses, and their sum is compared with the
+requests in flight.
+
+How to tell it from similar problems: if requests are slow without stalls while GC runs
+all the time, they compete with GC for CPUs (linux.cpu-saturation). If the heap is still
+full after each GC cycle, it is too small or leaks (jvm.old-gen-leak). Shenandoah delays
+threads that allocate, up to 10 ms each time (pacing, told by -Xlog:gc+stats after each
+cycle), before it pauses all (jvm.degenerated-gc).
+
+What helps: a larger heap: as much must be free as is allocated during a cycle, and a
+cycle takes longer the more is live; allocating less; generational ZGC
+(-XX:+ZGenerational in JDK 21 and 22, the default from 23 on, the only one from 24 on),
+whose young cycles are short; more GC threads where CPUs are idle (-XX:ConcGCThreads).
+-XX:SoftMaxHeapSize below -Xmx makes cycles start earlier and keeps the rest for bursts.
+What does not help: a pause goal, which it does not have.`,
+	Least: "stalls in 1 % of the time, or one of a second; with requests a quarter of slow time, or 1 % of 10 s where most of it was not seen",
+	Needs: "ZGC's log (-Xlog:gc is enough: stalls are logged at level info), Shenandoah's with -Xlog:gc*; requests from the same time, to show what they cost",
+	Applies: func(c *check.Case) bool {
+		return isJVM(c) && (withCollector(c, "ZGC") || withCollector(c, "Shenandoah") && tellsPacing(c))
+	},
+	Judge: judgeStall,
+}
+
+func judgeStall(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	s := g.stalls()
+	share := float64(length(s.anybody)) / 1e9 / max(g.Span, 1e-9)
+	v := check.Verdict{State: check.RuledOut, Summary: "no thread waited for GC to free memory", Weight: share}
+	if len(s.rows) == 0 {
+		return v
+	}
+	v.Summary = fmt.Sprintf("threads waited for memory in %s of the time", units.Percent(share))
+	v.Evidence = append(v.Evidence,
+		c.Figure("alloc.stalls", "allocation stalls of single threads", float64(len(s.rows)), "count", s.origin),
+		c.Figure("alloc.stalls_thread_s", "their total over all threads (not a pause)", s.sum, "thread s", s.origin),
+		c.Figure("alloc.stalled_share", "share of the time in which at least one thread stalled", share, "1", s.origin),
+		c.Figure("alloc.stall_longest_ms", "longest stall", 1e3*s.longest, "ms", s.origin))
+	l := c.Ledger
+	switch {
+	case l != nil && len(l.Slow) > 0 && g.meets():
+		per := l.Stalled()
+		var all int64
+		for _, ns := range per {
+			all += ns
+		}
+		part := float64(all) / float64(max(l.Total, 1))
+		v.Summary = "waiting for memory is " + check.OfSlow(part)
+		v.Evidence = append(v.Evidence, c.Figure("slow.alloc_stall_ms", "slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
+		// Where most of what slow requests did was not seen they do not speak against the log.
+		unseen := share >= stoppedSpecial && g.Span >= leastWatched && !c.Spent() && c.Noticed(check.Noticeable)
+		if !c.Slow() || part < check.Material && !unseen {
+			return v
+		}
+		// Which request a thread worked for is not known: at least nothing of it, at most
+		// all the time in which somebody stalled.
+		var most int64
+		for _, row := range l.Slow {
+			end := c.Bundle.Requests.End.At(row)
+			most += s.anybody.Within(end-c.Bundle.Requests.Latency(row), end)
+		}
+		v.Saves = c.Save(per, 0, most)
+	case l != nil && g.meets():
+		v.Summary += ", but requests are not slow"
+		return v
+	case share < stoppedSpecial && s.longest < aSecond:
+		return v
+	default:
+		v.Needs = append(v.Needs, requestsEvidence)
+	}
+	v.State = check.Supported
+	title, longest := "ZGC", units.Time(1e9*s.longest)
+	if g.Is("Shenandoah") { // its log adds up what each thread was delayed
+		title, longest = "Shenandoah", longest+" in one cycle"
+	}
+	v.Title = fmt.Sprintf("Threads waited %s for GC to free memory, for up to %s, because the program allocates faster than %s frees.", units.Times(len(s.rows)), longest, title)
+	capacity, live := g.Capacity.Number, g.Live.Number
+	if g.Alloc.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("alloc.bytes_per_s", "allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
+	}
+	for _, f := range []struct {
+		id, text string
+		x        float64
+	}{{"heap.after_bytes", "heap in use after GC cycles (median)", live}, {"heap.capacity_bytes", "heap capacity", capacity}} {
+		if !math.IsNaN(f.x) {
+			v.Evidence = append(v.Evidence, c.Figure(f.id, f.text, f.x, "bytes", g.Origin))
+		}
+	}
+	g.adviseConcurrent(&v, live, capacity)
+	switch version := release(c); {
+	case g.Is("Shenandoah"):
+		v.Fix = append(v.Fix, earlier)
+		if version >= 25 && !g.Is("generational") {
+			v.Fix = append(v.Fix, generational)
+		}
+	case g.Is("generational"):
+	case version == 0 || version == 21 || version == 22:
+		v.Fix = append(v.Fix, check.Fix{Text: "use generational ZGC (JDK 21 and 22): its young cycles free most of the garbage in a fraction of the time", Setting: "-XX:+UseZGC -XX:+ZGenerational"})
+	case version < 21:
+		v.Fix = append(v.Fix, check.Fix{Text: "update to JDK 21 or later and use generational ZGC: its young cycles free most of the garbage in a fraction of the time", Setting: "-XX:+UseZGC -XX:+ZGenerational"})
+	}
+	return v
+}
+
+// tellsPacing says whether Shenandoah's log tells how long it delayed threads.
+func tellsPacing(c *check.Case) bool {
+	return len(c.Bundle.Covered(c.Subject, evidence.CoverStalls)) > 0
+}
+
+// stalls are the times in which single threads waited for memory, within the window.
+type stalls struct {
+	rows    []int
+	anybody metrics.Spans // when at least one thread did
+	sum     float64       // s, over all threads
+	longest float64       // s
+	origin  evidence.Origin
+}
+
+func (g *collector) stalls() (s stalls) {
+	v := &g.c.Bundle.Intervals
+	for _, i := range v.Select(evidence.AllocStall, g.c.Subject) {
+		if v.End[i] <= g.From || v.Start[i] >= g.Until {
+			continue
+		}
+		d := float64(v.End[i]-v.Start[i]) / 1e9
+		if s.rows = append(s.rows, i); d > s.longest || len(s.rows) == 1 {
+			s.longest, s.origin = d, v.Origin[i]
+		}
+		s.sum += d
+		s.anybody = s.anybody.Add(v.Start[i], v.End[i])
+	}
+	return s
+}

@@ -1,0 +1,238 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// CMSConcurrentModeFailure is CMS that did not keep up, or found no hole large enough, and
+// fell back to one thread with the world stopped.
+var CMSConcurrentModeFailure = check.Check{
+	ID:    "jvm.cms-concurrent-mode-failure",
+	Title: "CMS falls back to full collections on one thread",
+	Step:  check.StepCollector,
+	Doc: `CMS collects the old generation while the program runs and does not move objects. It
+falls back to a compacting collection on a single thread, the longest pause a JVM knows,
+in two cases. The cycle began too late or takes too long: young collections promote more
+than is left before it ends (concurrent mode failure). Or enough is free, but in pieces
+too small for what is to be promoted (promotion failed): fragmentation. A call of
+System.gc() during a cycle interrupts it (concurrent mode interrupted): that is
+jvm.explicit-gc.
+
+The figures tell them apart: how full the old generation was when the cycle began, what
+was promoted per second, how long cycles take, and how much was free when promotion
+failed. JDK 9 to 13 log the failure only at level debug; there a full collection for
+lack of space is recognised by its position in the log.
+
+How to tell it from similar problems: if most of the old generation is live even after
+the full collection, no CMS setting helps and the heap is too small (as in jvm.full-gc);
+if the live set grows, it is a leak (jvm.old-gen-leak).
+
+What helps: an earlier start (-XX:CMSInitiatingOccupancyFraction with
+-XX:+UseCMSInitiatingOccupancyOnly: without the latter the JVM uses the fraction for the
+first cycle only), a larger heap, survivor spaces large enough that less is promoted;
+against fragmentation a collector that compacts: G1. CMS was deprecated in JDK 9 and
+removed in 14. What does not help: more threads for young collections, a larger young
+generation alone: each promotion then needs a larger free piece.`,
+	Least:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time; the log must name a failure, or show CMS's cycles before",
+	Needs:   "a CMS log with the sizes of the old generation (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails); requests from the same time, to show what it costs",
+	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "CMS") },
+	Judge:   judgeCMS,
+}
+
+// withCollector says whether a subject's collector is one of those whose name holds a word.
+func withCollector(c *check.Case, word string) bool {
+	f, ok := c.Fact(evidence.FactCollector)
+	return ok && strings.Contains(f.Value, word)
+}
+
+func judgeCMS(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v check.Verdict
+	p := g.with(fellBack)
+	g.judge(&v, p, "full collections after CMS failed", stoppedSpecial)
+	if v.State != check.Supported {
+		return v
+	}
+	for _, f := range []struct{ id, word, text string }{
+		{"cms.mode_failures", "concurrent mode failure", "concurrent mode failures"}, {"cms.cycles_interrupted", "concurrent mode interrupted", "concurrent cycles interrupted"}, {"cms.promotions_failed", "promotion failed", "failed promotions"},
+	} {
+		if n := len(p.Where(func(x metrics.Pause) bool { return strings.Contains(g.FailureOf(x), f.word) })); n > 0 {
+			v.Evidence = append(v.Evidence, c.Figure(f.id, f.text, float64(n), "count", g.OriginOf(p[0])))
+		}
+	}
+	s := g.cmsOf(p)
+	v.Evidence = append(v.Evidence, s.figures(g)...)
+	v.Title = fmt.Sprintf("CMS fell back to a full collection %s, pausing %s in total: %s.", units.Times(len(p)), units.Time(1e9*p.Seconds()), s.why())
+	v.Title = g.named(v.Title, p)
+	s.advise(g, &v)
+	return v
+}
+
+// cms is what a log says of how CMS came to fail. NaN is not known.
+type cms struct {
+	began    float64 // of the old generation, what was in use at initial marks, in the median
+	cycle    float64 // s from an initial mark to the end of the sweep, in the median
+	promoted float64 // bytes/s into the old generation
+	free     float64 // bytes free in the old generation when it failed, in the median
+	need     float64 // bytes: the most a young collection promoted
+	live     float64 // of the old generation, what is in use after the full collection
+	capacity float64 // bytes, of the old generation
+	young    float64 // bytes, capacity of the young generation
+	at       evidence.Origin
+}
+
+func (g *collector) cmsOf(p metrics.Pauses) cms {
+	s := cms{promoted: g.Promoted.Number, cycle: g.cmsCycle(), need: math.NaN(), capacity: math.NaN(), young: math.NaN(), at: g.OriginOf(p[0])}
+	var began, free, live []float64
+	for _, x := range g.All {
+		if capacity := g.Get(x, evidence.OldCapacity); capacity > 0 {
+			s.capacity = capacity
+		}
+		if x.Of == evidence.PauseInitialMark {
+			began = append(began, g.Get(x, evidence.OldBefore)/g.Get(x, evidence.OldCapacity))
+		}
+		if before, after := g.OldOf(x); x.Of == evidence.PauseYoung && g.reasonOf(x) == ordinary {
+			s.need = most(s.need, after-before)
+		}
+		s.young = most(s.young, g.Get(x, evidence.YoungCapacity))
+	}
+	if math.IsNaN(s.young) {
+		s.young = g.Capacity.Number - s.capacity
+	}
+	for _, x := range p {
+		before, after := g.OldOf(x)
+		free = append(free, s.capacity-before)
+		live = append(live, after/s.capacity)
+	}
+	s.began, s.free, s.live = known(began), known(free), known(live)
+	return s
+}
+
+// most is the larger of two figures, of which either may not be known.
+func most(a, b float64) float64 {
+	if math.IsNaN(a) || b > a {
+		return b
+	}
+	return a
+}
+
+// known is the median of the figures that are known, NaN without any.
+func known(all []float64) float64 {
+	var some []float64
+	for _, x := range all {
+		if !math.IsNaN(x) {
+			some = append(some, x)
+		}
+	}
+	if len(some) == 0 {
+		return math.NaN()
+	}
+	return stats.Median(some)
+}
+
+// cmsCycle is how long cycles took that came to their end, s; NaN if none did.
+func (g *collector) cmsCycle() float64 {
+	v := &g.c.Bundle.Intervals
+	marks := g.All.Of(evidence.PauseInitialMark)
+	var took []float64
+	next := 0
+	for _, i := range v.Select(evidence.GCConcurrent, g.c.Subject) {
+		if !strings.Contains(strings.ToLower(g.c.Bundle.Names.Text(v.Cause[i])), "sweep") {
+			continue
+		}
+		for next+1 < len(marks) && marks[next+1].From < v.Start[i] {
+			next++
+		}
+		if next < len(marks) && marks[next].From < v.Start[i] {
+			took = append(took, float64(v.End[i]-marks[next].From)/1e9)
+			next++
+		}
+	}
+	return known(took)
+}
+
+func (s cms) figures(g *collector) (out []check.Evidence) {
+	add := func(id, text string, x float64, unit string) {
+		if !math.IsNaN(x) {
+			out = append(out, g.c.Figure(id, text, x, unit, s.at))
+		}
+	}
+	add("cms.old_at_start_share", "share of the old generation in use when cycles began", s.began, "1")
+	add("cms.cycle_s", "duration of a cycle, from initial mark to the end of the sweep", s.cycle, "s")
+	add("gc.promoted_bytes_per_s", "promoted to the old generation", s.promoted, "bytes/s")
+	add("cms.promoted_in_cycle_bytes", "promoted during a cycle", s.promoted*s.cycle, "bytes")
+	add("cms.old_free_bytes", "free in the old generation when promotion failed", s.free, "bytes")
+	add("cms.largest_promotion_bytes", "largest promotion by one young collection", s.need, "bytes")
+	add("cms.old_after_full_share", "share of the old generation in use after the full collection", s.live, "1")
+	return out
+}
+
+// An old generation with so many times free what any young collection had needed, and such a
+// part of all of it, has room enough: what failed was to find a hole.
+const (
+	timesFree = 3
+	partFree  = .2
+)
+
+func (s cms) fragmented() bool { return s.free >= timesFree*s.need && s.free >= partFree*s.capacity }
+
+func (s cms) full() bool { return s.live >= crowded }
+
+func (s cms) why() string {
+	switch {
+	case s.full():
+		return fmt.Sprintf("%s of the old generation is live", units.Percent(s.live))
+	case s.fragmented():
+		return "the old generation is fragmented"
+	case !math.IsNaN(s.began):
+		return fmt.Sprintf("its cycles start too late, when the old generation is %s full", units.Percent(s.began))
+	}
+	return "its cycles start too late or take too long"
+}
+
+// Of what is promoted during a cycle, how much is to be free when it begins; and between
+// which percentages a cycle can sensibly begin: where nothing tells, at half; below a third it
+// runs all the time. An advice is a round number.
+const (
+	reserve         = 1.5
+	earliest, ahead = 30., 10.
+	atHalf, round   = 50., 5.
+)
+
+func (s cms) advise(g *collector, v *check.Verdict) {
+	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
+	switch {
+	case s.full():
+		add("enlarge the heap: it is too small for the live objects, whenever a cycle starts", sized("-Xmx", 2*s.live*s.capacity+s.young))
+	case s.fragmented():
+		add("use a collector that compacts while the program runs: G1 (8u40 or later); until then a larger heap makes this rarer", "-XX:+UseG1GC")
+	default:
+		at := atHalf
+		if x := 100 * (1 - (reserve*s.promoted*s.cycle+s.young)/s.capacity); !math.IsNaN(x) {
+			at = x
+		}
+		if !math.IsNaN(s.began) {
+			at = min(at, 100*s.began-ahead)
+		}
+		at = max(earliest, math.Floor(at/round)*round)
+		if !math.IsNaN(s.live) && at < 100*s.live+ahead {
+			add(fmt.Sprintf("also enlarge the heap: live objects fill %s of the old generation, so starting earlier alone would make CMS run all the time", units.Percent(s.live)), sized("-Xmx", enlarged*s.capacity+s.young))
+		}
+		add("start cycles earlier, so that there is room for what is promoted meanwhile", fmt.Sprintf("-XX:CMSInitiatingOccupancyFraction=%.0f -XX:+UseCMSInitiatingOccupancyOnly", at))
+		add("promote less: make survivor spaces large enough for what requests keep (object ages: -XX:+PrintTenuringDistribution, since JDK 9 -Xlog:gc+age*=debug)", "")
+	}
+	if !s.fragmented() {
+		add("CMS was removed in JDK 14: plan for G1, or from JDK 21 on generational ZGC, and measure under the same load", "-XX:+UseG1GC")
+	}
+}

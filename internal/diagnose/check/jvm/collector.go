@@ -1,0 +1,37 @@
+package jvm
+
+import (
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// collector is a case's collector, beside its requests where there are any.
+type collector struct {
+	*metrics.Collector
+	c *check.Case
+
+	// What several causes ask of every pause, of which a log has a million, is found out when it is asked first.
+	why   map[int]reason // by row: see reasons
+	timed metrics.Pauses // whose CPU time is told; nil: not asked yet
+	speed paces          // of these
+}
+
+// collectorOf is nil if nobody watched it.
+func collectorOf(c *check.Case) *collector {
+	return check.Once(c, func(c *check.Case) *collector {
+		g := metrics.JVMCollector(c.Bundle, c.Subject, metrics.Scope{Beside: c.Ledger.Beside()})
+		if g == nil {
+			return nil
+		}
+		return &collector{Collector: g, c: c}
+	})
+}
+
+// processors is how many processors the JVM may use; 0 unknown.
+func (g *collector) processors() float64 { return float64(g.c.Bundle.CPUsOf(g.c.Subject)) }
+
+// meets says whether the pauses can be laid over the requests.
+func (g *collector) meets() bool { return g.Meets(g.c.Ledger.Beside()) }
+
+// billOf charges pauses to the case's slow requests, nil where that cannot be.
+func (g *collector) billOf(p metrics.Pauses) *check.Bill { return g.c.BillOf(g.Collector, p) }

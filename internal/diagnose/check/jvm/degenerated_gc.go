@@ -1,0 +1,116 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// DegeneratedGC is Shenandoah that ends its cycles with the world stopped.
+var DegeneratedGC = check.Check{
+	ID:    "jvm.degenerated-gc",
+	Title: "Shenandoah cannot keep up and pauses the program to finish its cycles",
+	Step:  check.StepCollector,
+	Doc: `Shenandoah marks, copies and updates references while the program runs. If the heap is
+full before a cycle ends (Cancelling GC: Allocation Failure), the program is paused and
+the cycle continues from where it was: a degenerated collection, tens to hundreds of ms.
+If that does not free enough, a full collection follows, which compacts everything:
+seconds in a large heap. Both mean that the program allocates faster than the collector
+frees, in the heap it has.
+
+Before that, threads that allocate are delayed (pacing, up to 10 ms each time):
+-Xlog:gc+stats tells how long, after each cycle (jvm.allocation-stall).
+
+How to tell it from similar problems: System.gc() is concurrent here and pauses little
+(jvm.explicit-gc). Stalls of single threads come from ZGC (jvm.allocation-stall). A live
+set that grows until the heap is full is jvm.old-gen-leak.
+
+What helps: a larger heap; starting cycles earlier (-XX:ShenandoahMinFreeThreshold, 10 %
+by default; a larger -XX:ShenandoahInitFreeThreshold for the first cycles), more threads
+for the concurrent phases (-XX:ConcGCThreads) where CPUs are idle; allocating less; from
+JDK 25 on the generational mode, which frees short-lived objects without a whole cycle.
+What does not help: more threads for pauses (-XX:ParallelGCThreads) alone.`,
+	Least:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Needs:   "Shenandoah's log; requests from the same time, to show what it costs",
+	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "Shenandoah") },
+	Judge:   judgeDegenerated,
+}
+
+func judgeDegenerated(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v check.Verdict
+	p := g.with(degenerated)
+	g.judge(&v, p, "degenerated and full collections", stoppedSpecial)
+	if v.State != check.Supported {
+		return v
+	}
+	full := p.Of(evidence.PauseFull)
+	v.Evidence = append(v.Evidence,
+		c.Figure("gc.degenerated", "degenerated collections", float64(len(p)-len(full)), "count", g.OriginOf(p[0])),
+		c.Figure("gc.full", "full collections", float64(len(full)), "count", g.OriginOf(p[0])))
+	capacity := g.Capacity.Number
+	var after []float64
+	for _, x := range p {
+		after = append(after, g.Get(x, evidence.HeapAfter))
+	}
+	live := known(after)
+	if g.Alloc.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("alloc.bytes_per_s", "allocation rate", g.Alloc.Number, "bytes/s", g.Origin))
+	}
+	if !math.IsNaN(live) {
+		v.Evidence = append(v.Evidence, c.Figure("heap.after_bytes", "heap in use after them (median)", live, "bytes", g.OriginOf(p[0])))
+	}
+	if !math.IsNaN(capacity) {
+		v.Evidence = append(v.Evidence, c.Figure("heap.capacity_bytes", "heap capacity", capacity, "bytes", g.OriginOf(p[0])))
+	}
+	v.Title = fmt.Sprintf("%s and %s pause the program %s of the time, because it allocates faster than Shenandoah frees.", units.Plural(len(p)-len(full), "degenerated collection"), units.Plural(len(full), "full collection"), units.Percent(g.ShareOf(p)))
+	v.Title = g.named(v.Title, p)
+	g.adviseConcurrent(&v, live, capacity)
+	v.Fix = append(v.Fix, earlier)
+	if version := release(c); version >= 25 && !g.Is("generational") {
+		v.Fix = append(v.Fix, generational)
+	}
+	return v
+}
+
+// What helps where Shenandoah does not keep up.
+var (
+	earlier      = check.Fix{Text: "start cycles while more is free (default: 10 %)", Setting: "-XX:+UnlockExperimentalVMOptions -XX:ShenandoahMinFreeThreshold=25"}
+	generational = check.Fix{Text: "use the generational mode: it frees short-lived objects without a whole cycle", Setting: "-XX:ShenandoahGCMode=generational"}
+)
+
+// concurrently is how many times what is live a heap is to be whose collector frees beside
+// the program, which goes on allocating meanwhile.
+const concurrently = 3
+
+// manyCores is from how many processors on some can be spared for the collector.
+const manyCores = 4
+
+// adviseConcurrent is advice for collectors that free beside the program and do not keep up.
+func (g *collector) adviseConcurrent(v *check.Verdict, live, capacity float64) {
+	if capacity > 0 {
+		text, more := "enlarge the heap: the collector must finish before the free part is used up", 2*capacity
+		if live > 0 {
+			text += fmt.Sprintf(" (now %s of the heap is in use right after a collection)", units.Percent(live/capacity))
+			more = max(enlarged*capacity, concurrently*live)
+		}
+		if room := g.roomBeside(); room > 0 && more > room {
+			text += fmt.Sprintf("; but %s GiB of memory is too little for that: keep or allocate less", units.Num(room/(1<<30)))
+		}
+		v.Fix = append(v.Fix, check.Fix{Text: text, Setting: sized("-Xmx", more)})
+	}
+	if threads, cores := g.Told(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= manyCores && threads < cores/2 {
+		v.Fix = append(v.Fix, check.Fix{Text: "use more GC threads, if CPUs are idle", Setting: fmt.Sprintf("-XX:ConcGCThreads=%.0f", min(cores/2, 2*threads))})
+	}
+	text := "allocate less: an allocation profile shows where (jcmd PID JFR.start duration=60s settings=profile)"
+	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() && g.Alloc.Known() {
+		text += fmt.Sprintf("; now %s MiB per request", units.Num(g.Alloc.Number/l.Requests.Rate/(1<<20)))
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: text})
+}

@@ -1,0 +1,55 @@
+// Package jvm holds the causes that lie in HotSpot's collectors, in how it stops threads,
+// and in how programs use both.
+//
+// Its opinion: a pause counts once, by what it did to requests that were under way; what
+// queued up behind it counts as far as a replay of the recorded arrivals reproduces what
+// was observed (package ledger); and the share of wall time that was stopped is no
+// substitute for either, for at 7 % of it a service near saturation may be slow or well.
+//
+// Sources: the collectors' own (https://github.com/openjdk/jdk/tree/master/src/hotspot/share/gc),
+// the tuning guide (https://docs.oracle.com/en/java/javase/21/gctuning/), and the changes
+// that advice depends on: CMS removed in 14 (https://openjdk.org/jeps/363), ParallelGC's and
+// G1's defaults by server class (https://openjdk.org/jeps/248), container limits
+// (https://bugs.openjdk.org/browse/JDK-8146115), metaspace that shrinks
+// (https://openjdk.org/jeps/387), generational ZGC (https://openjdk.org/jeps/439).
+package jvm
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// isJVM says whether a subject is a JVM, or has at least a JVM's collector.
+func isJVM(c *check.Case) bool {
+	if c.Runtime() == platform.JVM.ID {
+		return true
+	}
+	_, ok := c.Fact(evidence.FactCollector)
+	return ok && c.Runtime() == ""
+}
+
+// release is the feature release of a subject's JVM, 8 for "1.8.0_392"; 0 unknown.
+func release(c *check.Case) int {
+	text := strings.TrimLeftFunc(c.Bundle.Subjects[c.Subject].Version, func(r rune) bool { return r < '0' || r > '9' })
+	text = strings.TrimPrefix(text, "1.")
+	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if end >= 0 {
+		text = text[:end]
+	}
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+// logging is how a collector's log is had, of a running JVM and from its start on.
+var logging = []check.Need{
+	{What: "a GC log from the same time (unstall switches it on while it records)", Command: "unstall record PID"},
+	{What: "or start the JVM with (JDK 9 or later)", Command: "-Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags"},
+	{What: "or, before JDK 9", Command: "-Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps"},
+}
+
+// requestsEvidence asks for requests that pauses can be laid over.
+var requestsEvidence = check.Need{What: "what it costs requests: an access log or a load generator's results from the same time"}

@@ -1,0 +1,121 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// G1EvacuationFailure is G1 that has no free region to copy survivors to.
+var G1EvacuationFailure = check.Check{
+	ID:    "jvm.g1-evacuation-failure",
+	Title: "G1 runs out of free regions to copy survivors to",
+	Step:  check.StepCollector,
+	Doc: `G1's collections copy what survives into free regions. When none is left in the middle
+of one, what could not be copied stays where it is: its regions become old as they are,
+marks are corrected object by object, the pause takes several times as long, and often a
+full collection follows (G1 Compaction Pause). Logs say to-space exhausted or overflow
+(JDK 7 to 21), from 22 on Evacuation Failure: Allocation. Evacuation Failure: Pinned is
+something else: a thread in native code holds an array (JNI critical), its region stays;
+that costs little.
+
+The heap is too full for what survives at one time: marking starts too late, so that old
+regions are not free in time; a burst that survives (a cache is loaded, a backlog is
+read); a young generation set large by hand (-Xmn, NewRatio), which G1 may then not
+shrink; humongous objects that take the free regions (jvm.g1-humongous).
+
+How to tell it from similar problems: full collections without it, in a heap full of
+live objects, are jvm.full-gc; a live set that grows is jvm.old-gen-leak.
+
+What helps: a larger heap; no fixed young generation; a larger reserve
+(-XX:G1ReservePercent, 10 by default) and an earlier start of marking
+(-XX:InitiatingHeapOccupancyPercent; from JDK 9 on that is only the value G1 starts to
+adapt from, so -XX:-G1UseAdaptiveIHOP with it); more threads for marking. What does not
+help: a shorter pause goal.`,
+	Least:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Needs:   "G1's log; requests from the same time, to show what it costs",
+	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
+	Judge:   judgeEvacuation,
+}
+
+func judgeEvacuation(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v check.Verdict
+	p := g.with(evacuation)
+	g.judge(&v, p, "collections without a free region, and full collections after them", stoppedSpecial)
+	if v.State != check.Supported {
+		return v
+	}
+	full := p.Of(evidence.PauseFull)
+	young := p.Where(func(x metrics.Pause) bool { return x.Of != evidence.PauseFull })
+	v.Evidence = append(v.Evidence, c.Figure("gc.evacuation_failures", "collections with evacuation failure", float64(len(young)), "count", g.OriginOf(p[0])))
+	if len(full) > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("gc.full", "full collections after them", float64(len(full)), "count", g.OriginOf(full[0])))
+	}
+	var before, after []float64
+	for _, x := range p {
+		before, after = append(before, g.Get(x, evidence.HeapBefore)), append(after, g.Get(x, evidence.HeapAfter))
+	}
+	capacity, live := g.Capacity.Number, known(after)
+	for _, f := range []struct {
+		id, text string
+		x        float64
+	}{{"heap.before_bytes", "heap in use before them (median)", known(before)}, {"heap.after_bytes", "heap in use after them (median)", live}, {"heap.capacity_bytes", "heap capacity", capacity}} {
+		if !math.IsNaN(f.x) {
+			v.Evidence = append(v.Evidence, c.Figure(f.id, f.text, f.x, "bytes", g.OriginOf(p[0])))
+		}
+	}
+	v.Title = fmt.Sprintf("G1 ran out of free regions %s, which paused the program %s of the time.", units.Times(len(young)), units.Percent(g.ShareOf(p)))
+	if len(full) > 0 {
+		v.Title = fmt.Sprintf("G1 ran out of free regions %s; that and %s after it pause the program %s of the time.", units.Times(len(young)), units.Plural(len(full), "full collection"), units.Percent(g.ShareOf(p)))
+	}
+	v.Title = g.named(v.Title, p)
+	g.adviseEvacuation(&v, live, capacity)
+	return v
+}
+
+func (g *collector) adviseEvacuation(v *check.Verdict, live, capacity float64) {
+	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
+	if young := g.fixedYoung(); young > 0 {
+		text := "let G1 size the young generation: a fixed one cannot shrink when regions run short"
+		if capacity > 0 {
+			text += fmt.Sprintf(" (now it is %s of the heap)", units.Percent(young/capacity))
+		}
+		add(text+"; remove -Xmn, NewSize and NewRatio", "")
+	}
+	if capacity > 0 {
+		room := g.roomBeside()
+		text := "enlarge the heap"
+		if live > crowded*capacity {
+			text = fmt.Sprintf("enlarge the heap: %s of it is in use after such a collection", units.Percent(live/capacity))
+		}
+		if room > 0 && enlarged*capacity > room {
+			text += fmt.Sprintf("; but %s GiB of memory is too little for that: keep less", units.Num(room/(1<<30)))
+		}
+		add(text, sized("-Xmx", enlarged*capacity))
+	}
+	add("keep more regions in reserve (default: 10 %)", "-XX:G1ReservePercent=20")
+	switch version := release(g.c); {
+	case version == 0 || version >= 9:
+		add("start marking earlier, so that old regions are free in time", "-XX:InitiatingHeapOccupancyPercent=30 -XX:-G1UseAdaptiveIHOP")
+	default:
+		add("start marking earlier (default: 45 %), so that old regions are free in time", "-XX:InitiatingHeapOccupancyPercent=30")
+	}
+}
+
+// fixedYoung is how large the young generation was made by hand, bytes; 0: G1 sizes it, or
+// nothing tells.
+func (g *collector) fixedYoung() float64 {
+	low, high := g.Told(evidence.FactNewSize), g.Told(evidence.FactMaxNewSize)
+	if low > 0 && low == high {
+		return low
+	}
+	return 0
+}

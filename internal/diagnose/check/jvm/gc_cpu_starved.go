@@ -1,0 +1,259 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// GCStarved is collections whose threads the host does not run.
+var GCStarved = check.Check{
+	ID:    "jvm.gc-cpu-starved",
+	Title: "GC threads do not get enough CPU",
+	Step:  check.StepProcessors,
+	Doc: `During a stop-the-world pause only the GC threads run, each on a CPU of its own: their
+CPU time together (user + sys) is then about the wall time (real) times their number.
+Where wall time is far above CPU time ÷ threads, they did not get the CPUs: the
+container's CPU quota was used up (GC threads use it up faster than anything else:
+ParallelGCThreads on a 32-core host with a quota of 2 spend the period's share in a few
+ms, and the rest of the period is the pause), other processes or virtual machines use
+the CPUs. Pauses are then long though little is copied.
+
+The log is compared with itself: how many CPUs its collections had when they had most
+(the 90th percentile of CPU ÷ wall) is what they can use; those with less than half of
+that, or less than half a CPU, are the starved ones, and what they lost is the wall time
+beyond what their work takes at that pace.
+
+How to tell it from similar problems: pages read from swap, or a log on a slow disk,
+keep threads waiting without CPU as well: then the host's CPUs are idle, no quota stops
+anything, and there are major page faults (jvm.gc-kernel-time). A collection that uses
+one thread by design (Serial, a full collection of CMS) has CPU equal to wall time.
+
+What helps: as many GC threads as the quota has CPUs (-XX:ParallelGCThreads,
+-XX:ActiveProcessorCount; JDK 8u191 and later see the quota by themselves, earlier ones
+see the host), a higher quota, fewer other processes on the host. What does not help:
+tuning the heap.`,
+	Least:   "0.25 s lost in collections of 50 ms or more that had half a CPU or half of what the best had, and 1 % of the time, or a quarter of slow time",
+	Needs:   "a GC log with CPU times; /proc and cpu.stat from the same time",
+	Applies: isJVM,
+	Judge:   judgeStarved,
+}
+
+// leastLost is what lack of CPU must have cost collections together to be worth naming, s: in
+// ticks of 10 ms, by which logs count CPU time, 25.
+const leastLost = .25
+
+// Starved collections: those of at least so many ns that had fewer processors than this,
+// or than half of what the best of their kind had. The times of logs have a resolution of 10 ms.
+const (
+	worthStarved = 50e6
+	halfOne      = .5
+	pacePart     = .5
+	paceOf       = .9
+)
+
+func judgeStarved(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	if g.Unlogged() {
+		return unlogged
+	}
+	timed, pace := g.paced()
+	if len(timed) == 0 && len(g.Pauses) > 0 {
+		return g.untold()
+	}
+	starved := timed.Where(func(x metrics.Pause) bool { return g.starved(x, pace) })
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("GC threads got enough CPU in all long collections (up to %s)", ofCPUs(pace.best(timed)))}
+	if len(g.Pauses) == 0 {
+		v.Summary = "no collections"
+	}
+	if len(starved) == 0 {
+		return v
+	}
+	var lost float64
+	for _, x := range starved {
+		lost += max(0, x.Seconds()-g.used(x)*x.Seconds()/max(pace[x.Of], 1))
+	}
+	part := lost / max(starved.Seconds(), 1e-9)
+	what := "collections whose GC threads lacked CPU"
+	v = check.Verdict{}
+	g.judgePart(&v, starved, part, what)
+	v.Evidence = append(v.Evidence,
+		c.Figure("gc.starved_cpus", "CPUs that GC threads got in these collections, on average", g.meanUsed(starved), "CPUs", g.OriginOf(starved[0])),
+		c.Figure("gc.best_cpus", "CPUs that they got in the best collections", pace.best(starved), "CPUs", g.Origin),
+		c.Figure("gc.starved_time_share", "share of their time lost by lack of CPU", part, "1", g.Origin))
+	if v.State != check.Supported {
+		return v
+	}
+	if lost < leastLost {
+		v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
+		v.Summary = fmt.Sprintf("lack of CPU made %s longer by only %s in total", units.Plural(len(starved), "collection"), units.Time(1e9*lost))
+		return v
+	}
+	g.judgeHost(&v, starved, lost)
+	v.Title = g.named(v.Title, starved)
+	return v
+}
+
+// starved says whether a collection's threads did not run for most of it.
+func (g *collector) starved(x metrics.Pause, pace paces) bool {
+	used := g.used(x)
+	return float64(x.To-x.From) >= worthStarved && (used < halfOne || used < pacePart*pace[x.Of])
+}
+
+// own are the pauses whose length is the collector's own doing: not the kernel's, nor the
+// host's, which have causes of their own.
+func (g *collector) own(p metrics.Pauses) metrics.Pauses {
+	_, pace := g.paced()
+	return p.Where(func(x metrics.Pause) bool { return !g.inKernel(x) && !g.starved(x, pace) })
+}
+
+// used is how many processors the collector's threads had during a pause.
+func (g *collector) used(x metrics.Pause) float64 {
+	return (g.Get(x, evidence.UserCPU) + g.Get(x, evidence.SystemCPU)) / float64(max(1, x.To-x.From))
+}
+
+func (g *collector) meanUsed(p metrics.Pauses) float64 {
+	user, system, real := g.CPUOf(p)
+	return (user + system) / max(real, 1e-9)
+}
+
+// paced are the pauses whose CPU time is told, and how many processors each kind of them can use.
+func (g *collector) paced() (metrics.Pauses, paces) {
+	if g.speed == nil {
+		g.timed = g.Pauses.Where(func(x metrics.Pause) bool { return !math.IsNaN(g.Get(x, evidence.UserCPU)) })
+		g.speed = g.paces(g.timed)
+	}
+	return g.timed, g.speed
+}
+
+// paces are how many processors each kind of collection can use: one thread makes the full
+// collections of CMS, and of G1 before JDK 10, while all make the young ones.
+type paces map[evidence.Pause]float64
+
+func (g *collector) paces(p metrics.Pauses) paces {
+	by := make(map[evidence.Pause]metrics.Pauses)
+	for _, x := range p {
+		by[x.Of] = append(by[x.Of], x)
+	}
+	out := make(paces)
+	for of, all := range by {
+		out[of] = g.pace(all)
+	}
+	return out
+}
+
+// best is the most that a kind of some pauses can use.
+func (s paces) best(p metrics.Pauses) float64 {
+	most := 1.
+	for _, x := range p {
+		most = max(most, s[x.Of])
+	}
+	return most
+}
+
+// pace is how many processors collections of a kind can use: those of the 9th decile had so
+// many, of pauses long enough for their times to tell.
+func (g *collector) pace(p metrics.Pauses) float64 {
+	var all []float64
+	for _, x := range p {
+		if float64(x.To-x.From) >= worthStarved/2 {
+			all = append(all, g.used(x))
+		}
+	}
+	if len(all) == 0 {
+		return 1
+	}
+	slices.Sort(all)
+	pace := max(1, stats.Quantile(all, paceOf))
+	if n := g.processors(); n > 0 {
+		pace = min(pace, n)
+	}
+	return pace
+}
+
+// oftenThrottled is the share of its periods from which a quota stops a process often;
+// busy the share of the host's processors from which it has none to give.
+const (
+	oftenThrottled = .05
+	busy           = .9
+)
+
+// judgeHost says who had the processors, by /proc; where that clears the host, it is
+// something else that kept the threads.
+func (g *collector) judgeHost(v *check.Verdict, p metrics.Pauses, lost float64) {
+	c := g.c
+	who := ""
+	if q := metrics.QuotaOf(c.Bundle, c.Subject, -1, g.Window); q.Stopped.MostlyKnown() && q.Periods.Number > 0 {
+		share := q.Share()
+		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods_share", "share of periods in which the CPU quota stopped the process", share, "1", q.Stopped.Origin))
+		if share >= oftenThrottled {
+			who = fmt.Sprintf("a CPU quota stopped the process in %s of its periods", units.Percent(share))
+			v.Fix = append(v.Fix, g.quotaFix()...)
+		}
+	}
+	host := metrics.HostOf(c.Bundle, c.Subject, g.Window)
+	seen := host.Busy.MostlyKnown()
+	if cores := host.CPUs; seen && cores > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("host.taken_cpus", fmt.Sprintf("CPUs of the host that were busy or taken by the hypervisor, of %.0f", cores), host.Taken(), "CPUs", host.Busy.Origin))
+		if own := metrics.ProcessOf(c.Bundle, c.Subject, g.Window).CPU; own.MostlyKnown() {
+			v.Evidence = append(v.Evidence, c.Figure("process.cpus", "CPUs the process used", own.Number, "CPUs", own.Origin))
+		}
+		if who == "" && host.Taken() >= busy*cores {
+			who = fmt.Sprintf("the host's %.0f CPUs were %s busy", cores, units.Percent(host.Taken()/cores))
+			v.Fix = append(v.Fix, check.Fix{Text: "find which process uses the CPUs and give this service its own: cpuset, CPU weights, or fewer processes on this host"})
+		}
+	}
+	v.Title = fmt.Sprintf("In %d of %s GC threads got only %s, which made pauses %s longer in total.", len(p), units.Plural(len(g.Pauses), "collection"), ofCPUs(g.meanUsed(p)), units.Time(1e9*lost))
+	switch {
+	case who != "":
+		v.Title = fmt.Sprintf("In %d of %s GC threads got only %s, which made pauses %s longer in total: %s.", len(p), units.Plural(len(g.Pauses), "collection"), ofCPUs(g.meanUsed(p)), units.Time(1e9*lost), who)
+	case seen:
+		v.State, v.Saves = check.Inconclusive, nil
+		v.Summary = "GC threads did not run though the host had free CPUs: they may have waited for swapped pages, or for a log on a slow disk"
+		v.Needs = []check.Need{{What: "major page faults and disk waits at the same time (vmstat 1 shows them too)", Command: "unstall record PID"}}
+	default:
+		v.Fix = append(v.Fix, g.quotaFix()...)
+		v.Needs = append(v.Needs, check.Need{What: "what used the CPUs: /proc/stat and the container's cpu.stat from the same time", Command: "unstall record PID"})
+	}
+}
+
+// quotaFix is for a collector with more threads than its quota feeds.
+func (g *collector) quotaFix() (out []check.Fix) {
+	cores := g.processors()
+	if quota, ok := g.c.Fact(evidence.FactContainerCPU); ok && quota.Number > 0 {
+		cores = math.Max(1, math.Floor(quota.Number))
+	}
+	if n := g.Told(evidence.FactParallelGCThreads); cores > 0 && n > cores {
+		out = append(out, check.Fix{Text: fmt.Sprintf("use as many GC threads as there are CPUs available (now %.0f)", n), Setting: fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)})
+	}
+	out = append(out, check.Fix{Text: "raise the CPU quota to at least what the process uses in its busiest 100 ms"})
+	if v := release(g.c); v == 8 {
+		fix := check.Fix{Text: "update the JDK, or set the number: JDK 8 before 8u191 sees all CPUs of the host instead of the quota how many it may use (-XX:ParallelGCThreads)"}
+		if cores > 0 {
+			fix.Setting = fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)
+		}
+		out = append(out, fix)
+	}
+	return out
+}
+
+// ofCPUs words how many CPUs something had: "0.36 of a CPU", "1.5 CPUs".
+func ofCPUs(n float64) string {
+	switch text := units.Num(n); {
+	case n < 1:
+		return text + " of a CPU"
+	case text == "1":
+		return "1 CPU"
+	default:
+		return text + " CPUs"
+	}
+}

@@ -1,0 +1,210 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// GCKernelTime is collections that spend their time in the kernel instead of on objects.
+var GCKernelTime = check.Check{
+	ID:    "jvm.gc-kernel-time",
+	Title: "garbage collections spend their CPU time in the kernel",
+	Step:  check.StepCollector,
+	Doc: `Copying and marking objects is work in user mode. Where GC threads use more system than
+user time (user=0.04 sys=0.35 in [Times: …], or the gc,cpu lines of unified logs), the
+kernel works for them: it provides pages that were never touched (a heap that grows, or
+was given back, without -XX:+AlwaysPreTouch), reads pages that were swapped out, zeroes
+and compacts transparent huge pages, or migrates pages between NUMA nodes. All threads
+wait meanwhile, since this is a stop-the-world pause.
+
+The log does not say which of these it is; the kernel does: page faults of the process,
+pages read from swap, huge pages split and compaction stalls in /proc/vmstat, memory
+pressure.
+
+How to tell it from similar problems: if user time is the larger part, GC really works
+(jvm.young-gc-rate, jvm.full-gc); if both together are far below the wall time, its
+threads did not run at all (jvm.gc-cpu-starved), or waited for a disk: swapped pages
+show as little CPU and much wall time.
+
+What helps: -Xms equal to -Xmx with -XX:+AlwaysPreTouch (pages are touched once, at the
+start, which takes longer then); no swap for this host or container (swapoff, or a lower
+limit and vm.swappiness 1); transparent huge pages set to madvise with
+-XX:+UseTransparentHugePages, or static huge pages. What does not help: another
+collector, which touches the same pages.`,
+	Least:   "0.25 s of system time (25 ticks of the log's clock) in collections that have more of it than user time, and 1 % of the time lost, or a quarter of slow time",
+	Needs:   "a GC log with CPU times; /proc of the host, to show why",
+	Applies: isJVM,
+	Judge:   judgeKernel,
+}
+
+// worthKernel is the system time of a collection from which on it counts, ns, leastKernel
+// what they must have used together to be worth naming, s: the times of logs are counted in
+// ticks of 10 ms, and 25 of them are known within a fifth.
+const (
+	worthKernel = 20e6
+	leastKernel = .25
+)
+
+func judgeKernel(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	if g.Unlogged() {
+		return unlogged
+	}
+	user, system, _ := g.CPUOf(g.Pauses)
+	if math.IsNaN(user) && len(g.Pauses) > 0 {
+		return g.untold()
+	}
+	p := g.Pauses.Where(g.inKernel)
+	var v check.Verdict
+	if len(p) == 0 {
+		v.State, v.Summary = check.RuledOut, fmt.Sprintf("collections used %s s of user and %s s of system CPU time", units.Num(user), units.Num(system))
+		if len(g.Pauses) == 0 {
+			v.Summary = "no collections"
+		}
+		return v
+	}
+	u, s, _ := g.CPUOf(p)
+	part := s / (u + s)
+	what := "collections with more system than user time"
+	g.judgePart(&v, p, part, what)
+	v.Evidence = append(v.Evidence,
+		c.Figure("gc.these_user_s", "user time of these collections", u, "s", g.OriginOf(p[0])),
+		c.Figure("gc.these_system_s", "system time of these collections", s, "s", g.OriginOf(p[0])),
+		c.Figure("gc.user_s", "user time of all collections", user, "s", g.Origin),
+		c.Figure("gc.system_s", "system time of all collections", system, "s", g.Origin))
+	why, seen := g.kernelWork()
+	v.Evidence = append(v.Evidence, why.figures...)
+	if v.State != check.Supported {
+		return v
+	}
+	if s < leastKernel && p.Longest().Seconds() < aSecond {
+		v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
+		v.Summary = fmt.Sprintf("%s used %s of system CPU time, as the log counts it in steps of 10 ms: too little to be worth naming", units.Plural(len(p), "collection"), units.Time(1e9*s))
+		return v
+	}
+	v.Title = fmt.Sprintf("%d of %s spent %s of their CPU time in the kernel.", len(p), units.Plural(len(g.Pauses), "collection"), units.Percent(part))
+	if why.what != "" {
+		v.Title = fmt.Sprintf("%d of %s spent %s of their CPU time in the kernel: %s.", len(p), units.Plural(len(g.Pauses), "collection"), units.Percent(part), why.what)
+	}
+	v.Title = g.named(v.Title, p)
+	v.Fix = append(v.Fix, g.kernelFix(why)...)
+	if !seen {
+		v.Needs = append(v.Needs, check.Need{What: "what the kernel does: page faults, swap and huge pages from /proc at the same time (vmstat 1 shows them too)", Command: "unstall record PID"})
+	}
+	return v
+}
+
+// inKernel says whether a collection spent most of its CPU time in the kernel.
+func (g *collector) inKernel(x metrics.Pause) bool {
+	s := g.Get(x, evidence.SystemCPU)
+	return s >= worthKernel && s > g.Get(x, evidence.UserCPU)
+}
+
+// leastPart bounds how long pauses may be of which only a part counts: below, none are long
+// enough for it.
+const leastPart = .01
+
+// judgePart is judge for a part of what pauses cost.
+func (g *collector) judgePart(v *check.Verdict, p metrics.Pauses, part float64, what string) {
+	c := g.c
+	g.judge(v, p, what, stoppedPart/max(part, leastPart))
+	if v.Saves == nil && v.State != check.RuledOut {
+		v.Weight *= part
+		return
+	}
+	b := g.billOf(p).Scaled(part)
+	v.Weight *= part
+	if b == nil {
+		return
+	}
+	v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
+	g.judgeBilled(v, b, what)
+	if v.State == check.Supported {
+		v.Saves = b.Saves(c)
+	}
+	g.lengthy(v, p, b, what)
+}
+
+// stoppedPart is the share of the time from which what is lost in pauses is worth naming
+// where no request tells.
+const stoppedPart = .01
+
+// kernelWork is what the kernel did meanwhile.
+type kernelWork struct {
+	what    string
+	swap    bool
+	huge    bool
+	faults  bool
+	figures []check.Evidence
+}
+
+// What is worth telling of what the kernel does, each second.
+const (
+	muchSwap    = 10   // pages read from swap, or major faults
+	muchHuge    = 5    // huge pages allocated or split, compactions stalled
+	muchFaults  = 2000 // minor faults: 8 MiB
+	muchStalled = .02  // of the time, for want of memory
+)
+
+// kernelWork reads it; seen is false where nobody looked.
+func (g *collector) kernelWork() (w kernelWork, seen bool) {
+	p, h := metrics.ProcessOf(g.c.Bundle, g.c.Subject, g.Window), metrics.HostMemoryOf(g.c.Bundle, g.Window)
+	read := func(id string, v metrics.Value, text string) float64 {
+		if !v.MostlyKnown() {
+			return 0
+		}
+		seen = true
+		w.figures = append(w.figures, g.c.Figure(id, text, v.Number, "1/s", v.Origin))
+		return v.Number
+	}
+	major := read("process.major_faults_per_s", p.MajorFaults, "major page faults of the process")
+	swap := read("host.swap_in_pages_per_s", h.SwapIn, "pages the host read from swap")
+	minor := read("process.minor_faults_per_s", p.MinorFaults, "minor page faults of the process")
+	huge := read("host.huge_faults_per_s", h.HugeFaults, "huge pages allocated on the host")
+	split := read("host.huge_splits_per_s", h.HugeSplits, "huge pages split on the host")
+	stall := read("host.compact_stalls_per_s", h.CompactStalls, "waits for memory compaction on the host")
+	if h.Pressure.MostlyKnown() && h.Pressure.Number >= muchStalled {
+		w.figures = append(w.figures, g.c.Figure("host.memory_pressure_share", "share of the time in which some task on the host waited for memory", h.Pressure.Number, "1", h.Pressure.Origin))
+	}
+	switch {
+	case major >= muchSwap || swap >= muchSwap:
+		w.swap, w.what = true, "pages are read from swap"
+	case stall >= muchHuge || split >= muchHuge:
+		w.huge, w.what = true, "huge pages are allocated and split"
+	case minor >= muchFaults:
+		w.faults, w.what = true, "the heap's pages are touched for the first time"
+		w.huge = huge >= muchHuge
+	}
+	return w, seen
+}
+
+func (g *collector) kernelFix(w kernelWork) (out []check.Fix) {
+	touch := check.Fix{Text: "touch the heap's pages once at the start, and give none back", Setting: "-XX:+AlwaysPreTouch"}
+	if heap := sized("-Xms", g.Told(evidence.FactMaxHeapSize)); heap != "" {
+		touch.Setting = join(heap, touch.Setting)
+	} else if heap := g.Capacity.Number; !math.IsNaN(heap) {
+		touch.Text += "; with -Xms equal to -Xmx"
+	}
+	if release(g.c) >= 12 && g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah") {
+		touch.Text += " (with -Xms equal to -Xmx this collector also gives no memory back while idle)"
+	}
+	pages := check.Fix{Text: "use huge pages only on request, and request them for the heap", Setting: "-XX:+UseTransparentHugePages", Code: "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled\necho defer+madvise >/sys/kernel/mm/transparent_hugepage/defrag"}
+	swap := check.Fix{Text: "keep the heap out of swap: free memory on this host, swapoff, or vm.swappiness=1", Code: "sysctl vm.swappiness=1"}
+	switch {
+	case w.swap:
+		return []check.Fix{swap, touch}
+	case w.huge && !w.faults:
+		return []check.Fix{pages, touch}
+	case w.faults:
+		return []check.Fix{touch, pages}
+	}
+	return []check.Fix{touch, swap, pages}
+}

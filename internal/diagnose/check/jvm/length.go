@@ -1,0 +1,169 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// A share of all the time says little of a service that runs for days: a stop of 40 s in
+// two hours is half a percent. So pauses are judged by three measures, and the worst
+// decides: their share of the time, their share of the worst minute, and the longest alone.
+const (
+	// aSecond is a pause that somebody's time limit does not outlast, however rare it is:
+	// health checks, callers' timeouts and leases begin there. None of it is ever ruled out.
+	aSecond = 1.
+
+	// aMinute is the time of which the worst is judged, s: as long as it takes until
+	// somebody notices, and the resolution of most monitoring.
+	aMinute = 60.
+
+	// minuteOf is how many times the share that is worth naming of all the time is worth
+	// naming of a minute: so short a time is worse by chance, as while a service starts.
+	minuteOf = 4.
+
+	// leastWatched is the time that a log must cover for a share or a rate of it to speak
+	// for the service, s: a collection that was cut out of a log stops all of its time, and
+	// in the first seconds of a JVM its heap grows.
+	leastWatched = 10.
+
+	// noticed is how long pauses must have stopped the program in all to be worth naming
+	// where less was watched, s: what a person at a browser notices.
+	noticed = .2
+
+	// someCounted is how many events a rate must be counted from: of five, its error is
+	// about a half.
+	someCounted = 5
+)
+
+// rate is how often some pauses came, with its unit, as evidence; none where there were too
+// few, or too little was watched.
+func (g *collector) rate(text string, p metrics.Pauses) []check.Evidence {
+	if len(p) < someCounted || g.Span < leastWatched {
+		return nil
+	}
+	return []check.Evidence{g.c.Figure("gc.these_per_min", text, 60*g.PerSecond(p), "1/min", g.OriginOf(p[0]))}
+}
+
+// minute is the worst minute of some pauses.
+type minute struct {
+	from    int64
+	stopped float64 // s
+}
+
+func (m minute) share() float64 { return m.stopped / aMinute }
+
+// worst is the minute in which some pauses stopped the program for longest; none where no
+// more than a minute was watched.
+func (g *collector) worst(p metrics.Pauses) minute {
+	if g.Span <= aMinute {
+		return minute{}
+	}
+	from, stopped := p.Worst(aMinute * 1e9)
+	return minute{from, float64(stopped) / 1e9}
+}
+
+// stretch is a part of a long log.
+type stretch struct {
+	from, to int64
+	stopped  float64 // s
+}
+
+func (x stretch) share() float64 { return x.stopped / (float64(x.to-x.from) / 1e9) }
+
+// A log is long from so many minutes on, and a part of it speaks for some pauses if it holds so much of their time.
+const (
+	longMinutes = 10
+	mostOfThem  = .5
+)
+
+// stretch is the worst time of a long log, if most of some pauses lie in it and they take more of it than of all the time by
+// [minuteOf]: the worst minute, and the minutes before and after it as long as each is stopped for half as long at least.
+func (g *collector) stretch(p metrics.Pauses) (x stretch, ok bool) {
+	m := g.worst(p)
+	if g.Span < longMinutes*aMinute || m.stopped == 0 {
+		return x, false
+	}
+	spans := p.Spans()
+	within := func(from int64) float64 { return float64(spans.Within(from, from+aMinute*1e9)) / 1e9 }
+	x = stretch{m.from, m.from + aMinute*1e9, m.stopped}
+	for step := int64(aMinute * 1e9); ; x.from -= step {
+		more := within(x.from - step)
+		if more < m.stopped/2 {
+			break
+		}
+		x.stopped += more
+	}
+	for step := int64(aMinute * 1e9); ; x.to += step {
+		more := within(x.to)
+		if more < m.stopped/2 {
+			break
+		}
+		x.stopped += more
+	}
+	return x, x.share() >= minuteOf*g.ShareOf(p) && x.stopped >= mostOfThem*p.Seconds()
+}
+
+// fromTo words when it is: by the time of day where the log tells it, else by that since it began.
+func (g *collector) fromTo(x stretch) string {
+	if g.Placed {
+		from, to := time.Unix(0, x.from).UTC(), time.Unix(0, x.to).UTC()
+		return "From " + from.Format("2006-01-02 15:04:05") + " to " + to.Format("15:04:05") + " UTC"
+	}
+	clock := func(ns int64) string {
+		s := max(0, ns/1e9)
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return "From " + clock(x.from) + " to " + clock(x.to) + " of the log"
+}
+
+// lengthy supports what was ruled out by the share of the time alone, if one pause of it was
+// of a second or more; b is what they cost requests, nil unknown.
+func (g *collector) lengthy(v *check.Verdict, p metrics.Pauses, b *check.Bill, what string) {
+	most := p.Longest()
+	if v.State == check.Supported || most.Seconds() < aSecond {
+		return
+	}
+	v.State, v.Needs = check.Supported, nil
+	v.Summary = fmt.Sprintf("the longest of %s %s paused the program for %s", units.Num(float64(len(p))), what, units.Time(1e9*most.Seconds()))
+	if len(p) == 1 {
+		v.Summary = fmt.Sprintf("one pause of %s (%s)", units.Time(1e9*most.Seconds()), what)
+	}
+	switch {
+	case b != nil && b.Sum() > 0:
+		v.Saves = b.Saves(g.c)
+	case g.c.Ledger == nil || !g.meets():
+		v.Needs = g.needRequests()
+	}
+}
+
+// named is a title with what is worst of some pauses where their share of all the time does
+// not show it: the longest, else the worst minute, and when that was.
+func (g *collector) named(title string, p metrics.Pauses) string {
+	if x, ok := g.stretch(p); ok {
+		title = fmt.Sprintf("%s, where they take %s of the time: %s", g.fromTo(x), units.Percent(x.share()), title)
+	}
+	most, m := p.Longest(), g.worst(p)
+	switch {
+	case most.Seconds() >= aSecond && len(p) > 1:
+		return fmt.Sprintf("%s; the longest, %s, for %s.", strings.TrimSuffix(title, "."), g.at(most.From), units.Time(1e9*most.Seconds()))
+	case most.Seconds() >= aSecond:
+		return fmt.Sprintf("%s (%s).", strings.TrimSuffix(title, "."), g.at(most.From))
+	case m.share() >= minuteOf*g.ShareOf(p) && m.stopped > 0:
+		return fmt.Sprintf("%s, and %s of the minute from %s on.", strings.TrimSuffix(title, "."), units.Percent(m.share()), strings.TrimPrefix(g.at(m.from), "at "))
+	}
+	return title
+}
+
+// at words a moment: the time of day where the log tells it, else that of the log's clock.
+func (g *collector) at(ns int64) string {
+	if g.Placed {
+		return "at " + time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05") + " UTC"
+	}
+	return fmt.Sprintf("at %s s of the log", check.Digits(1, math.Floor(float64(ns)/1e9)))
+}

@@ -1,0 +1,147 @@
+package jvm
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// LockContention is threads that queue for a lock that another holds.
+var LockContention = check.Check{
+	ID:    "jvm.lock-contention",
+	Title: "threads wait for a lock",
+	Step:  check.StepLocks,
+	Doc: `Threads queue for one lock (synchronized, ReentrantLock, ReentrantReadWriteLock,
+StampedLock): each waits until the holder releases it. If most threads of a server's
+pool wait, none is left for other requests either.
+
+Thread dumps show it: who is BLOCKED, or parked below ReentrantLock.lock; for a monitor
+the dump also says who holds it, and what that thread does meanwhile. If it runs, too
+much is done under the lock; if it waits, the lock is held during a call, a query or a
+sleep. For the locks of java.util.concurrent a dump names the holder only with jstack
+-l, which walks the whole heap in a stop-the-world pause: there, a thread in the same
+code that does not wait is taken for the holder.
+
+How to tell it from similar problems: threads that wait for a connection pool, a future
+or a socket are parked too, but below other calls; GC pauses all threads, not only those
+at one place; and where the CPUs are busy, a holder that does not get a CPU keeps its
+lock, so that few threads wait at a time and no single place stands out.
+
+What helps: less work under the lock, no waiting under it, one lock per key
+(ConcurrentHashMap.compute), a snapshot that is replaced as a whole for data that is
+mostly read (CopyOnWrite…, a volatile reference). What does not help: more threads.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time; without requests, on average one waiting thread in five thread dumps, whose holder has work; one dump for a deadlock",
+	Needs:   "thread dumps over some seconds under load: unstall record PID, or jcmd PID Thread.print ten times, one second apart",
+	Applies: isJVM,
+	Judge:   judgeLock,
+}
+
+// dumps asks for looks at the threads, which show what.
+func dumps(what string) []check.Need {
+	return []check.Need{{What: what, Command: "unstall record PID"},
+		{What: "or take thread dumps one second apart", Command: "for i in $(seq 10); do jcmd PID Thread.print >threads-$i.txt; sleep 1; done"}}
+}
+
+// fewLooks is from how many looks on they say how much of the time something is so.
+const fewLooks = 5
+
+func judgeLock(c *check.Case) check.Verdict {
+	w := metrics.LockDumps(c.Bundle, c.Threads(), c.Subject)
+	if !w.Waiting.Known() {
+		return check.Verdict{State: check.Inconclusive, Summary: "no thread dumps recorded", Needs: dumps("thread dumps under load, to show which threads wait for locks and who holds them")}
+	}
+	figures := []check.Evidence{c.Figure("lock.waiting_threads", fmt.Sprintf("threads waiting for a lock, average of %s", units.Plural(w.Looks, "thread dump")), w.Waiting.Number, "count", w.Waiting.Origin)}
+	if f, ok := c.Fact(evidence.FactDeadlock); ok {
+		return deadlock(c, w, f, figures)
+	}
+	k := check.Contention{
+		Locks: w, Charged: c.Ledger != nil && c.Ledger.Sampled, Cores: float64(c.Bundle.Subjects[c.Subject].CPUs), Figures: figures,
+		Shorten: "do less under this lock, use one lock per key (ConcurrentHashMap.compute), or let readers use a snapshot that is replaced as a whole",
+		Outside: fmt.Sprintf("the lock is held by code that waits (%s): do that before taking the lock or after releasing it", w.Holder.Doing),
+	}
+	if w.Looks < fewLooks {
+		k.More = dumps("more thread dumps")
+	}
+	who, class := cmp.Or(w.Owner, threads.Nameless), ""
+	if w.Class != "" {
+		class = " (" + w.Class + ")"
+	}
+	k.Title = fmt.Sprintf("Threads wait for a lock%s in %s.", class, threads.Bare(who))
+	for i, g := range w.Groups[:min(3, len(w.Groups))] {
+		if i == 0 && g.View.Pool != "" && g.Pool > 1 {
+			k.Title = fmt.Sprintf("%d of %d %s threads wait for a lock%s in %s.", g.Count, w.Worst.InPool(g.View.Pool), g.View.Pool, class, threads.Bare(cmp.Or(g.View.Owner, who)))
+		}
+		k.At = append(k.At, c.Figure("lock.waiting_threads_at", fmt.Sprintf("in the worst thread dump: %s waiting for a lock (%s) in %s", g.Who(w.Worst), g.View.Pattern, cmp.Or(g.View.Owner, threads.Nameless)), float64(g.Count), "count", g.Origin))
+	}
+	if w.Holder.Owner != "" {
+		known := "its holder was in "
+		if !w.Holder.Told {
+			known = "probably its holder: a thread in the same code, "
+		}
+		if w.Holder.Beside {
+			known = "probably its holder: a thread that is there when others wait, and hardly ever else, "
+		}
+		k.Held = append(k.Held, c.Seen(fmt.Sprintf("%s%s, %s, in %d of %s", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, units.Plural(w.Looks, "thread dump")), w.Looked))
+	}
+	return c.Contended(k)
+}
+
+// mostCircles is how much is told of deadlocks.
+const mostCircles = 8
+
+// inTitle is how long the names of threads may be to stand in a title.
+const inTitle = 80
+
+// between is which threads, in brackets, if their names are short.
+func between(names string) string {
+	if names == "" || len(names) > inTitle {
+		return ""
+	}
+	return " (" + names + ")"
+}
+
+// deadlock answers where threads wait for each other: they will for ever, whatever it costs.
+func deadlock(c *check.Case, w *metrics.Locks, f evidence.Fact, figures []check.Evidence) check.Verdict {
+	circle := strings.Join(w.Circle, ", ")
+	v := check.Verdict{State: check.Supported, Weight: 1, Title: fmt.Sprintf("Deadlock: %.0f threads wait for each other's locks forever%s.", f.Number, between(f.Value)), Summary: fmt.Sprintf("%.0f threads wait for each other", f.Number),
+		Evidence: figures,
+		Fix:      []check.Fix{{Text: "take these locks in the same order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: circle}}}
+	found := 0
+	circles := make(map[string]bool) // the same in each dump from then on
+	for _, x := range c.Bundle.Facts {
+		if x.Subject != c.Subject || circles[x.Value] || len(v.Evidence) == mostCircles+len(figures) {
+			continue
+		}
+		switch x.Key {
+		case evidence.FactDeadlock:
+			v.Evidence = append(v.Evidence, c.Seen("deadlock of "+x.Value, x.Origin))
+		case evidence.FactDeadlockChain:
+			who := "the locks of the thread dump show it, and so does the JVM: "
+			if x.Number == 0 {
+				who = "the locks of the thread dump show it, where the JVM says nothing: "
+			}
+			v.Evidence = append(v.Evidence, c.Seen(who+x.Value, x.Origin))
+		default:
+			continue
+		}
+		if circles[x.Value] = true; x.Key == evidence.FactDeadlock {
+			found++
+		}
+	}
+	if found > 1 {
+		v.Title = fmt.Sprintf("%d deadlocks: threads wait for each other's locks forever.", found)
+	}
+	if circle != "" {
+		v.Evidence = append(v.Evidence, c.Seen("they wait for each other in "+circle, f.Origin))
+	}
+	if l := c.Ledger; l != nil && l.Sampled && c.Slow() {
+		v.Saves = c.SaveLocks(w)
+	}
+	return v
+}

@@ -1,0 +1,170 @@
+package jvm
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// LongPause is a single collection, other than a full one, that takes a second or more.
+var LongPause = check.Check{
+	ID:    "jvm.long-pause",
+	Title: "single GC pauses take seconds",
+	Step:  check.StepCollector,
+	Doc: `A young collection usually takes a few to some tens of ms, a remark as well. Where one
+takes a second or more, every request under way waits that long, health checks fail and
+callers give up, though it is a small share of the time. One such pause is enough: it is
+told however rare it is, with when it was.
+
+A young collection takes long if much survives it: it copies what lives, at some hundred
+MiB/s for each GC thread. That is so where a cache or a large list is built within one
+young generation, where survivor spaces are too small and all is promoted, or where one
+thread copies (Serial, ParallelGCThreads=1). A remark or cleanup takes long where many
+references, classes or a full young generation must be visited.
+
+How to tell it from similar problems: a pause with far less CPU time than wall time was
+not run by the host (jvm.gc-cpu-starved); more system than user time is the kernel's
+(jvm.gc-kernel-time); full collections have a cause of their own (jvm.full-gc), and so
+have those that somebody asked for. Without CPU times in the log these cannot be told
+apart.
+
+What helps: more GC threads where one copies and CPUs are idle; a smaller young
+generation where all of it survives; building large caches outside the heap, or in parts;
+a collector that copies while the program runs (generational ZGC, Shenandoah). For a
+remark: -XX:+ParallelRefProcEnabled, and with CMS -XX:+CMSScavengeBeforeRemark. What does
+not help: a larger young generation.`,
+	Least:   "one pause of a second",
+	Needs:   "a GC log; CPU times in it, to tell who took the time; requests from the same time, to show what it costs",
+	Applies: isJVM,
+	Judge:   judgeLong,
+}
+
+func judgeLong(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	if g.Unlogged() {
+		return unlogged
+	}
+	p := g.long()
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("the longest pause was %s", units.Time(1e9*g.Pauses.Longest().Seconds()))}
+	if len(g.Pauses) == 0 {
+		v.Summary = "no pauses"
+	}
+	if len(p) == 0 {
+		if g.Pauses.Longest().Seconds() >= aSecond {
+			v.Summary = "all pauses of a second or more have a cause of their own"
+		}
+		return v
+	}
+	g.judge(&v, p, "pauses of a second or more", 0)
+	most := p.Longest()
+	v.Title = fmt.Sprintf("%s (%s) paused the program for %s, %s.", g.kindOf(most), g.NameOf(most), units.Time(1e9*most.Seconds()), g.at(most.From))
+	if len(p) > 1 {
+		v.Title = fmt.Sprintf("%s of a second or more paused the program for %s in total; the longest (%s), %s, for %s.", units.Plural(len(p), "pause"), units.Time(1e9*p.Seconds()), g.NameOf(most), g.at(most.From), units.Time(1e9*most.Seconds()))
+	}
+	g.longFigures(&v, p)
+	return v
+}
+
+// long are the pauses of a second or more that no other cause explains.
+func (g *collector) long() metrics.Pauses {
+	return g.own(g.ordinary(g.Pauses)).Where(func(p metrics.Pause) bool {
+		return p.Seconds() >= aSecond && p.Of != evidence.PauseFull && p.Of != evidence.PauseDegenerated
+	})
+}
+
+// kindOf words what kind of pause it was.
+func (g *collector) kindOf(p metrics.Pause) string {
+	switch p.Of {
+	case evidence.PauseYoung:
+		return "A young collection"
+	case evidence.PauseMixed:
+		return "A mixed collection"
+	case evidence.PauseRemark:
+		return "A remark"
+	case evidence.PauseInitialMark:
+		return "An initial mark"
+	case evidence.PauseCleanup:
+		return "A cleanup"
+	}
+	return "A GC pause"
+}
+
+// mostLong is how many of the longest pauses are told.
+const mostLong = 3
+
+// muchCopied is what a collection copied from which on copying is why it took long, bytes
+// for each second: a GC thread copies some hundred MiB/s.
+const muchCopied = 64 << 20
+
+func (g *collector) longFigures(v *check.Verdict, p metrics.Pauses) {
+	worst := slices.Clone(p)
+	sorting.By(worst, func(a, b metrics.Pause) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	copying, marking, untimed := false, false, false
+	for _, x := range worst[:min(mostLong, len(worst))] {
+		v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_s", fmt.Sprintf("%s, %s", g.NameOf(x), g.at(x.From)), x.Seconds(), "s", g.OriginOf(x)))
+		if user, system, _ := g.CPUOf(metrics.Pauses{x}); math.IsNaN(user) {
+			untimed = true
+		} else {
+			v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_cpu_s", "CPU time of GC threads in it", user+system, "s", g.OriginOf(x)))
+		}
+		if bytes := g.copied(x); bytes > 0 {
+			v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_survived_bytes", "survived it, and was copied", bytes, "bytes", g.OriginOf(x)))
+			copying = copying || bytes >= muchCopied*x.Seconds()
+		}
+		marking = marking || x.Of == evidence.PauseRemark || x.Of == evidence.PauseInitialMark || x.Of == evidence.PauseCleanup
+	}
+	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
+	if copying {
+		if n := g.Told(evidence.FactParallelGCThreads); g.Is("Serial") || n == 1 {
+			add("let several threads copy, where there are CPUs for them", "-XX:+UseParallelGC")
+		}
+		v.Fix = append(v.Fix, fewerSurvive)
+	}
+	if marking {
+		add("let all GC threads process references in remark", "-XX:+ParallelRefProcEnabled")
+		if g.Is("CMS") {
+			add("collect the young generation just before remark, so that it has less to visit", "-XX:+CMSScavengeBeforeRemark")
+		}
+	}
+	if untimed {
+		v.Needs = append(v.Needs, check.Need{What: "CPU times of collections, which tell work from waiting for a CPU, a disk or swap (JDK 9 or later)", Command: "-Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags"},
+			check.Need{What: "or, before JDK 9", Command: "-XX:+PrintGCDetails"})
+	}
+	if len(v.Fix) == 0 {
+		add("find what it waited for: look at the log's lines about this collection (references, roots, time to safepoint), and at what else ran on the host at that time", "")
+	}
+}
+
+var fewerSurvive = check.Fix{Text: "make fewer objects survive at once: build large caches in parts, or let the young generation be smaller, so that each collection copies less"}
+
+// copiedBy is what survived one of these collections, in the mean of those of which it is
+// known, bytes; NaN of none.
+func (g *collector) copiedBy(p metrics.Pauses) float64 {
+	sum, n := 0., 0.
+	for _, x := range p {
+		if bytes := g.copied(x); !math.IsNaN(bytes) {
+			sum, n = sum+bytes, n+1
+		}
+	}
+	return sum / n
+}
+
+// copied is what survived a collection of the young generation, bytes: what was left of it and
+// what it promoted; NaN unknown.
+func (g *collector) copied(x metrics.Pause) float64 {
+	if x.Of != evidence.PauseYoung && x.Of != evidence.PauseMixed {
+		return math.NaN()
+	}
+	before, after := g.OldOf(x)
+	return g.Get(x, evidence.YoungAfter) + max(0, after-before)
+}

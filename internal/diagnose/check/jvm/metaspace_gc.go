@@ -1,0 +1,118 @@
+package jvm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// MetaspaceGC is class metadata that makes the heap be collected.
+var MetaspaceGC = check.Check{
+	ID:    "jvm.metaspace-gc",
+	Title: "class metadata (metaspace) triggers collections of the whole heap",
+	Step:  check.StepCollector,
+	Doc: `Classes live outside the heap, in metaspace (before JDK 8 in the permanent generation),
+and are unloaded only by collections that mark the whole heap. When metaspace in use
+reaches a threshold, first -XX:MetaspaceSize (about 21 MiB by default) and then what the
+last collection left and some more, the JVM collects: Serial and Parallel pause for a
+full collection, G1 and CMS start a concurrent cycle. At -XX:MaxMetaspaceSize the
+threshold cannot rise: each class that does not fit costs full collections (Metadata GC
+Threshold, then Metadata GC Clear Soft References), in the end OutOfMemoryError:
+Metaspace.
+
+How to tell its kinds apart: at the start of a service the threshold is raised a few
+times while classes are loaded, and then no more. Where classes are created all the time
+(a class loader for each script, template or XML binding; proxies, lambdas compiled
+again) each collection frees most of it. A leak of class loaders (redeployments, thread
+locals, drivers that stay registered) grows from collection to collection: nothing is
+freed.
+
+How to tell it from similar problems: look at the trigger in brackets; full collections
+for lack of heap say Allocation Failure or Ergonomics (jvm.full-gc).
+
+What helps: -XX:MetaspaceSize above what is in use once all is loaded (at a start),
+reusing class loaders (churn), finding who holds the loaders (a leak: jcmd PID
+VM.classloader_stats, VM.metaspace). What does not help: a larger heap.`,
+	Least:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Needs:   "a GC log with the triggers of collections; requests from the same time, to show what they cost",
+	Applies: isJVM,
+	Judge:   judgeMetaspace,
+}
+
+func judgeMetaspace(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v check.Verdict
+	p := g.with(metadata)
+	g.judge(&v, p, "collections for class metadata", stoppedSpecial)
+	if v.State != check.Supported {
+		return v
+	}
+	first, last := p[0], p[len(p)-1]
+	before, after := g.Get(last, evidence.MetaBefore), g.Get(last, evidence.MetaAfter)
+	if math.IsNaN(after) {
+		after = before
+	}
+	limit := g.Told(evidence.FactMaxMetaspaceSize)
+	add := func(id, text string, x float64, p metrics.Pause) {
+		if x > 0 {
+			v.Evidence = append(v.Evidence, c.Figure(id, text, x, "bytes", g.OriginOf(p)))
+		}
+	}
+	v.Evidence = append(v.Evidence, g.rate("collections for class metadata per minute", p)...)
+	add("metaspace.before_bytes", "class metadata before the last of them", before, last)
+	add("metaspace.after_bytes", "class metadata after it", after, last)
+	add("metaspace.before_first_bytes", "class metadata before the first of them", g.Get(first, evidence.MetaBefore), first)
+	add("metaspace.max_bytes", evidence.FactMaxMetaspaceSize, limit, last)
+	v.Title = fmt.Sprintf("Class metadata reached its threshold and triggered GC %s, pausing %s in total.", units.Times(len(p)), units.Time(1e9*p.Seconds()))
+	v.Title = g.named(v.Title, p)
+	g.adviseMetaspace(&v, p, before, after, limit)
+	return v
+}
+
+// Of class metadata, what a collection frees from which on classes are made and dropped
+// all the time; and how near to its limit metaspace is full, fragmented as it is.
+const (
+	unloaded  = .2
+	limitNear = .75
+)
+
+func (g *collector) adviseMetaspace(v *check.Verdict, p metrics.Pauses, before, after, limit float64) {
+	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
+	perm := release(g.c) > 0 && release(g.c) < 8
+	for _, x := range p {
+		perm = perm || holds(g.TriggerOf(x), []string{"Permanent"})
+	}
+	size, most := "-XX:MetaspaceSize", "-XX:MaxMetaspaceSize"
+	if perm {
+		size, most = "-XX:PermSize", "-XX:MaxPermSize"
+	}
+	ample := sized(size+"=", enlarged*before) // a half more than was in use
+	churn := before > 0 && after < (1-unloaded)*before
+	switch {
+	case churn:
+		add(fmt.Sprintf("find which class loaders are created again and again and reuse one (scripts, templates, XML bindings, proxies): a collection frees %s of the class metadata, so classes are loaded and dropped all the time", units.Percent((before-after)/before)), "jcmd PID VM.classloader_stats")
+		add("until then, raise the threshold so that collections are rarer", ample)
+	case limit > 0 && before >= limitNear*limit:
+		add("raise the limit: the loaded classes do not fit within it", sized(most+"=", 2*limit))
+		add("if metaspace keeps growing whatever its limit, class loaders leak: find who holds those of earlier deployments", "jcmd PID VM.classloader_stats")
+	default:
+		add("start with a threshold above what is in use once all is loaded: each stage of loading raises it once more", ample)
+		add("if this continues when all classes are loaded, class loaders leak: find who holds them", "jcmd PID VM.classloader_stats")
+	}
+	if limit > 0 && before >= limitNear*limit && churn {
+		add(fmt.Sprintf("and raise the limit of %.0f MiB", limit/(1<<20)), sized(most+"=", 4*limit))
+	}
+	switch version := release(g.c); {
+	case g.Is("CMS") && version > 0 && version < 8:
+		add("switch on class unloading: CMS before JDK 8 does not unload classes by default", "-XX:+CMSClassUnloadingEnabled")
+	case g.Is("Serial") || g.Is("Parallel"):
+		add("use G1, which runs a concurrent cycle instead of a full collection", "-XX:+UseG1GC")
+	}
+}

@@ -1,0 +1,213 @@
+package jvm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// PinnedThread is virtual threads that wait and keep their carriers.
+var PinnedThread = check.Check{
+	ID:    "jvm.pinned-thread",
+	Title: "virtual threads wait without giving back their carrier (pinned)",
+	Step:  check.StepPool,
+	Doc: `Virtual threads run on carriers, as many as there are CPUs. One that waits gives its
+carrier back, so that thousands can wait at once. Up to JDK 23 one that waits inside
+synchronized cannot (it is pinned), and one with a native frame on its stack cannot on
+any JDK. When as many are pinned as there are carriers, no other virtual thread runs:
+requests wait that hold nothing and ask for nothing, while the CPUs are idle.
+
+A flight recording names each such wait of 20 ms and more with its stack
+(jdk.VirtualThreadPinned). Dumps of the virtual threads, which unstall takes of JDK 21
+to 24, show pinned ones beside those that have not run yet.
+
+How to tell it from similar problems: where virtual threads compute, or read files, they
+keep their carriers without being pinned (service.over-capacity, service.pool-exhausted);
+where they queue for one lock it is that lock, whatever carries them
+(jvm.lock-contention).
+
+What helps: java.util.concurrent.locks.ReentrantLock instead of synchronized around what
+waits; JDK 24 or later, where synchronized does not pin (JEP 491); until then more
+carriers, -Djdk.virtualThreadScheduler.parallelism. What does not help: more virtual
+threads, or a larger heap.`,
+	Least:   "5 pinned waits that keep all carriers for a tenth of the time; in dumps, all carriers kept by pinned threads in most of 3 looks while others wait for one, and with requests a quarter of slow time",
+	Needs:   "a flight recording (unstall record PID --jfr), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
+	Applies: func(c *check.Case) bool { return isJVM(c) && virtual(c) },
+	Judge:   judgePinned,
+}
+
+// Pinned waits matter from so many on, and if all carriers are kept for so much of the time.
+const (
+	somePinned = 5
+	allPinned  = .1
+	fullyOf    = .5 // of the looks at those that keep carriers, from which on these are pinned
+)
+
+// virtual says whether a JVM has virtual threads, or was asked whether they are pinned.
+func virtual(c *check.Case) bool {
+	return len(c.Bundle.Covered(c.Subject, evidence.CoverPinned)) > 0 ||
+		slices.ContainsFunc(c.Threads().Looks(c.Subject), func(l threads.Look) bool { return l.View.Virtual || l.View.Carrier })
+}
+
+func judgePinned(c *check.Case) check.Verdict {
+	x, p := pinnedCarriers(c), metrics.PinnedOf(c.Bundle, c.Subject)
+	switch {
+	case p != nil && p.Waits >= somePinned && p.All >= allPinned:
+	case x != nil && x.Waiting >= check.Queueing:
+	case p != nil:
+		v := check.Verdict{State: check.RuledOut, Summary: "no virtual thread was pinned for long"}
+		if p.Waits > 0 {
+			v.Summary = fmt.Sprintf("virtual threads were pinned %s, which kept %s carriers on average", units.Times(p.Waits), units.Num(p.Mean))
+		}
+		v.Evidence = pinnedFigures(c, p)
+		return v
+	default:
+		if !c.WaitsUnseen() {
+			return check.Verdict{State: check.RuledOut, Summary: "no pinned thread kept a carrier that others waited for"}
+		}
+		return check.Verdict{State: check.Inconclusive, Summary: "whether virtual threads were pinned was not recorded",
+			Needs: []check.Need{{What: "a flight recording, which names pinned waits", Command: "unstall record PID --jfr"}}}
+	}
+	return pinned(c, x, p)
+}
+
+// pinnedCarriers is what looks at threads say of those that wait for a carrier, if those that keep them are pinned.
+func pinnedCarriers(c *check.Case) *threads.Limit {
+	all := c.Threads().Limits(c.Subject)
+	n := slices.IndexFunc(all, func(x threads.Limit) bool { return x.Carriers && x.Pinned >= fullyOf })
+	if n < 0 {
+		return nil
+	}
+	return &all[n]
+}
+
+// pinned is the verdict of a JVM whose carriers are kept, by what looks, events or both tell.
+func pinned(c *check.Case, x *threads.Limit, p *metrics.Pinned) check.Verdict {
+	v := check.Verdict{State: check.Supported}
+	where := ""
+	if p != nil && p.Waits >= somePinned && p.All >= allPinned {
+		v.Weight = p.All
+		v.Summary = fmt.Sprintf("pinned threads kept all carriers %s of the time", units.Percent(p.All))
+		v.Evidence = pinnedFigures(c, p)
+		where = c.SiteOf(p.Sites[0].Stack).String()
+	}
+	if x != nil {
+		v.Weight = max(v.Weight, min(1, x.Waiting/float64(max(1, x.Most))))
+		if v.Summary == "" {
+			v.Summary = fmt.Sprintf("on average %s virtual threads waited for a carrier", units.Num(x.Waiting))
+		}
+		v.Evidence = append(v.Evidence,
+			c.Figure("carriers.waiting_threads", fmt.Sprintf("virtual threads that had not run yet, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
+			c.Figure("carriers.kept_threads", fmt.Sprintf("virtual threads that kept a carrier meanwhile, of %d", x.Most), x.Beyond, "count", x.Origin),
+			c.Figure("carriers.pinned_share", "share of the looks at these in which they were pinned", x.Pinned, "1", x.Origin))
+		if where == "" {
+			where = x.Pins
+		}
+	}
+	v.Title = "Virtual threads wait for a carrier: all are pinned by threads that wait in synchronized or native code."
+	if where != "" {
+		v.Title = fmt.Sprintf("Virtual threads wait for a carrier: all are pinned by threads that wait inside synchronized or native code, in %s.", where)
+	}
+	v.Fix = append(v.Fix, freeCarriers(c, where))
+	switch {
+	case c.Ledger == nil || !c.Slow():
+	case x != nil && c.Spent():
+		return pinnedCost(c, v, x)
+	case p != nil && c.Bundle.Clocks[c.Bundle.Requests.Clock.At(c.Ledger.Rows[0])].Anchored():
+		return pinnedMeanwhile(c, v, p)
+	}
+	return v
+}
+
+// pinnedMeanwhile is a bound of what it costs: slow requests take no longer than usual but for the time in which all carriers
+// were kept while they were under way. Nobody looks at a virtual thread that waits for a carrier.
+func pinnedMeanwhile(c *check.Case, v check.Verdict, p *metrics.Pinned) check.Verdict {
+	l, r := c.Ledger, &c.Bundle.Requests
+	per, _, _ := c.Excess(l.Rows, l.Slow, r.Latency)
+	var sum int64
+	for n, row := range l.Slow {
+		per[n] = min(per[n], p.Full.Within(r.End.At(row)-r.Latency(row), r.End.At(row)))
+		sum += per[n]
+	}
+	share := float64(sum) / float64(max(1, l.Total))
+	v.Evidence = append(v.Evidence, c.Figure("slow.pinned_ms", "slow time beyond the usual while all carriers were kept, at most", float64(sum)/1e6, "ms", p.Origin))
+	if share < check.Material {
+		v.State, v.Fix, v.Weight = check.RuledOut, nil, 0
+		v.Summary = check.SlowWait("while all carriers were kept", sum, share)
+		return v
+	}
+	v.Saves = c.Save(per, 0, sum)
+	return v
+}
+
+// pinnedCost says what the waits for a carrier cost slow requests; if that is little, nothing is to be gained.
+func pinnedCost(c *check.Case, v check.Verdict, x *threads.Limit) check.Verdict {
+	name := c.Bundle.Names.Lookup(x.Words())
+	wait := func(s *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) {
+		if name == 0 || s.Cause != name {
+			return ledger.Pool, 0
+		}
+		for _, m := range []ledger.Mechanism{ledger.PoolThread, ledger.Pool} {
+			if ch[m] > 0 {
+				return m, ch[m]
+			}
+		}
+		return ledger.Pool, 0
+	}
+	behind := c.BehindOf(wait)
+	share := float64(behind.Total) / float64(max(1, c.Ledger.Total))
+	v.Evidence = append(v.Evidence, c.Figure("slow.carrier_ms", "slow time waiting for a carrier", float64(behind.Total)/1e6, "ms", check.From(c.Ledger.Source)))
+	if share < check.Material {
+		v.State, v.Fix, v.Weight = check.RuledOut, nil, 0
+		v.Summary = check.SlowWait("for a carrier", behind.Total, share)
+		return v
+	}
+	v.Saves = c.Save(behind.Own, -1, -1)
+	return v
+}
+
+// pinnedFigures are what the runtime's events say of pinned waits.
+func pinnedFigures(c *check.Case, p *metrics.Pinned) (out []check.Evidence) {
+	out = append(out, c.Figure("pinned.waits", "waits of virtual threads that were pinned", float64(p.Waits), "count", p.Origin))
+	if p.Waits == 0 {
+		return out
+	}
+	out = append(out,
+		c.Figure("pinned.carriers", "carriers that they kept, on average", p.Mean, "count", p.Origin),
+		c.Figure("pinned.carriers_most", "carriers that they kept at once, at most", float64(p.Most), "count", p.Origin),
+		c.Figure("pinned.all_share", "share of the time in which they kept all", p.All, "1", p.Origin),
+		c.Figure("pinned.longest_ms", "longest of these waits", float64(p.Longest)/1e6, "ms", p.Origin))
+	for _, s := range p.Sites[:min(3, len(p.Sites))] {
+		text := "pinned " + cmp.Or(c.SiteOf(s.Stack).String(), threads.Nameless)
+		if s.Reason != "" {
+			text += " (" + s.Reason + ")"
+		}
+		out = append(out, c.Figure("pinned.at_s", text, float64(s.Waited)/1e9, "s", s.Origin))
+	}
+	return out
+}
+
+// freeCarriers is what helps: from JDK 24 on synchronized does not pin (https://openjdk.org/jeps/491).
+func freeCarriers(c *check.Case, where string) check.Fix {
+	if release(c) >= freesMonitors {
+		return check.Fix{Text: "do what waits below native code (JNI, a class initializer) on a pool of platform threads", Code: where}
+	}
+	fix := check.Fix{Text: "use a ReentrantLock instead of synchronized around what waits, or run on JDK 24 or later, where synchronized does not pin; until then give virtual threads more carriers",
+		Setting: "-Djdk.virtualThreadScheduler.parallelism=64", Code: where}
+	if n := c.Bundle.Subjects[c.Subject].CPUs; n > 0 {
+		fix.Setting = fmt.Sprintf("-Djdk.virtualThreadScheduler.parallelism=%d", manyCarriers*n)
+	}
+	return fix
+}
+
+const (
+	freesMonitors = 24 // JDK
+	manyCarriers  = 8  // times as many as CPUs are a first step: how many would do depends on how long each is kept
+)

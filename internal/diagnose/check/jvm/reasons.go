@@ -1,0 +1,141 @@
+package jvm
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// reason is which cause of its own a pause has; the others are judged by what they
+// collect alone (jvm.young-gc-rate, jvm.full-gc). A pause has one: what is counted twice
+// would be promised twice.
+type reason uint8
+
+const (
+	ordinary    reason = iota
+	requested          // System.gc() and tools: jvm.explicit-gc
+	metadata           // class metadata: jvm.metaspace-gc
+	fellBack           // CMS gave up beside the program: jvm.cms-concurrent-mode-failure
+	evacuation         // G1 had no region to copy to: jvm.g1-evacuation-failure
+	humongous          // G1, for an object of half a region or more: jvm.g1-humongous
+	degenerated        // Shenandoah gave up beside the program: jvm.degenerated-gc
+)
+
+// Words of triggers, as gcCause.cpp has them, and JDK 6 before.
+var (
+	requestedBy = []string{"System.gc()", "Diagnostic Command", "Heap Inspection", "Heap Dump", "JvmtiEnv", "JvmtiTagObjects", "WhiteBox"}
+	metadataBy  = []string{"Metadata GC", "Metadata Threshold", "Permanent Generation", "Last ditch collection"}
+	fellBackBy  = []string{"concurrent mode", "promotion failed", "full promotion guarantee failed"}
+	evacuatedBy = []string{"to-space", "evacuation fail"}
+)
+
+// sameStop is how long after a collection that did not free enough the next begins at
+// most, if it belongs to the same stop of the world, ns.
+const sameStop = 20e6
+
+// reasons tells of each pause, by its row, which reason it has; ordinary ones are left
+// out. What comes in the wake of a pause goes with it: the full collection after an
+// evacuation failure, the remark of a cycle that a humongous allocation began.
+func (g *collector) reasons() map[int]reason {
+	if g.why != nil {
+		return g.why
+	}
+	out := make(map[int]reason)
+	g.why = out
+	var cycle, last reason
+	late := g.late()
+	for i, p := range g.All {
+		r := g.reasonOf(p)
+		if r == ordinary && late[p.Row] {
+			r = fellBack
+		}
+		wake := i > 0 && p.From-g.All[i-1].To < sameStop
+		switch {
+		case r == ordinary && g.Is("G1") && p.Of == evidence.PauseFull:
+			if wake {
+				r = last
+			}
+			if r == ordinary && g.freedHumongous(p) {
+				r = humongous
+			}
+		case r == ordinary && g.Is("G1") && (p.Of == evidence.PauseRemark || p.Of == evidence.PauseCleanup):
+			r = cycle
+		}
+		if begins := g.NameOf(p); strings.Contains(begins, "Concurrent Start") || strings.Contains(begins, "nitial") {
+			cycle = r
+			if r == evacuation {
+				cycle = ordinary // its cycle frees what could not be copied
+			}
+		}
+		if r != ordinary {
+			out[p.Row] = r
+		}
+		last = r
+	}
+	return out
+}
+
+// late are the rows of CMS's full collections that came although it had begun cycles before:
+// these came too late, or freed no piece large enough. Unified logs say that it failed at
+// level debug alone. A full collection of a CMS that never began one is merely one for want
+// of room (jvm.full-gc).
+func (g *collector) late() map[int]bool {
+	if !g.Is("CMS") {
+		return nil
+	}
+	out := make(map[int]bool)
+	begun := false
+	for _, p := range g.All {
+		begun = begun || p.Of == evidence.PauseInitialMark
+		out[p.Row] = begun && p.Of == evidence.PauseFull
+	}
+	return out
+}
+
+// mostFreed is the part of what a collection freed that is most of it.
+const mostFreed = .5
+
+// freedHumongous says whether most of what a collection freed were humongous objects: they
+// had filled the heap, whatever was to be allocated when it was full.
+func (g *collector) freedHumongous(p metrics.Pause) bool {
+	region, _ := g.regionSize()
+	freed := region * (g.Get(p, evidence.HumongousBefore) - g.Get(p, evidence.HumongousAfter))
+	return freed > 0 && freed >= mostFreed*(g.Get(p, evidence.HeapBefore)-g.Get(p, evidence.HeapAfter))
+}
+
+func (g *collector) reasonOf(p metrics.Pause) reason {
+	trigger, failure := g.TriggerOf(p), strings.ToLower(g.FailureOf(p))
+	switch {
+	case holds(trigger, requestedBy) || trigger == "System":
+		return requested
+	case holds(trigger, metadataBy):
+		return metadata
+	case g.Is("CMS") && holds(failure, fellBackBy):
+		return fellBack
+	case holds(failure, evacuatedBy) && !strings.HasSuffix(failure, ": pinned"): // a region that native code holds stays, which costs little
+		return evacuation
+	case strings.Contains(trigger, "Humongous"):
+		return humongous
+	case p.Of == evidence.PauseDegenerated || g.Is("Shenandoah") && p.Of == evidence.PauseFull:
+		return degenerated
+	}
+	return ordinary
+}
+
+// with returns the pauses of the window that have a reason.
+func (g *collector) with(r reason) metrics.Pauses {
+	all := g.reasons()
+	return g.Pauses.Where(func(p metrics.Pause) bool { return all[p.Row] == r })
+}
+
+// ordinary returns those of some pauses that have no reason of their own.
+func (g *collector) ordinary(p metrics.Pauses) metrics.Pauses {
+	all := g.reasons()
+	return p.Where(func(x metrics.Pause) bool { return all[x.Row] == ordinary })
+}
+
+// stoppedSpecial is the share of the time from which pauses with a reason of their own are
+// worth naming where no request tells what they cost. Such a pause can be spared at all,
+// so it is less than for collections that a program needs.
+const stoppedSpecial = .01

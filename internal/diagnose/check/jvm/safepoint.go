@@ -1,0 +1,240 @@
+package jvm
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Safepoint is time that stops cost besides collections: until all threads have stopped,
+// and operations of the JVM that collect nothing.
+var Safepoint = check.Check{
+	ID:    "jvm.safepoint",
+	Title: "pauses that are not GC: slow safepoints and VM operations",
+	Step:  check.StepRest,
+	Doc: `To run GC, to deoptimize or to dump threads the JVM brings all threads to a safepoint,
+and all wait for the last one. A thread checks for the request at method returns and
+loop ends; compiled loops over an int with a known end (counted loops) do not where the
+collector is Serial or Parallel, so that one long loop, or one copy of a huge array,
+makes all others wait: the time to safepoint. It is not part of the GC pauses in the
+log. Threads that the host does not run, or that wait for a page from disk, are late as
+well.
+
+The other part is VM operations that are not collections: RevokeBias of biased locks
+(before JDK 15), Deoptimize, thread dumps and deadlock searches of monitoring agents
+(ThreadDump, FindDeadlocks, PrintThreads), heap inspection, class redefinition.
+
+How to tell it from similar problems: the duration of a collection itself belongs to the
+causes about GC. On a host without free CPUs all threads reach safepoints late:
+linux.cpu-saturation, linux.noisy-neighbour.
+
+What helps: for counted loops -XX:+UseCountedLoopSafepoints (with
+-XX:LoopStripMiningIter=1000 from JDK 10 on; what G1, ZGC and Shenandoah do by default);
+which thread is late is shown by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100
+(ms), from JDK 25 on by the event jdk.SafepointLatency; for VM operations, running them
+less often. What does not help: heap settings.`,
+	Least:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time; one of 10 ms where no request tells",
+	Needs:   "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
+	Applies: isJVM,
+	Judge:   judgeSafepoint,
+}
+
+// halt is a stop of all threads, or that part of it which is no collection.
+type halt struct {
+	metrics.Pause
+	operation string
+	reaching  bool // it is the way to the safepoint, of a collection
+}
+
+func judgeSafepoint(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	stops, seen := g.besides()
+	if !seen {
+		return check.Verdict{State: check.Inconclusive, Summary: "safepoints were not recorded", Needs: logging}
+	}
+	var v check.Verdict
+	var p metrics.Pauses
+	for _, s := range stops {
+		p = append(p, s.Pause)
+	}
+	g.judge(&v, p, "pauses other than GC", stoppedSpecial)
+	if v.Saves == nil && p.Longest().Seconds() < perceptible {
+		v.State, v.Needs = check.RuledOut, nil
+	}
+	v.Weight = float64(length(p.Spans())) / 1e9 / max(g.Span, 1e-9)
+	if v.State != check.Supported {
+		return v
+	}
+	reaching := make(map[bool]metrics.Pauses)
+	by := make(map[string]metrics.Pauses)
+	for _, s := range stops {
+		reaching[s.reaching] = append(reaching[s.reaching], s.Pause)
+		by[s.operation] = append(by[s.operation], s.Pause)
+	}
+	var late metrics.Pauses // all ways to safepoints, those of other operations included
+	for _, s := range stops {
+		if d := g.Get(s.Pause, evidence.ToSafepoint); d > 0 {
+			late = append(late, metrics.Pause{Row: s.Row, From: s.From, To: s.From + int64(d)})
+		}
+	}
+	v.Evidence = append(v.Evidence, c.Figure("safepoint.reaching_s", "time until all threads had stopped, in total", late.Seconds(), "s", g.Origin))
+	if most := late.Longest(); len(late) > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("safepoint.reaching_longest_ms", "longest time to safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
+	}
+	v.Evidence = append(v.Evidence, c.Figure("safepoint.operations_s", "VM operations other than GC, including the time to safepoint", reaching[false].Seconds(), "s", g.Origin))
+	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
+		return cmp.Or(cmp.Compare(by[b].Seconds(), by[a].Seconds()), cmp.Compare(a, b))
+	})
+	for _, name := range names[:min(4, len(names))] {
+		v.Evidence = append(v.Evidence, c.Figure("safepoint.operation_s", fmt.Sprintf("pauses for %s", operation(name)), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
+	}
+	if late.Seconds() >= p.Seconds()/2 {
+		v.Title = fmt.Sprintf("One thread takes up to %s to reach a safepoint, and all others wait for it.", units.Time(1e9*late.Longest().Seconds()))
+		if most := late.Longest(); most.Seconds() >= aSecond {
+			v.Title = fmt.Sprintf("One thread took %s to reach a safepoint %s, and all others waited for it.", units.Time(1e9*most.Seconds()), g.at(most.From))
+		}
+		g.adviseLate(&v)
+		return v
+	}
+	v.Title = fmt.Sprintf("All threads were paused %[2]s, for %[3]s in total, by %[1]s.", operation(names[0]), units.Times(len(by[names[0]])), units.Time(1e9*by[names[0]].Seconds()))
+	v.Title = g.named(v.Title, by[names[0]])
+	g.adviseOperation(&v, names[0])
+	return v
+}
+
+// perceptible is a stop from which on it is worth naming without requests, s: each JVM has
+// many that are shorter.
+const perceptible = .01
+
+// nameless is the name of stops whose log does not tell the operation.
+const nameless = "stopped"
+
+func operation(name string) string {
+	if name == "" || name == nameless {
+		return "a VM operation that the log does not name"
+	}
+	return name
+}
+
+// besides are the parts of safepoints that are no collections' pauses; seen says whether
+// safepoints were watched at all. A safepoint without a pause that is named after a
+// collection has one that its log does not print.
+func (g *collector) besides() (out []halt, seen bool) {
+	v := &g.c.Bundle.Intervals
+	collected := g.All.Spans()
+	for _, i := range v.Select(evidence.Safepoint, g.c.Subject) {
+		seen = true
+		if v.Start[i] < g.From || v.Start[i] >= g.Until {
+			continue
+		}
+		name := g.c.Bundle.Names.Text(v.Cause[i])
+		if isDump(name) && g.looked(v.End[i]) {
+			continue
+		}
+		s := halt{metrics.Pause{Row: i, From: v.Start[i], To: v.End[i]}, name, false}
+		reach, told := v.Get(i, evidence.ToSafepoint)
+		if collects(name) || collected.Within(s.From, s.To) > (s.To-s.From)/10 {
+			s.To, s.reaching = s.From+int64(reach), true
+			if !told || reach <= 0 {
+				continue
+			}
+		}
+		out = append(out, s)
+	}
+	return out, seen
+}
+
+// isDump says whether an operation is part of a dump of all threads, as jcmd takes it.
+func isDump(operation string) bool {
+	return holds(operation, []string{"PrintThreads", "PrintJNI", "FindDeadlocks"})
+}
+
+// answered is how soon, ns, after its stop a dump has been written out.
+const answered = int64(1e9)
+
+// looked says whether a dump of the evidence's own was taken at a time: the stop for it is
+// the recording's, which ends with that.
+func (g *collector) looked(at int64) bool {
+	looks := check.Once(g.c, func(c *check.Case) *dumpTimes {
+		d := &dumpTimes{}
+		x, typ := &c.Bundle.Samples, c.Bundle.Names.Lookup(threads.SampleType)
+		for i := range x.Len() {
+			if x.Type[i] == typ && x.Subject[i] == c.Subject && x.Time[i] != 0 {
+				d.at = append(d.at, x.Time[i])
+			}
+		}
+		slices.Sort(d.at)
+		return d
+	})
+	n, _ := slices.BinarySearch(looks.at, at-answered/10)
+	return n < len(looks.at) && looks.at[n] <= at+answered
+}
+
+type dumpTimes struct{ at []int64 }
+
+// collects says whether an operation is a collection's, as vmOperation.hpp and the
+// collectors call them.
+func collects(operation string) bool {
+	return holds(operation, []string{"Collect", "G1", "CMS_", "CGC_", "ParallelGC", "Shenandoah", "XMark", "XRelocate", "ZMark", "ZRelocate", "ZOperation", "GC_HeapInspection", "SerialGC"})
+}
+
+// length is how long spans are in all, ns.
+func length(s metrics.Spans) (sum int64) {
+	for _, x := range s {
+		sum += x.To - x.From
+	}
+	return sum
+}
+
+func (g *collector) adviseLate(v *check.Verdict) {
+	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
+	version := release(g.c)
+	add("find the late thread: with this the JVM logs the threads that have not stopped after 100 ms", "-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100")
+	switch {
+	case g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah"):
+		if version > 0 && version < 10 {
+			add("if it is a counted loop: make compiled loops check for safepoints", "-XX:+UseCountedLoopSafepoints")
+			break
+		}
+		add("look for copies of huge arrays, native code that returns late, pages read from disk (swap, mapped files), or a host without free CPUs; it is not loops, which check for safepoints with this collector", "")
+	case version == 0 || version >= 10:
+		add("make compiled loops check for safepoints every thousand iterations; with Serial, Parallel and CMS, loops over an int do not", "-XX:+UseCountedLoopSafepoints -XX:LoopStripMiningIter=1000")
+	default:
+		add("make compiled loops over an int check for safepoints; this slows loops by a few percent", "-XX:+UseCountedLoopSafepoints")
+	}
+	if version >= 25 {
+		add("a flight recording shows which thread was late, and its stack (event jdk.SafepointLatency)", "jcmd PID JFR.start duration=60s settings=profile")
+	}
+	add("or shorten the loop: a loop over a long, or one with calls that are not inlined, checks for safepoints", "")
+}
+
+func (g *collector) adviseOperation(v *check.Verdict, name string) {
+	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
+	switch {
+	case strings.Contains(name, "Bias"):
+		add("switch off biased locking: biases are revoked again and again because locks are shared (off by default from JDK 15 on)", "-XX:-UseBiasedLocking")
+	case holds(name, []string{"ThreadDump", "PrintThreads", "FindDeadlocks", "PrintJNI"}):
+		add("take thread dumps less often, and without locked monitors and synchronizers: monitoring agents, deadlock checks or a jstack loop take them", "")
+	case strings.Contains(name, "Deoptimize"), strings.Contains(name, "MarkActiveNMethods"):
+		add("find why compiled code is discarded: classes loaded late, agents that instrument code, or a full code cache, which makes the JVM compile again and again (-Xlog:codecache)", "")
+	case strings.Contains(name, "Redefine"):
+		add("attach the agent at the start: it redefines classes in the running JVM", "")
+	case strings.Contains(name, "Heap"):
+		add("find who inspects or dumps the heap of the running service, and stop it", "")
+	case name == "" || name == nameless || strings.HasPrefix(name, "no vm operation"):
+		add("find out which VM operation it is: -Xlog:safepoint (JDK 9 or later), before that -XX:+PrintSafepointStatistics -XX:PrintSafepointStatisticsCount=1", "")
+	default:
+		add(name+" pauses all threads: run it less often", "")
+	}
+}

@@ -1,0 +1,185 @@
+package jvm
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/model/younggen"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// YoungGCRate is a young generation that fills so often that collecting it makes requests
+// slow.
+var YoungGCRate = check.Check{
+	ID:    "jvm.young-gc-rate",
+	Title: "young collections run so often that requests are slow",
+	Step:  check.StepCollector,
+	Doc: `Requests allocate, eden fills, and a young collection pauses the program: ParNew,
+PSYoungGen, DefNew and G1's young pauses alike (many believe that ParNew does not). How
+often is eden ÷ allocation rate; how long each takes depends on what survives, not on
+how much garbage there was. A hundred collections per minute of 40 ms each pause the
+program 7 % of the time. By itself that makes no request slow by seconds. Near the CPUs'
+limit it does, because requests that arrive during a pause queue behind it, and the next
+pause comes before the queue is gone. So the cost of pauses is the time requests were
+paused plus the time they queued behind pauses, found by replaying the recorded arrivals
+with the pauses and without; and the request rate at which work and GC use all CPUs (the
+knee) is shown beside the actual rate.
+
+How to tell it from similar problems: if the knee without collections is below the
+actual rate, there is too much work and less GC does not help (service.over-capacity);
+if collections copy little and take long, the kernel or the host delays them
+(jvm.gc-kernel-time, jvm.gc-cpu-starved); rare and long ones are full collections
+(jvm.full-gc); threads that wait for a slow dependency allocate nothing meanwhile, and
+collections are rare then.
+
+What helps: allocate less per request (the class histogram and an allocation profile
+show what: response buffers, temporary lists, 40 queries where a cache would do), fewer
+requests (callers that cache), a larger young generation: twice the eden means half the
+collections, and each copies hardly more. What does not help: a larger heap whose young
+generation stays fixed by -Xmn or NewSize; a shorter pause goal (it shrinks eden and
+makes collections more frequent).`,
+	Least:   "5 young collections, 10 a minute, and 5 % of the time (20 % of the worst minute); with requests 2 % of the time and a quarter of slow time",
+	Needs:   "a GC log; requests from the same time; CPU time of the process, for the knee",
+	Applies: isJVM,
+	Judge:   judgeYoung,
+}
+
+// Young collections are worth slowing down from this on: below, they are rare, or take
+// hardly any time.
+const (
+	oftenYoung   = 10. / 60 // each second
+	someYoung    = 5        // in what was watched
+	leastYoung   = .02      // share of the time, where requests tell what it costs them
+	stoppedYoung = .05      // share of the time, where none does
+	nearKnee     = .5       // of the knee: from there on it is worth telling
+	mostOfIt     = .5       // of the slow time: so much is theirs, though the work alone were too much
+	longYoung    = .1       // seconds: so long a pause makes any request slow that meets it, however seldom it comes
+)
+
+func judgeYoung(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return unwatched(c)
+	}
+	var v check.Verdict
+	long := g.long()
+	p := g.own(g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed)).Where(func(x metrics.Pause) bool { return !slices.Contains(long, x) })
+	what := "young collections"
+	b := g.judge(&v, p, what, stoppedYoung)
+	if len(p) == 0 {
+		return v
+	}
+	if b == nil && v.State != check.RuledOut && len(p) < someYoung {
+		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer GC log: some minutes under load"}}
+		v.Summary = fmt.Sprintf("too few young collections (%d) to tell how often they run", len(p))
+		return v
+	}
+	perMinute := 60 * g.PerSecond(p)
+	v.Evidence = append(v.Evidence, g.rate("young collections per minute ("+g.NameOf(p[0])+")", p)...)
+	v.Evidence = append(v.Evidence, g.youngFigures(p)...)
+	load, known := younggen.LoadOf(c.Bundle, c.Subject, c.Ledger, g.Collector)
+	if known {
+		v.Evidence = append(v.Evidence, kneeFigures(c, load)...)
+	}
+	storm := b == nil && g.worst(p).share() >= minuteOf*stoppedYoung
+	if v.State == check.Supported && !storm && (g.PerSecond(p) < oftenYoung || len(p) < someYoung || g.ShareOf(p) < leastYoung) {
+		v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
+		v.Summary = fmt.Sprintf("%s young collections per minute pause the program only %s of the time", units.Num(perMinute), units.Percent(g.ShareOf(p)))
+		return v
+	}
+	if known && c.Slow() && load.Offered > load.Knee.Free().Value {
+		v.Summary = fmt.Sprintf("%s requests/s arrived, but even without GC the CPUs can serve only %s/s: there is too much work (service.over-capacity)", units.Num(load.Offered), units.Num(load.Knee.Free().Value))
+		if b == nil || b.Share() < mostOfIt {
+			v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
+			return v
+		}
+	}
+	if v.State != check.Supported {
+		return v
+	}
+	v.Title = fmt.Sprintf("Young GC (%s) runs %s times per minute and pauses the program %s of the time, because eden fills every %s.", g.NameOf(p[0]), units.Num(perMinute), units.Percent(g.ShareOf(p)), units.Time(1e9*p.Interval()))
+	if each, copied := p.Seconds()/float64(len(p)), g.copiedBy(p); each >= longYoung && copied >= muchCopied*each {
+		v.Title = fmt.Sprintf("Young GC (%s) pauses the program for %s each time, %s times per minute, because %s survive each and are copied.", g.NameOf(p[0]), units.Time(1e9*each), units.Num(perMinute), units.Size(copied))
+		v.Evidence = append(v.Evidence, g.c.Figure("gc.survived_bytes", "survived each, and was copied (mean)", copied, "bytes", g.Origin))
+		v.Fix = append(v.Fix, fewerSurvive)
+	}
+	if storm && g.ShareOf(p) < stoppedYoung {
+		v.Title = g.named(fmt.Sprintf("Young GC (%s) pauses the program %s of the time.", g.NameOf(p[0]), units.Percent(g.ShareOf(p))), p)
+	}
+	if knee := load.Knee.Rate(); known && load.Offered >= nearKnee*knee.Value {
+		v.Summary += fmt.Sprintf("; %s requests/s arrived, and the CPUs can serve about %s/s", units.Num(load.Offered), units.Num(knee.Value))
+	}
+	v.Evidence = append(v.Evidence, g.classes()...)
+	who, code := g.allocators()
+	v.Evidence = append(v.Evidence, who...)
+	g.adviseYoung(&v, p, load, known)
+	if code != "" {
+		v.Fix = append(v.Fix, check.Fix{Text: "allocate less there: it fills eden more than any other place", Code: code})
+	}
+	return v
+}
+
+// youngFigures say how often eden fills, with what, and what collecting takes.
+func (g *collector) youngFigures(p metrics.Pauses) (out []check.Evidence) {
+	add := func(id, text string, v float64, unit string) {
+		if !math.IsNaN(v) && v > 0 {
+			out = append(out, g.c.Figure(id, text, v, unit, g.Origin))
+		}
+	}
+	add("gc.interval_ms", "interval between them (median)", 1e3*p.Interval(), "ms")
+	add("alloc.bytes_per_s", "allocation rate", g.Alloc.Number, "bytes/s")
+	add("heap.eden_bytes", "allocated between two of them (the size of eden)", g.Each.Number, "bytes")
+	if l := g.c.Ledger; l != nil && l.Requests.Rate > 0 && g.meets() {
+		add("alloc.request_bytes", "allocated per request", g.Alloc.Number/l.Requests.Rate, "bytes")
+	}
+	add("gc.promoted_bytes_per_s", "promoted to the old generation", g.Promoted.Number, "bytes/s")
+	if user, system, _ := g.CPUOf(p); !math.IsNaN(user) && g.Span > 0 {
+		add("gc.cpus", "CPUs used by young collections, on average", (user+system)/g.Span, "CPUs")
+		if cpu := metrics.ProcessOf(g.c.Bundle, g.c.Subject, g.Window).CPU; cpu.MostlyKnown() && cpu.Number > 0 {
+			out = append(out, g.c.Figure("gc.cpu_share", "share of the process's CPU time", (user+system)/g.Span/cpu.Number, "1", cpu.Origin))
+		}
+	}
+	return out
+}
+
+// mostClasses is how many classes of a histogram are told.
+const mostClasses = 5
+
+// classes are the largest of a class histogram: what the heap is full of, garbage included.
+func (g *collector) classes() (out []check.Evidence) {
+	s := &g.c.Bundle.Samples
+	names := g.c.Bundle.Names
+	histograms := make(map[evidence.ArtifactID]bool)
+	for _, w := range g.c.Bundle.Covered(g.c.Subject, evidence.CoverClasses) {
+		a, _ := w.Origin.Artifact()
+		histograms[a] = true
+	}
+	type class struct {
+		name   string
+		bytes  int64
+		origin evidence.Origin
+	}
+	var all []class
+	last := evidence.ArtifactID(-1)
+	for i := range s.Len() {
+		a, _ := s.Origin[i].Artifact()
+		if !histograms[a] || s.Subject[i] != g.c.Subject || names.Text(s.Unit[i]) != "bytes" {
+			continue
+		}
+		if a != last { // one histogram will do: the last
+			all, last = all[:0], a
+		}
+		all = append(all, class{names.Text(s.Class[i]), s.Value[i], s.Origin[i]})
+	}
+	sorting.By(all, func(a, b class) int { return cmp.Compare(b.bytes, a.bytes) })
+	for _, x := range all[:min(mostClasses, len(all))] {
+		out = append(out, g.c.Figure("heap.class_bytes", "heap used by "+x.name, float64(x.bytes), "bytes", x.origin))
+	}
+	return out
+}

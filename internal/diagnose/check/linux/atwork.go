@@ -1,0 +1,179 @@
+package linux
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// ran adds what looks at threads take for running: a thread that runs, one that is ready and one that waits
+// for some µs again and again look the same. Stacks of the kernel say which part of the time of
+// threads at work each mechanism has; what requests were not already seen to wait there is of
+// what they were taken to run.
+func (m *mechanism) ran(c *check.Case, k *kernel, x *charged) {
+	l := c.Ledger
+	part, held := m.partOfWork(k), m.partOfHolder(k)
+	if !(part > 0 || held > 0) || l.Traced && !l.Sampled {
+		return
+	}
+	seen := x.per1
+	known := make(map[int]int64)
+	x.per1 = func(row int) (ns int64) {
+		ns, ok := known[row]
+		if ok {
+			return ns
+		}
+		if seen != nil {
+			ns = seen(row)
+		}
+		ch := l.Of(row)
+		taken := ch[ledger.Own] + ch[ledger.HostCPU] + ch[ledger.RequestsCPU] + ch[ledger.BackgroundCPU]
+		ns += min(taken, max(0, int64(part*float64(taken+ch[ledger.Kernel]))-ns)) + int64(held*float64(behindUnseen(c, row)))
+		known[row] = ns
+		return ns
+	}
+	var own, behind int64
+	added := -x.ns
+	x.ns, x.waiters = 0, 0
+	for n, row := range l.Slow {
+		x.per[n] = x.per1(row)
+		x.ns += x.per[n]
+		if x.per[n] > 0 {
+			x.waiters++
+		}
+		own += l.Of(row)[ledger.Own]
+		behind += int64(held * float64(behindUnseen(c, row)))
+	}
+	added += x.ns
+	x.linked += behind
+	x.locked = 2*behind >= x.ns
+	x.work = min(1, float64(added-behind)/float64(max(1, own)))
+	x.share = float64(x.ns) / float64(max(1, l.Total))
+	_, x.usual, x.over = c.Excess(l.Rows, l.Slow, x.per1)
+}
+
+// oneAtWork is how many threads at work, on average, are about one: who holds what all others wait
+// for. That a second one answers, or reads a request, meanwhile is no more.
+const oneAtWork = 1.5
+
+// holder is how much, in threads, is at work while others wait for a lock or to be woken; false
+// unless that is about one: then it is who they wait for, and what threads at work do is what
+// they wait for. That may be a thread which nobody would wait for by itself.
+func holder(k *kernel) (work float64, alone bool) {
+	if k == nil || k.work == nil {
+		return 0, false
+	}
+	waits := k.work.Threads(evidence.KernelFutex)
+	work = k.work.Busy + k.work.Alone - waits - k.work.Beside(evidence.KernelFutex)
+	return work, waits >= work && work > leastWork && work <= oneAtWork
+}
+
+// partOfHolder is the part of the holder's time that the mechanism has, 0 where who holds is not known.
+func (m *mechanism) partOfHolder(k *kernel) float64 {
+	work, alone := holder(k)
+	if !alone || m.locks {
+		return 0
+	}
+	return min(1, (k.work.Threads(m.classes...)+k.work.Beside(m.classes...))/work)
+}
+
+// behindUnseen is how long a request waited for a lock, or to be woken by another thread, whose holder
+// nobody saw waiting, ns.
+func behindUnseen(c *check.Case, row int) (ns int64) {
+	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+		switch s.HolderKind {
+		case evidence.KindUnknown, evidence.Running, evidence.Unobserved, evidence.LockWait:
+			if s.Kind == evidence.LockWait || s.Kind == evidence.SyncWait && onFutex(c.Bundle.Names.Text(s.Cause)) {
+				ns += ch[ledger.Lock] + ch[ledger.Goroutine]
+			}
+		}
+	})
+	return ns
+}
+
+// onFutex says whether something is waiting at a futex, for whatever, or for the one thread that ends that.
+func onFutex(reason string) bool {
+	return strings.HasPrefix(reason, "futex") || strings.HasPrefix(reason, (&threads.Limit{Workers: true, Most: 1}).Words())
+}
+
+// waiting are mechanisms in which whoever holds a lock keeps it without running.
+var waiting = []string{evidence.KernelFsync, evidence.KernelDisk, evidence.KernelDiskFault, evidence.KernelSwapIn, evidence.KernelReclaim, evidence.KernelThrottled, evidence.KernelSend, evidence.KernelFileLock}
+
+// unheld takes from waits for locks what their holder waits itself, where stacks show that.
+func (m *mechanism) unheld(c *check.Case, k *kernel, x *charged) {
+	work, alone := holder(k)
+	if !m.locks || !alone || x.ns == 0 {
+		return
+	}
+	left := max(0, 1-(k.work.Threads(waiting...)+k.work.Beside(waiting...))/work)
+	all := x.per1
+	x.per1 = func(row int) int64 { return int64(left * float64(all(row))) }
+	x.ns = 0
+	for n, row := range c.Ledger.Slow {
+		x.per[n] = x.per1(row)
+		x.ns += x.per[n]
+	}
+	x.share *= left
+	x.over *= left
+	x.usual = int64(left * float64(x.usual))
+}
+
+// partOfWork is the part of the time of threads at work, other than waiting for locks, that the
+// mechanism has; of their CPU time, where waits were not watched. 0 unknown.
+func (m *mechanism) partOfWork(k *kernel) float64 {
+	switch {
+	case k == nil || m.locks:
+		return 0
+	case k.work == nil:
+		if part := k.CPUShare(m.classes...); part.Known() {
+			return part.Number
+		}
+		return 0
+	}
+	busy := k.work.Busy - k.work.Threads(evidence.KernelFutex)
+	if busy < leastWork {
+		return 0
+	}
+	return k.work.Threads(m.classes...) / busy
+}
+
+// share is the part of the time of threads with work that they spent on the mechanism, waiting for
+// locks included whose holders were seen to.
+func (m *mechanism) share(c *check.Case, k *kernel) float64 {
+	n := k.work.Threads(m.classes...)
+	if !slices.Contains(m.classes, evidence.KernelFutex) {
+		held := holdersIn(c, func(held threads.Held) bool { return m.is(held.Cause) })
+		held = max(held, m.partOfHolder(k))
+		n += held * k.work.Threads(evidence.KernelFutex)
+	} else {
+		held := holdersIn(c, func(held threads.Held) bool { return held.State == evidence.Syscall || held.State == evidence.NetWait })
+		if work, alone := holder(k); alone {
+			held = max(held, min(1, (k.work.Threads(waiting...)+k.work.Beside(waiting...))/work))
+		}
+		n *= 1 - held
+	}
+	if k.work.Busy <= 0 {
+		return 0
+	}
+	return n / k.work.Busy
+}
+
+// holdersIn is the part of the looks at threads that waited for a lock in which the last of its
+// holders did that.
+func holdersIn(c *check.Case, did func(threads.Held) bool) float64 {
+	waits, in := 0, 0
+	for _, look := range c.Threads().Looks(c.Subject) {
+		if look.View.State != evidence.LockWait {
+			continue
+		}
+		waits += look.Count
+		if look.Held.Lane != 0 && did(look.Held) {
+			in += look.Count
+		}
+	}
+	return float64(in) / float64(max(1, waits))
+}

@@ -1,0 +1,206 @@
+package linux
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// CPUSaturation is a host that has more to run than processors.
+var CPUSaturation = check.Check{
+	ID:    "linux.cpu-saturation",
+	Title: "the host has too few free CPUs for the process's threads",
+	Step:  check.StepProcessors,
+	Doc: `The process's threads are runnable but the host runs something else: other processes,
+other containers, other virtual machines. Seen from inside the process everything takes
+longer: system calls that never block, stop-the-world pauses, marking, the program's own
+work. The runtime believes that a goroutine runs while its thread does not.
+
+It shows where things that always take the same few microseconds take milliseconds now
+and then, and where goroutines "run" for far longer than the runtime's preemption
+allows. From a trace alone the size can only be bounded. The process's CPU time
+(/proc/PID/stat) compared with the time its runtime believes it ran gives the size
+exactly: on a quiet host they agree. Pressure stall information (/proc/pressure/cpu) and
+the other processes' CPU time show who it was (linux.noisy-neighbour).
+
+How to tell it from similar problems: GC figures (gctrace's "cpu" too) are CPU time as
+the runtime counts it; on such a host they grow with everything else and prove nothing
+(golang/go#19497). A quota (linux.cpu-throttled) looks the same from inside: cpu.stat of
+the cgroup tells them apart.
+
+What helps: fewer other processes on the host, reserved CPUs (cpuset, Guaranteed pods),
+CPU weights; a GOMAXPROCS that fits the quota.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs on a host 90 % busy; without a trace, others use half of it and threads waited for longer than they ran",
+	Needs:   "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
+	Applies: func(c *check.Case) bool { return true },
+	Judge:   judgeSaturation,
+}
+
+func judgeSaturation(c *check.Case) check.Verdict {
+	s := starvationOf(c)
+	v := check.Verdict{State: check.RuledOut}
+	if c.Traced() && c.Ledger.Host.Known {
+		l := c.Ledger
+		v.Summary = fmt.Sprintf("short system calls take on average %s × their median", units.Num(l.Host.Dilation))
+		v.Evidence = append(v.Evidence, dilation(c)...)
+		v.Evidence = append(v.Evidence,
+			c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", l.Host.LongRuns, "1", check.From(l.Source)))
+		if l.Host.Starved() {
+			v.Evidence = append(v.Evidence,
+				c.Figure("host.withheld_least_share", "share of run time in which the host did not run it, at least", l.Host.Low, "1", check.From(l.Source)),
+				c.Figure("host.withheld_most_share", "share of run time in which the host did not run it, at most", l.Host.High, "1", check.From(l.Source)))
+		}
+	}
+	if s.host != nil {
+		v.Evidence = append(v.Evidence, s.host.figures(c)...)
+	}
+	switch {
+	case !s.known:
+		return saturationUntraced(c, s, v)
+	case s.measured:
+		v.Summary = fmt.Sprintf("for %s of its run time the host did not run the process", units.Percent(s.share))
+	}
+	if !s.agree {
+		v.State = check.Inconclusive
+		v.Summary = "the trace looks as if the host did not run the process, but the process had CPU time for all of its run time"
+		if s.host != nil {
+			v.Summary += fmt.Sprintf(": %s of %s CPUs", units.Num(s.host.process.Number), units.Num(s.host.run))
+		}
+		v.Needs = []check.Need{{What: "a trace and a recording of the host from the same time and of the same process: check the PID in the host's recording"}}
+		return v
+	}
+	if !s.starved {
+		if d, ok := delayOf(c); ok && !d.innocent() && s.host != nil && !d.clears(c, &v) { // in other seconds than those of the trace
+			v.State = check.Inconclusive
+			v.Summary += d.blames(true, "")
+			if d.convicts(c, hostOfAll(c, s.host)) {
+				d.saturated(c, &v)
+			}
+		}
+		return v
+	}
+	saves, share := s.saves(c)
+	_, run := window(c)
+	switch t := throttleOf(c); {
+	case t.explains(s, run):
+		v.State = check.RuledOut
+		v.Summary += fmt.Sprintf(": a CPU quota stopped it in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
+		return v
+	case share < check.Material || !c.Slow():
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("there are signs of a busy host, but they are %s of slow time", units.Percent(share))
+	case s.host != nil && s.host.idle():
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("the process did not run though the host never had more than %s of %.0f CPUs busy: it may be a CPU quota", units.Num(s.host.Peak), s.host.CPUs)
+		v.Needs = []check.Need{quotaEvidence}
+		return v
+	default:
+		v.State = check.Supported
+		v.Title = fmt.Sprintf("The host did not run the process for about %s of its run time.", units.Percent(s.share))
+		v.Summary = fmt.Sprintf("%s of slow time", units.Percent(share))
+		v.Saves = saves
+		v.Fix = append(v.Fix, freeCPUs)
+	}
+	if !s.measured {
+		v.Needs = []check.Need{hostEvidence}
+	}
+	return v
+}
+
+// calm is the share of the time in which somebody waited for a processor below
+// which nobody was kept waiting long; from full on, they all are in use.
+const (
+	calm = .1
+	full = .9
+)
+
+// saturationUntraced judges by the host alone: it can clear a host, but not say
+// that the requests were what it kept waiting.
+func saturationUntraced(c *check.Case, s starvation, v check.Verdict) check.Verdict {
+	v.State = check.Inconclusive
+	h := s.host
+	if h == nil {
+		v.Summary = "whether the host ran the process's threads was not recorded"
+		v.Needs = []check.Need{hostEvidence}
+		if share, origin, ok := c.LongRuns(); ok && share >= check.Starved {
+			v.Summary = fmt.Sprintf("the host did not run the process all the time: %s of its run time is in stretches longer than the scheduler allows; what that cost requests was not recorded", units.Percent(share))
+			v.Evidence = append(v.Evidence, c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", share, "1", origin))
+		}
+		return v
+	}
+	v.Summary = fmt.Sprintf("the host uses %s of %.0f CPUs", units.Num(h.Taken()), h.CPUs)
+	d, waited := delayOf(c)
+	switch {
+	case h.Pressure.Number < calm && h.Peak < full*h.CPUs:
+		v.State = check.RuledOut
+		v.Summary += fmt.Sprintf(", and tasks waited for a CPU for at most %s of the time", units.Percent(h.Pressure.Number))
+	case waited && d.clears(c, &v):
+	case waited && d.convicts(c, h):
+		d.saturated(c, &v)
+	case waited && d.stands(c, h):
+		d.unasked(c, &v)
+	case h.Taken() >= full*h.CPUs:
+		v.Summary += d.blames(waited, "; whether these requests waited for a CPU was not recorded")
+		v.Needs = traced(c)
+	default:
+		v.Needs = traced(c)
+	}
+	return v
+}
+
+// saturated says that requests wait for processors, by what threads waited.
+func (d delay) saturated(c *check.Case, v *check.Verdict) {
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Threads that were ready waited for a CPU for %s of the time.", units.Percent(d.denied))
+	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(d.about))
+	v.Evidence = append(v.Evidence, d.figures(c)...)
+	v.Saves = d.saves(c)
+	v.Fix = append(v.Fix, freeCPUs)
+}
+
+// stands says, without requests, whether the process's threads wait for CPUs that others use for
+// longer than they run, and as long as is worth naming.
+func (d delay) stands(c *check.Case, h *host) bool {
+	if c.Ledger != nil && len(c.Ledger.Rows) > 0 {
+		return false
+	}
+	return d.threads >= check.Material && h.process.Known() && d.threads/(d.threads+h.process.Number) >= starving && h.crowded() && h.Taken() >= full*h.CPUs
+}
+
+// unasked says that threads wait for processors, where no requests tell what that costs.
+func (d delay) unasked(c *check.Case, v *check.Verdict) {
+	v.State, v.Weight = check.Supported, d.threads
+	v.Title = fmt.Sprintf("The host has too few free CPUs: on average %s of the process's threads were ready and waited for one.", units.Num(d.threads))
+	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
+	v.Fix = append(v.Fix, freeCPUs)
+}
+
+// freeCPUs is what helps on a host that is short of processors.
+var freeCPUs = check.Fix{Text: "find which process uses the CPUs (top, or cpu.pressure per cgroup) and give this service its own: cpuset, reserved cores, or fewer processes on this host; tuning the runtime does not help here"}
+
+// traced asks for what would show whether the requests were what the host kept waiting.
+// Nothing in a runtime of threads tells how long they were ready.
+func traced(c *check.Case) []check.Need {
+	if c.OnThreads() {
+		return nil
+	}
+	return []check.Need{c.Trace("the same time", ", to show which requests waited for a CPU")}
+}
+
+// spare is the share of the host's processors of which, if no more were ever busy between
+// two readings, some were always free: a queue shorter than a reading needs more.
+const spare = .6
+
+// idle says that the host always had processors to give.
+func (h *host) idle() bool { return h.Peak < spare*h.CPUs }
+
+// dilation is how much longer than usual calls that never block take; nothing
+// where the trace does not time them.
+func dilation(c *check.Case) []check.Evidence {
+	d := c.Ledger.Host.Dilation
+	if d == 0 {
+		return nil
+	}
+	return []check.Evidence{c.Figure("syscall.mean_by_median", "system calls that never block: mean ÷ median duration", d, "1", check.From(c.Ledger.Source))}
+}

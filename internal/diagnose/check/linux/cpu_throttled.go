@@ -1,0 +1,232 @@
+package linux
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// CPUThrottled is a CPU quota that stops the process while processors are free.
+var CPUThrottled = check.Check{
+	ID:    "linux.cpu-throttled",
+	Title: "a CPU quota (container limit) stops the process",
+	Step:  check.StepProcessors,
+	Doc: `The process's cgroup may use so much CPU time in a period (cpu.max; a Kubernetes CPU
+limit, docker --cpus). Once that is used up, all its threads stop until the next period
+begins: with the usual period of 100 ms for up to that long, whatever the average use
+is. Many threads use up a quota quickly: a quota of 2 CPUs is gone in 25 ms if 8 threads
+run.
+
+The kernel counts it: nr_periods, nr_throttled and throttled_usec in cpu.stat of the
+cgroup that has the quota, which may be one above the process's own.
+
+How to tell it from similar problems: from inside the process it looks like a starved
+host (linux.cpu-saturation), but the host has free CPUs; if the quota is too low for the
+load (over capacity), average use is at the quota, and then only a higher one helps.
+
+What helps: a higher limit, or none (requests and weights still share fairly); a
+GOMAXPROCS that fits the quota, which Go 1.25 and later sets by itself; fewer threads
+that run at once. Tuning GC does not shorten its pauses while GC workers use up the
+quota.`,
+	Least:   "a quota that stopped 1 % of its periods, and a quarter of slow time; without a trace, which comes with the seconds that have stops; without requests, half of its periods",
+	Needs:   "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
+	Applies: func(c *check.Case) bool { return true },
+	Judge:   judgeThrottled,
+}
+
+// throttle is what the kernel counted of a quota over a window, and what the process used.
+type throttle struct {
+	metrics.Quota
+	used metrics.Value
+}
+
+var quotaEvidence = check.Need{What: "cpu.stat of its cgroup with a trace from the same time, to show whether a quota stopped it", Command: "unstall record PID"}
+
+// noPeriod is what is counted of periods in which a quota was looked at where there is none:
+// the kernel counts none, and what was read between two of them is less than one.
+const noPeriod = .5
+
+// rarely is the share of periods below which being stopped explains nothing.
+const rarely = .01
+
+// mostPeriods is the share of periods from which a quota that stops a process is a finding, also where nobody saw its requests.
+const mostPeriods = .5
+
+// stretched are waits for what the process itself does: of one that is stopped in most periods each of them lasts as long as
+// the quota makes it, wherever the place.
+var stretched = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, ledger.PoolThread, ledger.Goroutine, ledger.Awaiting, ledger.Kernel}
+
+// explains says whether it is the quota that did not let the process run, and not
+// who else is on the host: the kernel stopped it for at least half of what it is
+// missing.
+func (t *throttle) explains(s starvation, run float64) bool {
+	if t == nil || t.Share() < rarely {
+		return false
+	}
+	return !s.measured || !(t.Waiting.Number < s.share*run/2)
+}
+
+// throttleOf reads cpu.stat over the window; nil if half of it was not watched.
+func throttleOf(c *check.Case) *throttle {
+	w, _ := window(c)
+	return throttleOver(c, w)
+}
+
+func throttleOver(c *check.Case, w metrics.Window) *throttle {
+	told := evidence.ArtifactID(-1)
+	if c.Ledger != nil {
+		told = c.Ledger.Source
+	}
+	t := &throttle{Quota: metrics.QuotaOf(c.Bundle, c.Subject, told, w), used: metrics.ProcessOf(c.Bundle, c.Subject, w).CPU.Mostly()}
+	if !t.Periods.MostlyKnown() || !t.Stopped.MostlyKnown() {
+		return nil
+	}
+	t.Waiting = t.Waiting.Mostly()
+	return t
+}
+
+// figures are the evidence of the quota.
+func (t *throttle) figures(c *check.Case) []check.Evidence {
+	out := []check.Evidence{c.Figure("quota.stopped_periods_share", fmt.Sprintf("periods (of %.0f) in which the quota stopped it", t.Periods.Number), math.Round(t.Stopped.Number), "1", t.Stopped.Origin)}
+	if t.CPUs.Known() {
+		out = append(out, c.Figure("quota.cpus", "quota", t.CPUs.Number, "CPUs", t.CPUs.Origin))
+	}
+	if t.used.Known() {
+		out = append(out, c.Figure("process.cpus", "CPUs the process used", t.used.Number, "CPUs", t.Stopped.Origin))
+	}
+	return out
+}
+
+func judgeThrottled(c *check.Case) check.Verdict {
+	v := check.Verdict{State: check.RuledOut}
+	s := starvationOf(c)
+	t := throttleOf(c)
+	if t == nil {
+		if s.known && !s.starved {
+			v.Summary = "the host ran its threads whenever they were runnable"
+			v.Evidence = dilation(c)
+			return v
+		}
+		v.State = check.Inconclusive
+		v.Summary = "cpu.stat of its cgroup was not recorded"
+		v.Needs = []check.Need{quotaEvidence}
+		return v
+	}
+	v.Evidence = t.figures(c)
+	v.Summary = fmt.Sprintf("stopped in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
+	if t.Periods.Number < noPeriod {
+		v.Summary = "its cgroup has no quota"
+	}
+	if t.Share() < rarely {
+		if other, ok := throttledElsewhere(c); ok {
+			return other
+		}
+		return v
+	}
+	if c.Slow() && !s.known && t.judgeSeconds(c, &v) {
+		return v
+	}
+	if (c.Ledger == nil || len(c.Ledger.Rows) == 0) && t.Share() >= mostPeriods {
+		t.blame(&v, nil, 0)
+		v.Summary = fmt.Sprintf("stopped in %s of the periods; what that cost requests was not recorded", units.Percent(t.Share()))
+		v.Weight = t.Share()
+		v.Needs = traced(c)
+		t.fix(c, &v)
+		return v
+	}
+	if !c.Slow() || !s.known {
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("stopped in %s of the periods, but what that cost requests was not recorded", units.Percent(t.Share()))
+		v.Needs = traced(c)
+		return v
+	}
+	w, run := window(c)
+	stops := t.stops(c, w)
+	per, sum := make([]int64, len(c.Ledger.Slow)), int64(0)
+	for i, row := range c.Ledger.Slow {
+		per[i] = lost(c, stops, row)
+		sum += per[i]
+	}
+	low, high := t.bounds(c, w, stops, sum)
+	total := float64(max(1, c.Ledger.Total))
+	saves, share, most := c.Save(per, low, high), float64(sum)/total, float64(high)/total
+	if by, part := s.saves(c); part > share { // also where it stopped one processor only
+		saves, share = by, part
+	}
+	switch { // where the kernel counted many stops, what they may have cost is enough
+	case !t.explains(s, run):
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("stopped in %s of the periods, but the process lost more CPU time than that explains", units.Percent(t.Share()))
+		return v
+	case share < check.Material && !(t.Share() >= check.OftenStopped && sum > 0 && most >= check.Material):
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("stopped in %s of the periods, but that is only %s of slow time", units.Percent(t.Share()), units.Percent(share))
+		return v
+	}
+	t.blame(&v, saves, share)
+	v.Evidence = append(v.Evidence, c.Figure("quota.stopped_per_slow_request_ms", "time the process was stopped during a slow request, on average", saves.Value/float64(len(per)), "ms", check.From(c.Ledger.Source)))
+	if s.measured && s.host != nil {
+		v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run it, measured", s.share, "1", s.host.process.Origin))
+	}
+	t.fix(c, &v)
+	v.Prediction = append(v.Prediction, predicted(c, stops, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))
+	return v
+}
+
+// throttledElsewhere says whether it was stopped while requests were slow in other seconds
+// than those that were traced.
+func throttledElsewhere(c *check.Case) (v check.Verdict, ok bool) {
+	l := c.Ledger
+	if l == nil || l.All == l || l.Total == 0 || !slowAtAll(c) {
+		return v, false
+	}
+	t := throttleOver(c, metrics.Window{From: l.All.From, Until: l.All.To})
+	if t == nil || t.Share() < rarely {
+		return v, false
+	}
+	v = check.Verdict{State: check.RuledOut, Evidence: t.figures(c)}
+	return v, t.judgeSeconds(c, &v) && v.State == check.Supported
+}
+
+// blame says that the quota stops the process.
+func (t *throttle) blame(v *check.Verdict, saves *check.Saves, share float64) {
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("A CPU quota stops the process in %.0f of %.0f periods.", t.Stopped.Number, t.Periods.Number)
+	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(share))
+	v.Saves = saves
+	if t.Share() >= mostPeriods {
+		v.Speaks = func(p *ledger.Place) bool { return slices.Contains(stretched, p.Mechanism) }
+	}
+	if t.CPUs.Known() {
+		v.Title = fmt.Sprintf("A quota of %s CPUs stops the process in %.0f of %.0f periods.", units.Num(t.CPUs.Number), t.Stopped.Number, t.Periods.Number)
+	}
+}
+
+// fix is what helps.
+func (t *throttle) fix(c *check.Case, v *check.Verdict) {
+	v.Fix = append(v.Fix, check.Fix{Text: "raise the CPU limit of the container, or remove the limit and keep the CPU request (CPUs are still shared fairly)"})
+	if cpus := c.Bundle.Subjects[c.Subject].CPUs; t.CPUs.Known() && cpus > int(math.Ceil(t.CPUs.Number)) && cpus > 2 {
+		v.Fix = append(v.Fix, check.Fix{Text: "or let fewer threads use up the quota at once; Go 1.25 and later does this by default",
+			Setting: fmt.Sprintf("GOMAXPROCS=%.0f", max(2, math.Ceil(t.CPUs.Number)))})
+	}
+}
+
+// predicted is the p99 without the stops. What piles up behind one is not taken
+// away, so that it is rather the most; low and high are the bounds of what was
+// lost, of what was seen.
+func predicted(c *check.Case, stops metrics.Spans, low, high float64) check.Prediction {
+	without := func(part float64) check.Prediction {
+		return c.PredictP99(func(row int) int64 { return int64(part * float64(lost(c, stops, row))) })
+	}
+	p := without(1)
+	if p.Low == nil {
+		p.Low, p.High = without(high).Then, without(low).Then
+	}
+	return p
+}

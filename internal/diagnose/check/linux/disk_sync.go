@@ -1,0 +1,184 @@
+package linux
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// DiskSync is waiting until data is on the disk.
+var DiskSync = check.Check{
+	ID:    "linux.disk-sync",
+	Title: "requests wait until data is on the disk (fsync)",
+	Step:  check.StepDisks,
+	Doc: `fsync, fdatasync, msync, sync and writes to a file opened with O_SYNC or O_DSYNC return when the
+data is on the disk: the file system writes it, often a record of its journal as well, and
+asks the disk to empty its cache. That takes from some 0.1 ms on an SSD with a protected
+cache to 10 ms and more on cloud volumes and hard disks. Of one file system's journal
+there is one: who syncs waits for what others wrote as well. A lock that is held meanwhile
+makes everybody who needs it wait, too; that time is charged here, not to the lock.
+
+It shows as threads in fsync with the file's name, as stacks with vfs_fsync_range and what the file
+system does below it (jbd2_log_wait_commit of ext4, xfs_log_force of XFS), and for
+requests behind a lock, as holders who are there. CPU is idle meanwhile. I/O pressure
+(/proc/pressure/io) does not count waits for a journal, so that little of it clears nobody.
+
+How to tell it from similar problems: reads and writes that wait for a disk without being asked
+to be durable are linux.disk-busy. A thread that syncs a log now and then, for which
+nobody waits, makes nothing slow.
+
+What helps: sync once for many requests (group commit: collect what waits, write it, sync, answer all);
+sync outside the lock; fdatasync in place of fsync, on a file whose blocks were allocated
+and written before, so that no journal record is needed; a sync each second where the last
+second may be lost (Redis appendfsync everysec, PostgreSQL synchronous_commit=off, InnoDB
+innodb_flush_log_at_trx_commit=2); a device of its own for the log, one with a protected
+write cache. Writing less at a time does not help: the cost is that of the sync.`,
+	Least:   "5 slow requests that took 1 % of all request time together, a quarter of slow time, and as much beyond what is usual, in fsync or behind those who are, with a p99 of 20 ms unless an objective was given; without requests, a tenth of a thread with work, and a quarter of the time of such threads",
+	Needs:   "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
+	Applies: func(c *check.Case) bool { return syncing(c).met(c) },
+	Judge:   judgeSync,
+}
+
+// syncing is the mechanism as it is recognised here: a write to a file opened with O_SYNC or O_DSYNC is
+// one that ends with a sync, which only stacks of the kernel show.
+func syncing(c *check.Case) *mechanism {
+	if !writesSync(c) {
+		return &syncs
+	}
+	m := syncs
+	m.onFiles = writes
+	return &m
+}
+
+// writesSync says whether calls that write files wait for syncs for longer than otherwise for a disk.
+func writesSync(c *check.Case) bool {
+	return bool(check.Once(c, func(c *check.Case) syncedWrites {
+		k := kernelOf(c)
+		if k == nil {
+			return false
+		}
+		var synced, other float64
+		for _, s := range k.Stacks(evidence.KernelFsync, evidence.KernelDisk, evidence.KernelThrottled) {
+			functions, _ := k.Frames(s.Stack)
+			switch {
+			case !s.Waits || !slices.ContainsFunc(functions, writesFile):
+			case s.Class == evidence.KernelFsync:
+				synced += s.Seconds
+			default:
+				other += s.Seconds
+			}
+		}
+		return syncedWrites(synced > other)
+	}))
+}
+
+// syncedWrites is a type of its own for [cause.Once].
+type syncedWrites bool
+
+// writesFile says whether a function of the kernel is of a call that writes files.
+func writesFile(function string) bool {
+	switch function {
+	case "vfs_write", "vfs_writev", "vfs_iter_write", "do_iter_write", "ksys_write", "ksys_pwrite64", "do_writev", "do_pwritev", "io_write":
+		return true
+	}
+	return false
+}
+
+var syncs = mechanism{
+	what:    "fsync",
+	classes: []string{evidence.KernelFsync},
+	calls:   []string{"fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"},
+	functions: []string{
+		"os.(*File).Sync", "internal/poll.(*FD).Fsync", "syscall.Fsync", "syscall.Fdatasync", "unix.Fsync", "unix.Fdatasync", "unix.Msync",
+		"FileChannelImpl.force", "FileDispatcherImpl.force", "FileDescriptor.sync", "MappedByteBuffer.force",
+		"Interop+Sys.FSync", "FlushToDisk", "FlushOSBuffer",
+	},
+}
+
+func judgeSync(c *check.Case) check.Verdict {
+	m := syncing(c)
+	v, f := m.judge(c)
+	if v.State != check.Supported {
+		return v
+	}
+	v.Title = fmt.Sprintf("Requests wait until data is on the disk%s: %s.", f.named(), f.portion())
+	if f.of != "slow time" {
+		v.Title = fmt.Sprintf("Threads wait until data is on the disk%s: %s.", f.named(), f.portion())
+	}
+	v.Summary = f.portion() + " is fsync"
+	if each := f.each(); each != "" {
+		v.Summary += ", " + each + " of each slow request that met it"
+	}
+	v.Evidence = append(v.Evidence, diskFigures(c)...)
+	behind := f.x != nil && 2*f.x.linked >= f.x.ns
+	once := "sync once for many: collect what requests want on the disk, write it, sync, and answer all of them (group commit)"
+	if behind {
+		once = "others wait for a lock meanwhile: release it before the sync, and " + once
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: once, Code: siteOf(c, &f)})
+	k := kernelOf(c)
+	switch {
+	case len(m.onFiles) > 0:
+		v.Fix = append(v.Fix, check.Fix{Text: "the file is opened with O_SYNC or O_DSYNC, so that each write is a sync: open it without, write what belongs together, then call fdatasync once"})
+	case k != nil && journals(k):
+		v.Fix = append(v.Fix, check.Fix{Text: "the file system writes its journal for each sync: write into blocks that are allocated and were written before (fallocate, then zeros), and call fdatasync in place of fsync, which then needs no journal record"})
+	default:
+		v.Fix = append(v.Fix, check.Fix{Text: "call fdatasync in place of fsync, on a file whose size does not change (fallocate)"})
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: "where the last second may be lost, sync each second in the background, and let no request wait for it; else put the log on a device of its own, with a protected write cache"})
+	return v
+}
+
+// siteOf is the code of the place with most of it, "" unknown.
+func siteOf(c *check.Case, f *finding) string {
+	if f.x == nil || len(f.x.places) == 0 {
+		return ""
+	}
+	if s := c.SiteOf(f.x.places[0].Stack); s.Function != "" {
+		return s.String()
+	}
+	return ""
+}
+
+// journalled are functions in which file systems wait for their journal or log.
+var journalled = []string{"jbd2_log_wait_commit", "jbd2_complete_transaction", "ext4_fc_commit", "xfs_log_force_seq", "xfs_log_force", "btrfs_sync_log", "f2fs_write_checkpoint"}
+
+// journals says whether most of the waits for syncs are for a file system's journal.
+func journals(k *kernel) bool {
+	var all, journal float64
+	for _, s := range k.Stacks(syncs.classes...) {
+		all += s.Seconds
+		if functions, _ := k.Frames(s.Stack); slices.ContainsFunc(functions, func(f string) bool { return slices.Contains(journalled, f) }) {
+			journal += s.Seconds
+		}
+	}
+	return journal > all/2
+}
+
+// diskFigures are what is known of the disks meanwhile.
+func diskFigures(c *check.Case) (out []check.Evidence) {
+	d := metrics.DisksOf(c.Bundle, span(c))
+	if took := d.Took(); !math.IsNaN(took) {
+		out = append(out, c.Figure("disk.requests_per_s", "requests that the host's disks finished", d.Requests.Number, "1/s", d.Requests.Origin),
+			c.Figure("disk.request_ms", "how long a disk took for one", took*1e3, "ms", d.InFlight.Origin))
+	}
+	s := strain(c)
+	if p, of := pressure(s.IO, s.HostIO); p.Known() {
+		out = append(out, c.Figure("disk.pressure_share", "share of the time in which a task of "+of+" waited for a disk", p.Number, "1", p.Origin))
+	}
+	return out
+}
+
+// took words how long a disk took for a request, "" unknown.
+func took(c *check.Case) string {
+	d := metrics.DisksOf(c.Bundle, span(c))
+	if s := d.Took(); !math.IsNaN(s) {
+		return units.Time(s * 1e9)
+	}
+	return ""
+}

@@ -1,0 +1,236 @@
+package linux
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// What one fault costs the process, ns: measured 1.7 µs per 4 KiB; the bounds are
+// what is seen on hardware and in small virtual machines.
+const (
+	faultCost     = 2e3
+	faultCostLow  = .5e3
+	faultCostHigh = 10e3
+	faultCostMost = 20e3 // where the host of a virtual machine has to find the page, too
+)
+
+// perRequest is the kernel's time (ns) for what else a request needs of it – sockets, waking
+// others –, generously: what a process uses in the kernel beyond that went into its faults.
+const perRequest = 200e3
+
+// Minor faults per second below which they are nobody's problem, and from which
+// on they may be.
+const (
+	fewFaults  = 500
+	manyFaults = 5000
+)
+
+// faults is what /proc said of a process's page faults over the trace, or over
+// its requests. NaN is not known.
+type faults struct {
+	rate      float64 // minor faults per second
+	otherwise float64 // the same before and after
+	system    float64 // cores it used in the kernel
+	sampled   float64 // of its CPU time, in faults that got it new memory, by stacks of running threads
+	run       float64 // cores its runtime believes it had; untraced, those that the kernel counted
+	requests  float64 // per second
+	grew      float64 // bytes by which more of it was resident afterwards
+	seconds   float64 // of the window
+	origin    evidence.Origin
+}
+
+func faultsOf(c *check.Case) *faults {
+	w, run := window(c)
+	p := metrics.ProcessOf(c.Bundle, c.Subject, w)
+	if !p.MinorFaults.MostlyKnown() {
+		return nil
+	}
+	requests := math.NaN()
+	if l := c.Ledger; l != nil && l.To > l.From {
+		requests = float64(len(l.Rows)) / (float64(l.To-l.From) / 1e9)
+	}
+	if !c.Traced() {
+		run = p.CPU.Mostly().Number
+	}
+	return &faults{sampled: kernelOf(c).faulting(), requests: requests, grew: p.Grew, seconds: float64(w.Until-w.From) / 1e9, rate: p.MinorFaults.Number, otherwise: p.FaultsElse.Number, system: p.System.Mostly().Number, run: run, origin: p.MinorFaults.Origin}
+}
+
+// cost is what a fault costs here (ns), by the kernel's time of the process; what is usual
+// if that is not known.
+func (f *faults) cost() float64 {
+	if f.sampled > 0 && f.rate > 0 {
+		return f.sampled * f.run * 1e9 / f.rate
+	}
+	measured := (f.system*1e9 - f.requests*perRequest) / f.rate
+	if math.IsNaN(measured) {
+		return faultCost
+	}
+	return min(max(measured, faultCost), faultCostMost)
+}
+
+// part is the share of the process's time on processors that went into faults if
+// one costs that much, all of the kernel's time bounds it; as sampled, where it was.
+func (f *faults) part(cost float64) float64 {
+	if !math.IsNaN(f.sampled) {
+		return f.sampled
+	}
+	cores := f.rate * cost / 1e9
+	if !math.IsNaN(f.system) {
+		cores = min(cores, f.system)
+	}
+	return min(1, cores/f.run)
+}
+
+// page is the least that a fault makes resident, bytes.
+const page = 4 << 10
+
+// kept is the part of the memory that faults made resident below which most of it was given
+// back meanwhile.
+const kept = .5
+
+// again says that the same memory is returned to the system and taken again: what is resident
+// grows by less than the faults bring.
+func (f *faults) again() bool { return f.grew < kept*page*f.rate*f.seconds }
+
+// title says what is touched.
+func (f *faults) title() string {
+	what := "The heap grows into new memory"
+	if f.again() {
+		what = "Memory is returned to the system and taken again"
+	}
+	return fmt.Sprintf("%s: %s page faults/s take about %s of the process's run time.", what, units.Num(f.rate), units.Percent(f.part(f.cost())))
+}
+
+// fix is what helps.
+func (f *faults) fix() check.Fix {
+	if f.again() {
+		return keeps
+	}
+	return passes
+}
+
+// steady says whether there are about as many at any time: what grows all the time is how the process is, and no reason why
+// some requests take a few times as long as others.
+func (f *faults) steady() bool { return f.otherwise >= f.rate/2 }
+
+func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s minor page faults/s", units.Num(f.rate))}
+	v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_per_s", "minor page faults of the process", f.rate, "1/s", f.origin))
+	if !math.IsNaN(f.otherwise) {
+		v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_otherwise_per_s", "minor page faults before and after", f.otherwise, "1/s", f.origin))
+	}
+	if f.rate < fewFaults {
+		return v
+	}
+	if !math.IsNaN(f.system) {
+		v.Evidence = append(v.Evidence, c.Figure("process.system_cpus", "CPUs used in the kernel", f.system, "CPUs", f.origin))
+	}
+	if !c.Spent() || math.IsNaN(f.run) {
+		if f.rate < manyFaults {
+			return v
+		}
+		v.State = check.Inconclusive
+		v.Summary += ", but what requests waited for was not recorded"
+		v.Needs = traced(c)
+		return v
+	}
+	l := c.Ledger
+	v.Evidence = append(v.Evidence, c.Figure("process.fault_ms", "time each costs, by the CPU time in the kernel", f.cost()/1e6, "ms", f.origin),
+		c.Figure("process.faults_share", "share of its run time", f.part(f.cost()), "1", f.origin))
+	v.Summary += fmt.Sprintf(", about %s of its run time", units.Percent(f.part(f.cost())))
+	if f.rate < manyFaults || f.part(max(f.cost(), faultCostHigh)) < check.Material {
+		return v
+	}
+	own := c.Share(ledger.Own, ledger.Kernel)
+	if !c.Traced() {
+		own = c.Share(working...) // who waits for a CPU that requests hold waits for their faults
+	}
+	grew := 0
+	if heap != nil {
+		fresh := freshMemory(heap)
+		for _, row := range l.Rows {
+			if fresh.Within(c.Bundle.Requests.Start.At(row), c.Bundle.Requests.End.At(row)) > 0 {
+				grew++
+			}
+		}
+		v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(grew), "1", check.From(l.Source)))
+	}
+	switch {
+	case !c.Slow() || own < check.Material:
+		v.Summary += fmt.Sprintf(", but own work is %s of slow time", units.Percent(own))
+		return v
+	case l.Host.Starved() && !ran(c):
+		v.Summary += ", on a host that did not run the process all the time"
+		return v
+	case heap == nil && f.steady() && !c.Noticed(check.NoticeableCall):
+		v.Summary += ", as before and after, and slow requests are over within milliseconds"
+		return v
+	case heap != nil && grew < ledger.MinRequests:
+		v.State = check.Inconclusive
+		v.Summary += ", but the heap did not grow: memory is returned to the system and taken again"
+		v.Needs = []check.Need{{What: "a log of the memory that the runtime returns: start the process with", Command: "GODEBUG=scavtrace=1"}}
+		return v
+	case f.part(f.cost()) < noticed, !c.Traced() && f.part(f.cost())*own < check.Material:
+		v.State = check.Inconclusive
+		v.Needs = []check.Need{{What: "how much CPU time a page fault costs here", Command: "perf stat -e page-faults,cycles:k -p PID"}}
+		return v
+	}
+	v.State = check.Supported
+	v.Title, v.Work = f.title(), f.part(f.cost())
+	stretched := onProcessors
+	if !c.Traced() {
+		stretched = working
+	}
+	saved := func(row int, part float64) (sum float64) {
+		ch := l.Of(row)
+		for _, m := range stretched {
+			sum += part * float64(ch[m])
+		}
+		return sum
+	}
+	per := make([]int64, len(l.Slow))
+	var low, high float64
+	for n, row := range l.Slow {
+		per[n] = int64(saved(row, f.part(f.cost())))
+		low += saved(row, f.part(faultCostLow))
+		high += saved(row, f.part(max(f.cost(), faultCostHigh)))
+	}
+	v.Saves = c.Save(per, int64(low), int64(high))
+	v.Fix = append(v.Fix, f.fix())
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return int64(saved(row, f.part(f.cost()))) }))
+	return v
+}
+
+// noticed is the part of the time on processors from which faults are worth
+// naming.
+const noticed = .1
+
+// freshMemory returns when the heap was larger than ever before in the
+// recording.
+func freshMemory(s *evidence.Series) (out metrics.Spans) {
+	if len(s.V) == 0 {
+		return nil
+	}
+	peak := s.V[0]
+	for i := 1; i < len(s.T); i++ {
+		if s.V[i] > peak {
+			peak = s.V[i]
+			out = out.Add(s.T[i-1], s.T[i])
+		}
+	}
+	return out
+}
+
+// onProcessors are the mechanisms whose time faults stretch.
+var onProcessors = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledger.CollectorCPU, ledger.RequestsCPU,
+	ledger.BackgroundCPU, ledger.Kernel, ledger.Own}
+
+// working are those of requests alone: where looks at threads say what requests do, a share of
+// them is all that is known.
+var working = []ledger.Mechanism{ledger.RequestsCPU, ledger.Kernel, ledger.Own}

@@ -1,0 +1,117 @@
+package linux
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Futex is a lock of a program whose runtime tells nothing of its locks.
+var Futex = check.Check{
+	ID:    "linux.futex",
+	Title: "threads wait for a lock (futex)",
+	Step:  check.StepLocks,
+	Doc: `Mutexes of C, C++, Rust and of runtimes are a word in memory; whoever finds it taken asks the
+kernel to sleep until it is free (futex). Where threads queue for one lock, each hand-over
+is a wake-up and a switch: the lock's own work may take 1 µs, its hand-over 5–50 µs, so that the queue stays
+although the lock is free most of the time (a convoy). CPUs idle meanwhile, or are busy waking threads.
+
+A wait for a lock is told from a wait for work, which looks the same on a stack, by the word
+that the thread waits at: "taken, and somebody waits", by the conventions of glibc, musl,
+Rust and Go. Which lock it is, is its address, and where the stack of the program is
+known, the function that takes it. Where the holder waits itself – for the disk, an
+answer – that is the cause, not the lock.
+
+How to tell it from similar problems: go.lock-contention, jvm.lock-contention and dotnet.lock-contention are the
+same of runtimes that tell of their locks. A limit on how many get on at a time is
+service.pool-exhausted. Threads that wait to be woken for work are idle.
+
+What helps: do less while it is held, above all no call that waits and no allocation; one lock per
+key or shard in place of one for all; a read-write lock, RCU or a copy where most only read;
+counters per thread. For sections of a few µs on more than one CPU, a lock that spins before it sleeps
+(PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot); fewer threads than queue for it now. Spinning
+does not help where CPUs are short: then the holder is not run.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, as much beyond what is usual, in waits for locks whose holders ran, with a p99 of 20 ms unless an objective was given; without requests, a tenth of a thread with work, and a quarter of the time of such threads, or of their CPU time in taking and passing on locks",
+	Needs:   "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
+	Applies: func(c *check.Case) bool { return ownLocks(c) && locking.met(c) },
+	Judge:   judgeFutex,
+}
+
+var locking = mechanism{what: "waiting for locks", classes: []string{evidence.KernelFutex}, locks: true}
+
+// ownLocks says whether nothing but the kernel tells of the program's locks.
+func ownLocks(c *check.Case) bool {
+	r := platform.Of(c.Runtime())
+	return r.Stacks == nil && !c.Traced()
+}
+
+func judgeFutex(c *check.Case) check.Verdict {
+	v, f := locking.judge(c)
+	if v.State == check.Supported {
+		return f.lock(c, v)
+	}
+	if c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && (c.Spent() || !c.Slow()) {
+		return v
+	}
+	k := kernelOf(c)
+	part, used := passing(k)
+	if !part.Known() {
+		return v
+	}
+	v.Evidence = append(v.Evidence, c.Figure("lock.futex_cpu_share", "share of its CPU time in taking and passing on locks", part.Number, "1", part.Origin))
+	if part.Number < check.Material || used < leastWork || c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests {
+		return v
+	}
+	v.State, v.Weight, v.Needs = check.Supported, used, nil
+	f.share, f.of = part.Number, "its CPU time"
+	v.Evidence = append(v.Evidence, locking.proof(c, k)...)
+	return f.lock(c, v)
+}
+
+func (f *finding) lock(c *check.Case, v check.Verdict) check.Verdict {
+	who := "Requests wait"
+	if f.of != "slow time" {
+		who = "Threads wait"
+	}
+	v.Title = fmt.Sprintf("%s for a lock%s: %s.", who, f.named(), f.portion())
+	v.Summary = f.portion() + " is waiting for locks"
+	v.Fix = append(v.Fix,
+		check.Fix{Text: "do less while this lock is held, or use one lock per key or shard; where most only read, a read-write lock or a copy", Code: siteOf(c, f)},
+		check.Fix{Text: "where it is held for a few µs and CPUs are free, spin before sleeping (PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot), and let fewer threads queue for it"})
+	return v
+}
+
+// lockFunctions are functions of programs that take and pass on locks.
+var lockFunctions = []string{"pthread_mutex_lock", "pthread_mutex_unlock", "__lll_lock_wait", "__lll_lock_wake", "lock_contended", "RawMutex::lock_slow", "RawMutex::unlock_slow",
+	"sync.(*Mutex).lockSlow", "sync.(*Mutex).unlockSlow", "internal/sync.(*Mutex).lockSlow", "internal/sync.(*Mutex).unlockSlow", "runtime.lock2", "runtime.unlock2", "runtime.semacquire1", "runtime.semrelease1"}
+
+// passing is the part of the process's CPU time in the kernel's futexes and in functions that take and
+// pass on locks, and how many CPUs that is.
+func passing(k *kernel) (part metrics.Value, cores float64) {
+	if k == nil || k.Running == 0 {
+		return metrics.Unknown, 0
+	}
+	all := k.CPU()
+	if !(all.Number > 0) {
+		return metrics.Unknown, 0
+	}
+	for _, s := range k.Stacks() {
+		if s.Waits {
+			continue
+		}
+		_, program := k.Frames(s.Stack)
+		if slices.ContainsFunc(program, func(f string) bool {
+			return slices.ContainsFunc(lockFunctions, func(l string) bool { return strings.Contains(f, l) })
+		}) {
+			cores += s.Seconds / k.Running
+		}
+	}
+	all.Number = cores / all.Number
+	return all, cores
+}

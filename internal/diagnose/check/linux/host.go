@@ -1,0 +1,133 @@
+package linux
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Record writes the host's side of an incident for ten seconds, in the form that
+// internal/format/procfs reads.
+const Record = `for i in $(seq 40); do echo "-- $(date +%s%N) --"; tail -n +1 /proc/stat /proc/pressure/cpu /proc/PID/stat /proc/[0-9]*/stat; sleep .25; done >host.txt 2>/dev/null`
+
+// hostEvidence asks for it.
+var hostEvidence = check.Need{What: "CPU use of the host, to show how much was missing and what used it. On the host, with the service's PID, while it happens", Command: Record}
+
+// host is what /proc said of the machine and of the process over the case's window.
+type host struct {
+	*metrics.Host
+	process metrics.Value // cores it used
+	run     float64       // cores its runtime believes it had, NaN unknown
+}
+
+// window is the time the process was traced, else that of its requests, else that
+// in which it was watched; run is how many cores its runtime believes it had, NaN
+// unknown.
+func window(c *check.Case) (w metrics.Window, run float64) {
+	run = math.NaN()
+	if f, ok := c.Fact(evidence.FactRunTime); ok && f.Until > f.From && c.Traced() {
+		w, run = metrics.Window{From: f.From, Until: f.Until}, f.Number/float64(f.Until-f.From)
+	} else if c.Ledger != nil {
+		w = metrics.Window{From: c.Ledger.From, Until: c.Ledger.To}
+	}
+	if w.Until > w.From {
+		return w, run
+	}
+	return metrics.Watched(c.Bundle, c.Subject), run
+}
+
+// hostOf reads the host's figures over the window; nil if half of it was not
+// watched.
+func hostOf(c *check.Case) *host {
+	w, run := window(c)
+	return hostOver(c, w, run)
+}
+
+func hostOver(c *check.Case, w metrics.Window, run float64) *host {
+	h := &host{Host: metrics.HostOf(c.Bundle, c.Subject, w), run: run}
+	if !h.Busy.MostlyKnown() {
+		return nil
+	}
+	h.process, h.Pressure = metrics.ProcessOf(c.Bundle, c.Subject, w).CPU.Mostly(), h.Pressure.Mostly()
+	return h
+}
+
+// top is the neighbour that used most, "" if none was recorded.
+func (h *host) top() (most metrics.Neighbour) {
+	for _, n := range h.Neighbours() {
+		if n.Cores > most.Cores {
+			most = n
+		}
+	}
+	return most
+}
+
+// crowded says that others use processors, and as many of those that are busy as the process
+// can at most.
+func (h *host) crowded() bool {
+	return h.Others.Number >= few*h.CPUs && h.Others.Number >= h.Busy.Number/2
+}
+
+// strange says that the process in the host's recording is not the one traced.
+func (h *host) strange() bool { return metrics.Strange(h.process.Number, h.run) }
+
+// anySteal is from how many CPUs on, given to other virtual machines, that is told.
+const anySteal = .01
+
+// figures are the evidence of the host.
+func (h *host) figures(c *check.Case) []check.Evidence {
+	out := []check.Evidence{c.Figure("host.busy_cpus", fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.CPUs), h.Busy.Number, "CPUs", h.Busy.Origin)}
+	if h.Steal.Number >= anySteal {
+		out = append(out, c.Figure("host.stolen_cpus", "CPUs that the hypervisor gave to other virtual machines", h.Steal.Number, "CPUs", h.Busy.Origin))
+	}
+	if h.Pressure.Known() {
+		out = append(out, c.Figure("host.cpu_pressure_share", "share of the time in which some task on the host waited for a CPU", h.Pressure.Number, "1", h.Busy.Origin))
+	}
+	if h.process.Known() {
+		out = append(out, c.Figure("process.cpus", "CPUs the process used", h.process.Number, "CPUs", h.process.Origin))
+	}
+	if l := c.Ledger; l != nil && l.Host.Measured {
+		out = append(out,
+			c.Figure("process.believed_cpus", "CPUs that its runtime believed it used", h.run, "CPUs", check.From(l.Source)),
+			c.Figure("host.withheld_share", "share of its run time in which the host did not run it, measured", l.Host.Denied, "1", h.process.Origin))
+	}
+	return out
+}
+
+// starvation is what is known about a host that does not run the process.
+type starvation struct {
+	host     *host   // nil: not recorded
+	known    bool    // anything was
+	starved  bool    // it does not
+	share    float64 // of the process's time on processors
+	measured bool    // by the process's CPU time, not just by what took long
+	agree    bool    // measured and seen do not contradict each other
+}
+
+func starvationOf(c *check.Case) (s starvation) {
+	s.host, s.agree = hostOf(c), true
+	if !c.Traced() || !c.Ledger.Host.Known {
+		return s
+	}
+	h := &c.Ledger.Host
+	s.known, s.starved, s.share = true, h.Starved(), h.Share
+	if h.Measured {
+		s.measured, s.share = true, h.Denied
+		s.agree = s.starved || !h.Suggested
+	}
+	return s
+}
+
+// saves is the slow time that the host took, and its part of all.
+func (s starvation) saves(c *check.Case) (*check.Saves, float64) {
+	h, ns := &c.Ledger.Host, float64(c.Ledger.Charges[ledger.HostCPU])
+	if !h.Starved() {
+		return nil, 0
+	}
+	low, high := ns*min(1, h.Low/h.Share)/1e6, ns*max(1, h.High/h.Share)/1e6
+	return &check.Saves{Value: ns / 1e6, Low: check.Number(low), High: check.Number(min(high, float64(c.Ledger.Total)/1e6)), Basis: check.Basis("bound")}, c.Share(ledger.HostCPU)
+}

@@ -1,0 +1,336 @@
+package linux
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// kernelEvidence asks for the kernel's own stacks.
+var kernelEvidence = check.Need{What: "stacks of its threads in the kernel, as root, while it happens", Command: "unstall record PID --kernel"}
+
+// more is what settles what was too little to tell: the kernel's stacks, or where they were
+// recorded, more of them.
+func more(c *check.Case) check.Need {
+	if kernelOf(c) != nil {
+		return c.Trace("a longer time under load", "")
+	}
+	return kernelEvidence
+}
+
+// leastWork is how many threads must have work, on average, for what they do to be worth naming where
+// no request tells what it costs: a tenth of one is what is called idle.
+const leastWork = .1
+
+// finding is how much a mechanism takes.
+type finding struct {
+	share   float64  // of slow time; without requests, of the time of threads with work
+	threads float64  // that were in it, on average, without requests
+	x       *charged // by the ledger; nil: it does not tell
+	where   string   // "fsync of /var/lib/journal", "" unknown
+	of      string   // what share is of
+}
+
+// judge asks what requests lost in the mechanism or, without any, threads with work. What is
+// supported is for the cause to word; anything else is said already.
+func (m *mechanism) judge(c *check.Case) (v check.Verdict, f finding) {
+	l := c.Ledger
+	v.State = check.RuledOut
+	k := kernelOf(c)
+	switch {
+	case l == nil || len(l.Rows) < ledger.MinRequests:
+		return m.judgeThreads(c, k)
+	case !c.Slow():
+		v.Summary = "almost no requests were slow"
+		return v, f
+	case !c.Spent():
+		return m.judgeUnspent(c, k)
+	}
+	x := m.chargedOf(c)
+	m.ran(c, k, x)
+	m.unheld(c, k, x)
+	f = finding{share: x.share, x: x, of: "slow time"}
+	v.Summary = check.OfSlow(x.share) + " is " + m.what
+	if x.ns == 0 {
+		v.Summary = "no slow request met " + m.what
+	} else {
+		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_ms", "slow time: "+m.what, float64(x.ns)/1e6, "ms", check.From(l.Source)),
+			c.Figure("slow.kernel_requests", fmt.Sprintf("slow requests that met it, of %d", len(l.Slow)), float64(x.waiters), "count", check.From(l.Source)),
+			c.Figure("requests.usual_kernel_ms", "usual of it per request (median)", float64(x.usual)/1e6, "ms", check.From(l.Source)))
+	}
+	switch unseen := c.Share(ledger.Unobserved); {
+	case x.share >= check.Material && x.over < check.Material:
+		v.Summary += ", as in requests that were not slow"
+	case x.share >= check.Material && !c.Noticed(check.Noticeable):
+		v.Summary += ", but slow requests are over within milliseconds"
+	case x.share >= check.Material:
+		v.State = check.Supported
+		m.support(c, k, &v, &f)
+	case x.share >= check.Arguable:
+		v.State = check.Inconclusive
+		v.Summary += ": close to what would be worth naming"
+		v.Needs = []check.Need{c.Trace("a longer time under load", "")}
+	case unseen >= check.Material:
+		v.State, v.Needs = check.Inconclusive, []check.Need{more(c)}
+		v.Summary += fmt.Sprintf(", but %s of it was not observed", units.Percent(unseen))
+	}
+	return v, f
+}
+
+// support fills in what a supported verdict says whatever the mechanism is.
+func (m *mechanism) support(c *check.Case, k *kernel, v *check.Verdict, f *finding) {
+	x := f.x
+	for i := range x.places {
+		p := &x.places[i]
+		if f.where == "" {
+			f.where = p.What
+			if p.Where != "" && !strings.Contains(p.What, p.Where) {
+				f.where = strings.TrimSpace(p.What + " in " + p.Where)
+			}
+		}
+		if call := c.SiteOf(p.Stack).Callee; call != "" && !strings.Contains(p.What, call) && i == 0 {
+			v.Evidence = append(v.Evidence, c.Seen("called there as "+call, check.From(c.Ledger.Source)))
+		}
+		if p.From != "" && p.From != p.Where {
+			v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+p.From, check.From(c.Ledger.Source)))
+		}
+	}
+	if f.where == "" && k != nil {
+		f.where = m.fileOf(k)
+	}
+	if 2*x.linked >= x.ns {
+		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_of_holder_ms", "of it, waiting for a lock, pool or thread whose holder was in it", float64(x.linked)/1e6, "ms", check.From(c.Ledger.Source)))
+	}
+	v.Saves, v.Work = c.Save(x.per, -1, -1), x.work
+	v.Prediction = append(v.Prediction, c.PredictP99(x.per1))
+	v.Speaks = func(p *ledger.Place) bool {
+		return m.at(c, p) || x.locked && (p.Mechanism == ledger.Lock || p.Mechanism == ledger.Goroutine && onFutex(p.What))
+	}
+	v.Evidence = append(v.Evidence, m.proof(c, k)...)
+}
+
+// judgeUnspent judges where what requests did was not seen, but what the threads did that serve
+// them: they were in the mechanism for the same part of their time (Little's law).
+func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f finding) {
+	v.State = check.Inconclusive
+	switch {
+	case !c.Noticed(check.Noticeable):
+		v.State, v.Summary = check.RuledOut, "slow requests are over within milliseconds"
+		return v, f
+	case k != nil && k.work != nil && k.work.Busy < leastWork:
+		v.State, v.Summary = check.RuledOut, fmt.Sprintf("its threads have hardly any work: %s of them on average", units.Num(k.work.Busy))
+		return v, f
+	case k == nil || k.work == nil:
+		v.Summary = "what slow requests waited for in the kernel was not recorded"
+		v.Needs = []check.Need{kernelEvidence}
+		return v, f
+	}
+	part := m.share(c, k)
+	about := part * c.Share(ledger.Unobserved, ledger.Own, ledger.Kernel, ledger.Unexplained)
+	f = finding{share: about, of: "slow time"}
+	v.Summary = fmt.Sprintf("threads with work spend %s of it on %s", units.Percent(part), m.what)
+	switch {
+	case part < check.Arguable:
+		v.State = check.RuledOut
+	case about < check.Material:
+		v.Needs = []check.Need{c.Trace("a longer time under load", "")}
+	case elsewhere(c, k):
+		v.Summary += fmt.Sprintf(", but only %s of them had any at a time, while %s requests were under way: most of their time passed elsewhere", units.Num(k.work.Busy), units.Num(underWay(c)))
+		v.Needs = []check.Need{c.Trace("a longer time under load", "")}
+	default:
+		v.State = check.Supported
+		total := float64(c.Ledger.Total)
+		v.Saves = c.Bound(about*total, 0, c.Share(ledger.Unobserved, ledger.Own, ledger.Kernel, ledger.Unexplained)*total)
+		v.Speaks = func(p *ledger.Place) bool { return m.at(c, p) }
+		v.Evidence = append(v.Evidence, m.proof(c, k)...)
+		f.where = m.fileOf(k)
+	}
+	return v, f
+}
+
+// fewAtWork threads with work, on average, leave those who serve requests idle for most of the time.
+// Then not even one server that takes all requests in turn has beyondQueue times as many of them as it
+// would have if they came at random (M/M/1: busy ÷ (1 − busy)).
+const (
+	fewAtWork   = .5
+	beyondQueue = 4
+)
+
+// elsewhere says whether requests passed most of their time where no thread of the process had work:
+// on the way to it, or in the kernel's queues. What threads do says nothing of that.
+func elsewhere(c *check.Case, k *kernel) bool {
+	busy := k.work.Busy + k.work.Alone
+	return busy < fewAtWork && underWay(c) > beyondQueue*busy/(1-busy)
+}
+
+// underWay is how many requests there were at a time, on average.
+func underWay(c *check.Case) float64 {
+	l, r := c.Ledger, &c.Bundle.Requests
+	var sum int64
+	for _, row := range l.Rows {
+		sum += r.Latency(row)
+	}
+	return float64(sum) / float64(max(1, l.To-l.From))
+}
+
+// judgeThreads judges without requests, by what threads with work spend their time on.
+func (m *mechanism) judgeThreads(c *check.Case, k *kernel) (v check.Verdict, f finding) {
+	v.State = check.Inconclusive
+	if k == nil || k.work == nil {
+		v.Summary = "what its threads waited for in the kernel was not recorded"
+		v.Needs = []check.Need{kernelEvidence}
+		return v, f
+	}
+	work := k.work
+	f = finding{share: m.share(c, k), of: "the time of threads with work"}
+	f.threads = f.share * work.Busy
+	v.Evidence = append(v.Evidence, c.Figure("process.threads_with_work", "threads with work, on average", work.Busy, "count", work.Origin),
+		c.Figure("process.threads_in_kernel", "of these, in "+m.what, f.threads, "count", work.Origin))
+	v.Summary = fmt.Sprintf("threads with work spend %s of it on %s", units.Percent(f.share), m.what)
+	switch beside := work.Beside(m.classes...); {
+	case work.Busy < leastWork && beside < leastWork:
+		v.State, v.Summary = check.RuledOut, fmt.Sprintf("its threads have hardly any work: %s of them on average", units.Num(work.Busy))
+	case f.share >= check.Material && work.Busy >= leastWork:
+		v.State, v.Weight = check.Supported, f.threads
+		v.Speaks = func(p *ledger.Place) bool { return m.at(c, p) }
+		v.Evidence = append(v.Evidence, m.proof(c, k)...)
+		f.where = m.fileOf(k)
+	case beside >= check.Material:
+		v.Summary = fmt.Sprintf("one thread of its own spends %s of the time on %s; whether requests wait for it is not known", units.Percent(min(1, beside)), m.what)
+		v.Needs = []check.Need{{What: "requests, to show whether they wait for it", Command: "unstall PID --load URL"}}
+	case f.share >= check.Arguable:
+		v.Needs = []check.Need{{What: "a longer recording while it is slow", Command: "unstall record PID --kernel --for 5m"}}
+	default:
+		v.State = check.RuledOut
+	}
+	return v, f
+}
+
+// fileOf is what its waits were on for longest, in words.
+func (m *mechanism) fileOf(k *kernel) string {
+	file := k.File(m.classes...)
+	if file != "" && len(m.calls) > 0 && m.calls[0] == m.what {
+		return m.what + " of " + file
+	}
+	return file
+}
+
+// Of a stack as many functions are told as say what it is.
+const (
+	mostKernel  = 6
+	mostProgram = 3
+	mostStacks  = 2
+)
+
+// proof is the stacks of the kernel in which most of it was.
+func (m *mechanism) proof(c *check.Case, k *kernel) (out []check.Evidence) {
+	if k == nil {
+		return nil
+	}
+	var told []metrics.KernelStack
+	at := make(map[string]int) // stacks whose outer ends differ are one
+	var texts []string
+	var sum float64
+	for _, s := range k.Stacks(m.classes...) {
+		sum += s.Seconds
+		doing := "running"
+		if s.Waits {
+			doing = "waiting"
+		}
+		text := doing + " in the kernel with the stack " + stackText(k, s.Stack)
+		if n, ok := at[text]; ok {
+			told[n].Seconds += s.Seconds
+			continue
+		}
+		at[text] = len(told)
+		told, texts = append(told, s), append(texts, text)
+	}
+	order := make([]int, len(told))
+	for i := range order {
+		order[i] = i
+	}
+	sorting.By(order, func(a, b int) int { return cmp.Compare(told[b].Seconds, told[a].Seconds) })
+	for _, i := range order[:min(len(order), mostStacks)] {
+		if told[i].Seconds >= check.Arguable*sum {
+			out = append(out, c.Figure("kernel.stack_share", "share of "+m.what+" "+texts[i], told[i].Seconds/sum, "1", told[i].Origin))
+		}
+	}
+	return out
+}
+
+// stackText is a stack in a line: the kernel's functions from what it waited in outwards, but for
+// those of the scheduler and of the entry, and the program's own.
+func stackText(k *kernel, stack evidence.StackID) string {
+	kernel, program := k.Frames(stack)
+	kernel = slices.DeleteFunc(kernel, func(f string) bool {
+		return slices.Contains(entry, f) || strings.HasPrefix(f, "__schedule") || strings.HasPrefix(f, "schedule")
+	})
+	text := strings.Join(kernel[:min(len(kernel), mostKernel)], evidence.Link)
+	program = slices.DeleteFunc(program, func(f string) bool { return strings.Contains(f, "+0x") })
+	if len(program) > 0 {
+		text += ", in " + strings.Join(program[:min(len(program), mostProgram)], evidence.Link)
+	}
+	return text
+}
+
+var entry = []string{"entry_SYSCALL_64_after_hwframe", "do_syscall_64", "x64_sys_call", "el0_svc", "el0_svc_common", "invoke_syscall", "io_schedule"}
+
+// named is how a title says where it was: " (fsync of /var/lib/journal in append)".
+func (f *finding) named() string {
+	if f.where == "" {
+		return ""
+	}
+	return " (" + f.where + ")"
+}
+
+// portion is how much it was, as a title ends: "72 % of slow time".
+func (f *finding) portion() string { return fmt.Sprintf("%s of %s", units.Percent(f.share), f.of) }
+
+// each is how long slow requests were in it in the mean, in words; "" where the ledger does not tell.
+func (f *finding) each() string {
+	if f.x == nil || f.x.waiters == 0 {
+		return ""
+	}
+	return units.Time(float64(f.x.ns) / float64(f.x.waiters))
+}
+
+// strain is what the kernel counts of memory and disks that are short.
+func strain(c *check.Case) metrics.Strain {
+	return check.Once(c, func(c *check.Case) metrics.Strain { return metrics.StrainOf(c.Bundle, c.Subject, span(c)) })
+}
+
+// pressure is that of its control group or, where that is not known, of the host.
+func pressure(group, host metrics.Value) (v metrics.Value, of string) {
+	if group.Known() {
+		return group, "its control group"
+	}
+	return host, "the host"
+}
+
+// slight is the share of the time in which anybody waited for it below which memory or disks can
+// make nothing slow; much, from which on they may.
+const (
+	slight = .01
+	much   = .1
+)
+
+// met says whether there is anything to judge a mechanism by: stacks of the kernel, or slow time
+// at places that are its own. Else it would be told of every service that nobody knows it.
+func (m *mechanism) met(c *check.Case) bool {
+	if kernelOf(c) != nil {
+		return true
+	}
+	l := c.Ledger
+	if l == nil || len(l.Rows) < ledger.MinRequests || !c.Spent() || l.Total == 0 {
+		return false
+	}
+	return m.chargedOf(c).share >= check.Arguable
+}

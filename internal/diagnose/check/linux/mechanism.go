@@ -1,0 +1,190 @@
+package linux
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// mechanism is something the kernel does, and how it is recognised: by what stacks of the kernel
+// say (internal/format/kernelstacks), by the call in which a thread was seen (internal/format/syscalls), and by the
+// functions of runtimes and libraries that end in that call.
+type mechanism struct {
+	what      string   // in words, as in "waits for …"
+	classes   []string // evidence.Kernel…
+	calls     []string // that are it, whatever they are on
+	onFiles   []string // that are it on a path; on sockets and pipes they are something else
+	functions []string // whose names contain this
+	locks     bool     // waits for locks are it, too
+}
+
+// is says whether a wait's words are of the mechanism: "fsync of /var/lib/journal in append".
+func (m *mechanism) is(text string) bool {
+	text = strings.TrimPrefix(text, "sync I/O: ")
+	what, _, _ := strings.Cut(text, " in ")
+	call, on, _ := strings.Cut(what, " of ")
+	return slices.Contains(m.classes, call) || slices.Contains(m.calls, call) ||
+		slices.Contains(m.onFiles, call) && strings.HasPrefix(on, "/") || m.function(text)
+}
+
+func (m *mechanism) function(name string) bool {
+	return slices.ContainsFunc(m.functions, func(f string) bool { return strings.Contains(name, f) })
+}
+
+// at says whether slow time at a place is the mechanism's.
+func (m *mechanism) at(c *check.Case, p *ledger.Place) bool {
+	switch p.Mechanism {
+	case ledger.Lock:
+		return m.locks
+	case ledger.Kernel, ledger.Dependency, ledger.Own, ledger.Unexplained:
+	default:
+		return false
+	}
+	if m.is(p.What) {
+		return true
+	}
+	return p.Mechanism == ledger.Kernel && len(m.functions) > 0 && slices.ContainsFunc(c.Bundle.Stacks.Frames(p.Stack), func(f evidence.Frame) bool {
+		return m.function(c.Bundle.Names.Text(f.Func))
+	})
+}
+
+// file is what a wait is on, from its words; "" unknown.
+func (m *mechanism) file(text string) string {
+	what, _, _ := strings.Cut(strings.TrimPrefix(text, "sync I/O: "), " in ")
+	_, on, _ := strings.Cut(what, " of ")
+	return on
+}
+
+// charged is the slow time of requests in a mechanism: what they waited there themselves, and what
+// they waited for holders of locks and pools who were there.
+type charged struct {
+	per     []int64 // ns, in the order of Ledger.Slow
+	ns      int64
+	share   float64 // of slow time
+	over    float64 // of slow time, beyond what is usual for such requests
+	usual   int64   // ns per request
+	places  []ledger.Place
+	linked  int64 // ns, of ns: behind holders
+	per1    func(row int) int64
+	waiters int     // slow requests that met it
+	locked  bool    // most of it is behind a lock whose holder was not seen, but by stacks of who was at work
+	work    float64 // of the requests' own work, what is this
+}
+
+// chargedOf reads it off the ledger.
+func (m *mechanism) chargedOf(c *check.Case) *charged {
+	l := c.Ledger
+	x := &charged{per: make([]int64, len(l.Slow))}
+	sites := c.Sites()
+	for _, p := range c.Places() {
+		if !m.at(c, &p) {
+			continue
+		}
+		x.places = append(x.places, p)
+		x.ns += p.Ns
+		x.linked += p.Linked.Sum()
+		for n, v := range p.Per {
+			x.per[n] += v
+		}
+	}
+	if x.ns == 0 {
+		return x
+	}
+	for _, v := range x.per {
+		if v > 0 {
+			x.waiters++
+		}
+	}
+	x.share = float64(x.ns) / float64(max(1, l.Total))
+	known := make(map[int]int64)
+	x.per1 = func(row int) int64 {
+		ns, ok := known[row]
+		if !ok {
+			for i := range x.places {
+				ns += l.At(row, &x.places[i], sites)
+			}
+			known[row] = ns
+		}
+		return ns
+	}
+	_, x.usual, x.over = c.Excess(l.Rows, l.Slow, x.per1)
+	return x
+}
+
+// kernel is what the kernel's stacks say of the process, while its requests were seen or, without
+// any, all the time; nil: they were not recorded.
+type kernel struct {
+	*metrics.Kernel
+	work *metrics.KernelWork // nil: unknown
+	w    metrics.Window
+}
+
+func kernelOf(c *check.Case) *kernel {
+	return check.Once(c, func(c *check.Case) *kernel {
+		w := span(c)
+		k := metrics.KernelOf(c.Bundle, c.Subject, w)
+		if k == nil && w != metrics.Whole { // requests and stacks are of different times
+			w = metrics.Whole
+			k = metrics.KernelOf(c.Bundle, c.Subject, w)
+		}
+		if k == nil {
+			return nil
+		}
+		x := &kernel{Kernel: k, w: w}
+		locks := lockWaits(c)
+		x.work = k.Work(func(lane evidence.LaneID) float64 { return locks[lane] })
+		return x
+	})
+}
+
+// span is when requests were seen, else all that was recorded.
+func span(c *check.Case) metrics.Window {
+	if c.Ledger != nil && c.Ledger.To > c.Ledger.From {
+		return metrics.Window{From: c.Ledger.From, Until: c.Ledger.To}
+	}
+	return metrics.Whole
+}
+
+// lockWaits is which part of each thread's waits at futexes are for a lock, or for another to go on
+// with its work: a thread that waits for work looks the same on its stack. Looks tell by the word that
+// it waits at, and by where else it waits (package threads).
+func lockWaits(c *check.Case) map[evidence.LaneID]float64 {
+	all, busy := make(map[evidence.LaneID]int), make(map[evidence.LaneID]int)
+	x, typ, native := &c.Bundle.Samples, c.Bundle.Names.Lookup(evidence.SampleSyscall), c.Bundle.Names.Lookup(threads.SampleType)
+	mutex := make(map[evidence.LaneID]int)
+	for i := range x.Len() {
+		if x.Subject[i] != c.Subject || typ == 0 || x.Type[i] != typ && x.Type[i] != native {
+			continue
+		}
+		frames := c.Bundle.Stacks.Frames(x.Stack[i])
+		if len(frames) == 0 {
+			continue
+		}
+		call := c.Bundle.Names.Text(frames[0].Func)
+		if n := int(max(1, x.Value[i])); strings.HasPrefix(call, "futex") {
+			all[x.Lane[i]] += n
+			if call == "futex mutex" && x.Type[i] == typ {
+				mutex[x.Lane[i]] += n
+			}
+		}
+	}
+	for _, l := range c.Threads().Looks(c.Subject) {
+		switch v := &l.View; {
+		case !onFutex(v.Pattern):
+		case v.State == evidence.LockWait:
+			mutex[l.Lane] += l.Count
+		case v.Request && v.State == evidence.SyncWait && v.Limit == "": // else it is known whom it waits for
+			busy[l.Lane] += l.Count
+		}
+	}
+	out := make(map[evidence.LaneID]float64, len(all))
+	for lane, n := range all {
+		out[lane] = min(1, float64(mutex[lane]+busy[lane])/float64(n))
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package linux
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// met is what requests met between two readings of a figure.
+type met struct {
+	metrics.Window
+	value float64 // of the reading
+	slow  int64   // ns of slow requests in it, all together
+	all   int64   // ns of all requests in it
+	most  int64   // ns of slow requests, had each of them met all of the figure's seconds
+}
+
+// held is how long the figure was, ns: of threads that wait, and of stops, it is a number of
+// them in the mean.
+func (m *met) held() float64 { return m.value * float64(m.Until-m.From) }
+
+// meet lays all requests that were seen over a figure, those without states, too: traces are
+// of some seconds, and the slow ones may have been others. Watched is the part of slow time
+// that the figure is of.
+func meet(c *check.Case, curve *metrics.Curve) (out []met, watched float64) {
+	if c.Ledger == nil || !curve.Known() {
+		return nil, 0
+	}
+	for i := range len(curve.T) - 1 {
+		out = append(out, met{Window: metrics.Window{From: curve.T[i], Until: curve.T[i+1]}, value: curve.V[i]})
+	}
+	each := func(rows []int, do func(m *met, ns int64)) (sum int64) {
+		for _, row := range rows {
+			from, to := sent(c, row)
+			sum += to - from
+			n, _ := slices.BinarySearchFunc(out, from, func(m met, t int64) int { return cmp.Compare(m.Until, t) })
+			for ; n < len(out) && out[n].From < to; n++ {
+				if ns := min(to, out[n].Until) - max(from, out[n].From); ns > 0 {
+					do(&out[n], ns)
+				}
+			}
+		}
+		return sum
+	}
+	var seen int64
+	l := c.Ledger.All
+	whole := each(l.Slow, func(m *met, ns int64) {
+		m.slow += ns
+		m.most += min(ns, int64(m.held()))
+		seen += ns
+	})
+	each(l.Rows, func(m *met, ns int64) { m.all += ns })
+	if whole > 0 {
+		watched = float64(seen) / float64(whole)
+	}
+	return out, watched
+}
+
+// sent is when a request was on its way or in the service: not while its load generator had
+// not sent it.
+func sent(c *check.Case, row int) (from, to int64) {
+	r := &c.Bundle.Requests
+	to = r.End.At(row)
+	from = to - r.Latency(row)
+	for s := range r.Path(row).All {
+		if s.Kind != evidence.SentLate {
+			break
+		}
+		from += s.Dur
+	}
+	return min(from, to), to
+}
+
+// noticeable is how long (ns) slow requests must take, in the mean, for waits for a processor
+// to be worth naming, where nobody said what is slow: a few ms are what the scheduler gives
+// to whoever is at work before, on any host that has something to do.
+const noticeable = 20e6
+
+// Shorter ones are worth naming where most requests meet them: most are slow, by more than a
+// slice of the scheduler in the mean, and a thread of the process waits for three times as
+// long as it runs.
+const (
+	mostSlow = .5
+	mostWait = .75
+	slice    = 4e6 // ns
+)
+
+// slowAtAll says whether slow requests are common enough among all that were seen.
+func slowAtAll(c *check.Case) bool {
+	all := check.Case{Bundle: c.Bundle, Subject: c.Subject, Ledger: c.Ledger.All}
+	return all.Slow()
+}
+
+// worthwhile says whether slow requests are slow enough to ask who else used the processors.
+func (d delay) worthwhile(c *check.Case) bool {
+	l := c.Ledger.All
+	mean := float64(l.Total) / float64(len(l.Slow))
+	return l.Rule != ledger.RuleFloor || mean >= noticeable ||
+		mean >= slice && d.denied >= mostWait && float64(len(l.Slow)) > mostSlow*float64(len(l.Rows))
+}

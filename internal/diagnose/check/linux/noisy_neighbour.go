@@ -1,0 +1,150 @@
+package linux
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// NoisyNeighbour is one other process or container that takes the processors.
+var NoisyNeighbour = check.Check{
+	ID:    "linux.noisy-neighbour",
+	Title: "another process uses the host's CPUs",
+	Step:  check.StepProcessors,
+	Doc: `The host is short of CPUs (linux.cpu-saturation) and other processes use them, not this
+service. Which one it is decides what to do: move it, lower its priority, or give this
+service CPUs of its own.
+
+A trace or a log of the service can show that its threads were not run; it cannot show
+what ran instead. That needs a recording of the host: CPU time by process at the same
+time.
+
+How to tell it from similar problems: a process whose own threads use all CPUs waits for
+itself; then other processes use less than it is missing. A quota stops a process while
+CPUs are free.`,
+	Least:   "others that use a tenth of the host's CPUs, and a quarter of slow time in which the host did not run the process, or in which its threads were ready and did not run, for longer than they ran, with slow requests of 20 ms or most of all",
+	Needs:   "CPU time of the other processes on the host: " + Record,
+	Applies: func(c *check.Case) bool { return true },
+	Judge:   judgeNeighbour,
+}
+
+// few is the part of the host's processors below which others cannot be what is
+// in the way.
+const few = .1
+
+func judgeNeighbour(c *check.Case) check.Verdict {
+	s := starvationOf(c)
+	if !s.starved {
+		s.host = hostOfAll(c, s.host)
+	}
+	h := s.host
+	v := check.Verdict{State: check.RuledOut}
+	if s.known && !s.measured {
+		v.Evidence = append(v.Evidence, dilation(c)...)
+	}
+	if h == nil || !h.process.Known() || h.strange() {
+		switch {
+		case h != nil && h.strange():
+			v.Summary = fmt.Sprintf("the process in the host's recording used %s CPUs, so it cannot be the one that was traced: check the PID", units.Num(h.process.Number))
+		case s.known && !s.starved:
+			v.Summary = fmt.Sprintf("the host ran the threads (short system calls take %s × their median)", units.Num(c.Ledger.Host.Dilation))
+			return v
+		case s.known:
+			v.Summary = "another process used the CPUs; which one was not recorded"
+		default:
+			v.Summary = "what else used the CPUs was not recorded"
+		}
+		v.State = check.Inconclusive
+		v.Needs = []check.Need{hostEvidence}
+		return v
+	}
+	others := h.Others.Number
+	top := h.top()
+	v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs", units.Num(others), h.CPUs)
+	v.Evidence = append(v.Evidence, c.Figure("host.others_cpus", fmt.Sprintf("CPUs used by other processes, of %.0f", h.CPUs), others, "CPUs", h.Busy.Origin))
+	if top.Cores > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("host.other_cpus", "of these, by "+top.String(), top.Cores, "CPUs", h.Busy.Origin))
+	}
+	v.Evidence = append(v.Evidence, h.figures(c)...)
+	quota := throttleOf(c)
+	switch {
+	case others < few*h.CPUs:
+		return v
+	case !s.starved:
+		d, ok := delayOf(c)
+		switch {
+		case !s.agree:
+			v.State = check.Inconclusive
+			v.Summary = fmt.Sprintf("the trace looks as if the host did not run the process, but the process had all its CPU time; other processes use %s of %.0f CPUs", units.Num(others), h.CPUs)
+		case s.known && (!ok || d.innocent()):
+			v.Summary += ", but the host ran the threads"
+		case ok && d.clears(c, &v):
+		case ok && d.convicts(c, h):
+			v.Evidence = append(v.Evidence, d.figures(c)...)
+			blame(h, &v, d.saves(c), d.about)
+		case ok && d.stands(c, h):
+			v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
+			unasked := check.Saves{}
+			blame(h, &v, &unasked, 0)
+			v.Saves, v.Weight = nil, d.threads
+			v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs, while %s of its threads wait for one", units.Num(others), h.CPUs, units.Num(d.threads))
+		default:
+			v.State = check.Inconclusive
+			v.Summary += d.blames(ok, "; whether these requests waited for a CPU was not recorded")
+			if !s.known {
+				v.Needs = traced(c)
+			}
+		}
+		return v
+	case h.idle():
+		v.Summary += fmt.Sprintf(", but the host never had more than %s busy", units.Num(h.Peak))
+		return v
+	case quota.explains(s, h.run):
+		v.Summary += fmt.Sprintf(", but a CPU quota stopped it in %.0f of %.0f periods", quota.Stopped.Number, quota.Periods.Number)
+		return v
+	case others < h.Busy.Number/2 && !(others >= s.share*h.run):
+		v.Summary += ", less than the process is missing: it uses up the host's CPUs itself"
+		return v
+	}
+	saves, share := s.saves(c)
+	if share < check.Material || !c.Slow() {
+		v.State = check.Inconclusive
+		v.Summary += fmt.Sprintf(", but that is %s of slow time", units.Percent(share))
+		return v
+	}
+	blame(h, &v, saves, share)
+	return v
+}
+
+// blame names who used the processors.
+func blame(h *host, v *check.Verdict, saves *check.Saves, share float64) {
+	others, top := h.Others.Number, h.top()
+	v.State = check.Supported
+	v.Saves = saves
+	v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs, %s of slow time", units.Num(others), h.CPUs, units.Percent(share))
+	fix := "lower its priority (cpu.weight, nice), or give this service CPUs of its own: cpuset, reserved cores"
+	switch {
+	case h.Steal.Number >= others/2:
+		v.Title = fmt.Sprintf("Other virtual machines use the host's CPUs: the hypervisor gave them %s of %.0f CPUs.", units.Num(h.Steal.Number), h.CPUs)
+		fix = "move the virtual machine, or rent one with dedicated CPUs"
+	case top.Largest >= others/2:
+		v.Title = fmt.Sprintf("%s uses the CPUs that this service needs: %s of %.0f CPUs.", top.Name, units.Num(top.Largest), h.CPUs)
+		fix = fmt.Sprintf("move %s, %s", top.Name, fix)
+	case top.Cores > 0:
+		// Without the largest, the others are still there. Where it alone uses more than the
+		// service does, it and they are why the host is short of processors, and come before that.
+		value := saves.Value * top.Largest / others
+		if top.Largest > h.process.Number && others >= h.Busy.Number/2 {
+			value = saves.Value
+		}
+		v.Saves = &check.Saves{Value: value, Low: check.Number(0), High: saves.High, Basis: check.Basis("bound")}
+		v.Title = fmt.Sprintf("Many processes use the CPUs that this service needs, none of them more than %s of %.0f CPUs; most is used by %s.", units.Num(top.Largest), h.CPUs, top)
+		fix = fmt.Sprintf("move %s, %s", top.Name, fix)
+	default:
+		v.Title = fmt.Sprintf("Other processes use the CPUs that this service needs: %s of %.0f CPUs.", units.Num(others), h.CPUs)
+		fix = "find out which processes these are; " + fix
+		v.Needs = []check.Need{{What: "CPU time by process, to show which they are", Command: Record}}
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: fix})
+}

@@ -1,0 +1,249 @@
+package linux
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// PageFaults is time lost to touching memory for the first time.
+var PageFaults = check.Check{
+	ID:    "linux.page-faults",
+	Title: "the process grows into new memory, with a page fault per page",
+	Step:  check.StepProcessors,
+	Doc: `Memory a process has asked for is not there until it is touched; then the kernel takes a
+fault, finds a page and clears it: some 0.5–2 µs per 4 KiB, more in virtual machines. A
+heap that grows into new memory pays this in the middle of requests. After a start with
+a large GOMEMLIMIT, ballast or -Xmx the first fill of the heap can take many seconds. It
+passes: once all of the heap has been touched, there are no more faults.
+
+It shows as own work that takes longer while the heap is larger than ever before, while
+GC is idle; a CPU profile shows clearing (runtime.memclrNoHeapPointers) under
+allocation. Minor page faults of the process (/proc/PID/stat) prove it.
+
+If it continues while no more memory becomes resident, the same memory is returned to
+the system and taken again: an allocator that maps and unmaps large buffers for each
+request (malloc above M_MMAP_THRESHOLD, a scavenger, madvise).
+
+How to tell it from similar problems: GC does not run meanwhile, so it is not
+go.gc-rate.
+
+What helps: for memory taken again and again, keeping it: buffers that are reused, or an
+allocator that does not return them. For a heap that grows: waiting for it to pass before judging a change of heap size; warming up or
+pre-touching before the service takes traffic; transparent huge pages for the heap.`,
+	Least:   "20 requests inside and outside the time in which the heap grew, half as much work again inside, and a quarter of slow time; without requests, page faults that take a fifth of the CPU time, and a quarter of a CPU",
+	Needs:   "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
+	Applies: func(c *check.Case) bool { return true },
+	Judge:   judgeFaults,
+}
+
+var faultEvidence = check.Need{What: "minor page faults of the process (field 10 of /proc/PID/stat). While it happens, with the service's PID", Command: Record}
+
+// A request met new memory if the heap grew for most of it. Its own work then takes longer
+// by a share that is more than how requests differ.
+const (
+	mostly = .5
+	longer = 1.5
+)
+
+// Of its CPU time what a process clears for allocations from which on faults are worth
+// naming, and from which on they may be the reason where nothing can be compared. A profile
+// sees the clearing, about half of what a fault costs.
+const (
+	clears     = .1
+	clearsMuch = .2
+	ofFault    = .5
+)
+
+func judgeFaults(c *check.Case) check.Verdict {
+	heap := c.Series(evidence.SeriesGoHeap)
+	if c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests {
+		if v, ok := faultsByStacks(c); ok {
+			return v
+		}
+	}
+	if f := faultsOf(c); f != nil {
+		return f.judge(c, heap)
+	}
+	if !c.Traced() || heap == nil {
+		return faultsByProfile(c)
+	}
+	l := c.Ledger
+	fresh := freshMemory(heap)
+	var inside, outside []int64
+	r := &c.Bundle.Requests
+	for _, row := range l.Rows {
+		ch := l.Of(row)
+		work := ch[ledger.Own] + ch[ledger.Kernel]
+		switch part := float64(fresh.Within(r.Start.At(row), r.End.At(row))) / float64(max(1, r.Latency(row))); {
+		case part > mostly:
+			inside = append(inside, work)
+		case part == 0:
+			outside = append(outside, work)
+		}
+	}
+	origin := check.From(l.Source)
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("the heap grew into new memory during %d of %d requests", len(inside), len(l.Rows))}
+	v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(len(inside)), "1", origin))
+	if len(inside) < ledger.MinRequests {
+		return v
+	}
+	if len(outside) < ledger.MinRequests {
+		return alwaysFresh(c, heap, v)
+	}
+	slices.Sort(inside)
+	slices.Sort(outside)
+	in, out := stats.Quantile(inside, .5), stats.Quantile(outside, .5)
+	v.Evidence = append(v.Evidence,
+		c.Figure("requests.own_while_heap_grew_ms", "own work of a request during that (median)", float64(in)/1e6, "ms", origin),
+		c.Figure("requests.own_otherwise_ms", "own work of a request otherwise (median)", float64(out)/1e6, "ms", origin))
+	per := make([]int64, len(l.Slow))
+	var extra int64
+	for n, row := range l.Slow {
+		if fresh.Within(r.Start.At(row), r.End.At(row)) == 0 {
+			continue
+		}
+		ch := l.Of(row)
+		per[n] = max(0, ch[ledger.Own]+ch[ledger.Kernel]-out)
+		extra += per[n]
+	}
+	share := float64(extra) / float64(max(1, l.Total))
+	v.Summary = fmt.Sprintf("requests take %s × the CPU time in new memory, which is %s of slow time", units.Num(float64(in)/float64(max(out, 1))), units.Percent(share))
+	if float64(in) < longer*float64(out) || share < check.Material || !c.Slow() || l.Host.Starved() {
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("The heap grows into new memory: a request's own work takes %s × as long meanwhile.", units.Num(float64(in)/float64(out)))
+	v.Saves = c.Save(per, -1, -1)
+	v.Needs = []check.Need{faultEvidence}
+	v.Fix = append(v.Fix, passes)
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+		if fresh.Within(r.Start.At(row), r.End.At(row)) == 0 {
+			return 0
+		}
+		ch := l.Of(row)
+		return max(0, ch[ledger.Own]+ch[ledger.Kernel]-out)
+	}))
+	return v
+}
+
+// alwaysFresh judges a recording in which the heap never was at a size it had
+// before: there is nothing to compare its requests with. What they waited behind
+// each other counts, for it is each other's faults they waited for. A CPU profile
+// can decide; without one only the host can.
+func alwaysFresh(c *check.Case, heap *evidence.Series, v check.Verdict) check.Verdict {
+	work := c.Share(ledger.Own, ledger.Kernel, ledger.RequestsCPU)
+	if work < check.Material || !c.Slow() {
+		v.Summary = fmt.Sprintf("the heap grew into new memory, but own work and waiting for a CPU are %s of slow time", units.Percent(work))
+		return v
+	}
+	pages := (slices.Max(heap.V) - heap.V[0]) / (4 << 10)
+	span := float64(heap.T[len(heap.T)-1]-heap.T[0]) / 1e9
+	v.State, v.Needs = check.Inconclusive, []check.Need{faultEvidence}
+	v.Evidence = append(v.Evidence, c.Figure("heap.grew_pages_per_s", "pages of 4 KiB by which the heap grew", pages/max(span, 1e-9), "1/s", check.From(c.Ledger.Source)))
+	v.Summary = fmt.Sprintf("the heap grew all the time, by %s pages/s, so there are no other requests to compare with", units.Num(pages/max(span, 1e-9)))
+	cleared, origin, ok := clearing(c)
+	if !ok {
+		return v
+	}
+	v.Evidence = append(v.Evidence, c.Figure("process.clearing_cpu_share", "share of CPU time spent clearing new memory", cleared, "1", origin))
+	if cleared*work < ofFault*check.Material || cleared < clearsMuch || c.Ledger.Host.Starved() {
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("The heap grows into new memory: clearing it takes %s of the process's CPU time.", units.Percent(cleared))
+	l := c.Ledger
+	of := func(row int) int64 {
+		ch := l.Of(row)
+		return int64(cleared * float64(ch[ledger.Own]+ch[ledger.Kernel]+ch[ledger.RequestsCPU]))
+	}
+	var sum, low float64
+	for _, row := range l.Slow {
+		ch := l.Of(row)
+		sum += float64(of(row))
+		low += cleared * float64(ch[ledger.Own]+ch[ledger.Kernel])
+	}
+	v.Saves = c.Bound(sum, low, work*float64(l.Total)) // a queue shrinks by more than its work does
+	v.Fix = append(v.Fix, passes)
+	v.Prediction = append(v.Prediction, c.PredictP99(of))
+	return v
+}
+
+var keeps = check.Fix{Text: "keep memory instead of returning it after each use: reuse large buffers (a pool, one per thread), or let the allocator keep them (glibc: mallopt with M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, or MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ in the environment); transparent huge pages take one fault for 512 pages"}
+
+var passes = check.Fix{Text: "wait until the heap has reached its full size: then it passes; judge a new heap size only after that, and warm up before taking traffic"}
+
+// clearing is the share of CPU time that a profile shows to clear memory for
+// allocations; ok is false without a profile.
+func clearing(c *check.Case) (share float64, origin evidence.Origin, ok bool) {
+	s := &c.Bundle.Samples
+	cpu, class := c.Bundle.Names.Lookup("cpu"), c.Bundle.Names.Lookup("page fault / zeroing")
+	var all, clear int64
+	for i := range s.Len() {
+		if cpu == 0 || s.Subject[i] != c.Subject || s.Type[i] != cpu {
+			continue
+		}
+		all += s.Value[i]
+		a, _ := s.Origin[i].Artifact()
+		origin = check.From(a)
+		if class != 0 && s.Class[i] == class {
+			clear += s.Value[i]
+		}
+	}
+	return float64(clear) / float64(max(all, 1)), origin, all > 0
+}
+
+// faultsByStacks judges without requests, by what part of its CPU time stacks of running threads
+// show in faults; false where there are none.
+func faultsByStacks(c *check.Case) (v check.Verdict, ok bool) {
+	k := kernelOf(c)
+	part := k.faulting()
+	if math.IsNaN(part) {
+		return v, false
+	}
+	used := k.CPU(evidence.KernelPageFault)
+	v = check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("page faults are %s of its CPU time", units.Percent(part))}
+	v.Evidence = append(v.Evidence, c.Figure("process.new_memory_cpu_share", "share of its CPU time in page faults that get it new memory", part, "1", used.Origin))
+	if part < clearsMuch || used.Number < check.Material {
+		return v, true
+	}
+	v.State, v.Weight, v.Work = check.Supported, used.Number, part
+	v.Title = fmt.Sprintf("Page faults take %s of the process's CPU time: memory that it touches for the first time.", units.Percent(part))
+	v.Evidence = append(v.Evidence, (&mechanism{what: "page faults", classes: []string{evidence.KernelPageFault}}).proof(c, k)...)
+	v.Fix = append(v.Fix, passes)
+	if f := faultsOf(c); f != nil {
+		v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_per_s", "minor page faults of the process", f.rate, "1/s", f.origin))
+		if f.again() {
+			v.Fix = []check.Fix{keeps}
+		}
+	}
+	return v, true
+}
+
+// faulting is the part of a process's CPU time in faults that got it new memory, NaN unknown.
+func (k *kernel) faulting() float64 {
+	if k == nil {
+		return math.NaN()
+	}
+	return k.CPUShare(evidence.KernelPageFault).Number
+}
+
+func faultsByProfile(c *check.Case) check.Verdict {
+	v := check.Verdict{State: check.Inconclusive, Summary: "page faults were not recorded", Needs: []check.Need{faultEvidence}}
+	share, origin, ok := clearing(c)
+	if !ok {
+		return v
+	}
+	v.Summary = fmt.Sprintf("clearing new memory takes %s of the CPU time", units.Percent(share))
+	v.Evidence = append(v.Evidence, c.Figure("process.clearing_cpu_share", "share of CPU time spent clearing new memory", share, "1", origin))
+	if share < clears {
+		v.State, v.Needs = check.RuledOut, nil
+	}
+	return v
+}

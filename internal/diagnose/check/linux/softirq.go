@@ -1,0 +1,199 @@
+package linux
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Softirq is CPU time that goes into the kernel's deferred interrupt work.
+var Softirq = check.Check{
+	ID:    "linux.softirq",
+	Title: "the CPUs are busy with interrupts (softirq): packets, mostly",
+	Step:  check.StepProcessors,
+	Doc: `What a device's interrupt leaves to do – taking packets through the network stack above all – the
+kernel does as soon as it can, on the CPU that was interrupted: whoever ran there waits,
+and its CPU time pays for it. On the loopback device the sender itself takes its packets
+through to the receiver. Where there is more than that can do, ksoftirqd does the rest,
+as one more thread that wants the CPU. The cost is per packet, not per byte: small ones cost
+as much as large ones.
+
+It shows as softirq in the host's CPU time, as stacks with handle_softirqs (net_rx_action
+below it for the network) in threads that only wanted to send or to compute, and in
+/proc/net/softnet_stat as packets dropped (second column) and times that the budget was
+used up (third). One CPU may be full of it while others idle, where a network card has
+one queue.
+
+How to tell it from similar problems: system time without softirq is the program's own calls. Other
+processes that take CPUs are linux.noisy-neighbour; steal is the hypervisor.
+
+What helps: fewer, larger packets: batches (sendmmsg, recvmmsg, UDP_SEGMENT and UDP_GRO, writes
+collected, no TCP_NODELAY for streams of small writes), answers in one piece. More CPUs for it:
+more queues (ethtool -L), interrupts spread over CPUs (/proc/irq/N/smp_affinity), RPS and RFS
+(rps_cpus, rps_flow_cnt) where there is one queue, and the service kept off the CPU that
+takes them. A larger budget (net.core.netdev_budget, netdev_budget_usecs) where it is used up
+though CPUs are free. Between processes of one host, a UNIX socket or shared memory: no packets at all.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time: the part of their own work that stacks show in softirq, or waits for CPUs that it held; without requests, a quarter of the process's CPU time, and a quarter of a CPU, while its threads wait for one or use one up",
+	Needs:   "stacks of its running threads: unstall record PID --kernel; softirq in /proc/stat",
+	Applies: func(c *check.Case) bool { return softirq.met(c) || softirqOf(c) >= few },
+	Judge:   judgeSoftirq,
+}
+
+var softirq = mechanism{what: "softirq", classes: []string{evidence.KernelSoftirq}}
+
+// softirqOf is the part of the host's CPUs that interrupts take, 0 unknown.
+func softirqOf(c *check.Case) float64 {
+	h := hostOver(c, span(c), 0)
+	s := strain(c)
+	if h == nil || !s.Softirq.Known() || !(h.CPUs > 0) {
+		return 0
+	}
+	return s.Softirq.Number / h.CPUs
+}
+
+func judgeSoftirq(c *check.Case) check.Verdict {
+	k, s, l := kernelOf(c), strain(c), c.Ledger
+	v := check.Verdict{State: check.RuledOut}
+	if s.Softirq.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin))
+		v.Summary = fmt.Sprintf("interrupts take %s CPUs of the host", units.Num(s.Softirq.Number))
+	}
+	part, used := metrics.Unknown, metrics.Unknown
+	if k != nil {
+		part, used = k.CPUShare(softirq.classes...), k.CPU(softirq.classes...)
+	}
+	if part.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("process.softirq_cpu_share", "share of the process's CPU time in softirq", part.Number, "1", part.Origin))
+		v.Summary = fmt.Sprintf("softirq is %s of its CPU time", units.Percent(part.Number))
+	}
+	switch {
+	case !part.Known() && k != nil && k.Running > 0:
+		v.Summary = "its threads hardly ran"
+		return v
+	case !part.Known() && softirqOf(c) < few:
+		return v
+	case !part.Known():
+		v.State, v.Needs = check.Inconclusive, []check.Need{kernelEvidence}
+		v.Summary += "; what that costs this process was not recorded"
+		return v
+	case l != nil && len(l.Rows) >= ledger.MinRequests:
+		return softirqOfRequests(c, v, part.Number)
+	case part.Number < check.Material || used.Number < check.Material:
+		return v
+	case !wantsCPU(c):
+		v.Summary += ", but it has a CPU when it wants one: on the loopback device every sender takes its packets in"
+		return v
+	}
+	v.State, v.Weight, v.Work = check.Supported, used.Number, part.Number
+	v.Title = fmt.Sprintf("%s of the process's CPU time is softirq: %s.", units.Percent(part.Number), irqWork(k))
+	v.Evidence = append(v.Evidence, softirq.proof(c, k)...)
+	v.Fix = fewerPackets(k)
+	return v
+}
+
+// oneFull is the part of one CPU from which on a process of one busy thread can do no more.
+const oneFull = .8
+
+// wantsCPU says whether a process lacks CPU time: its threads wait for a CPU, or use one up. Where
+// neither is known it may.
+func wantsCPU(c *check.Case) bool {
+	p := metrics.ProcessOf(c.Bundle, c.Subject, span(c))
+	return !p.CPU.Known() || !p.RunDelay.Known() || p.RunDelay.Number >= leastWork || p.CPU.Number >= oneFull
+}
+
+// softirqHeld is the part of the time in which threads were ready and did not run that interrupts had the
+// CPU: of all that keeps the host's CPUs busy.
+func softirqHeld(c *check.Case) float64 {
+	h, s := hostOver(c, span(c), 0), strain(c)
+	if h == nil || !s.Softirq.Known() || !(h.Busy.Number > 0) {
+		return 0
+	}
+	return min(1, s.Softirq.Number/h.Busy.Number)
+}
+
+func softirqOfRequests(c *check.Case, v check.Verdict, part float64) check.Verdict {
+	l := c.Ledger
+	if !c.Slow() {
+		v.Summary += ", and almost no requests were slow"
+		return v
+	}
+	if !c.Spent() {
+		if part >= check.Arguable {
+			v.State, v.Needs = check.Inconclusive, []check.Need{c.Trace("a few seconds under load", "")}
+		}
+		return v
+	}
+	held := softirqHeld(c)
+	lost := func(row int) int64 {
+		ch := l.Of(row)
+		return int64(part*float64(ch[ledger.Own]+ch[ledger.Kernel]+ch[ledger.RequestsCPU]) + held*float64(ch[ledger.HostCPU]+ch[ledger.BackgroundCPU]))
+	}
+	per, sum := make([]int64, len(l.Slow)), int64(0)
+	for n, row := range l.Slow {
+		per[n] = lost(row)
+		sum += per[n]
+	}
+	share := float64(sum) / float64(max(1, l.Total))
+	v.Summary += fmt.Sprintf(", %s of slow time", units.Percent(share))
+	switch {
+	case share < check.Arguable:
+		return v
+	case share < check.Material || !c.Noticed(check.Noticeable):
+		v.State, v.Needs = check.Inconclusive, []check.Need{c.Trace("a longer time under load", "")}
+		return v
+	}
+	k := kernelOf(c)
+	v.State, v.Work = check.Supported, part
+	v.Title = fmt.Sprintf("The CPUs are busy with softirq, %s: %s of slow time.", irqWork(k), units.Percent(share))
+	v.Saves = c.Save(per, -1, -1)
+	v.Prediction = append(v.Prediction, c.PredictP99(lost))
+	v.Evidence = append(v.Evidence, softirq.proof(c, k)...)
+	v.Fix = fewerPackets(k)
+	return v
+}
+
+// irqKinds are what softirqs do, by the functions that do it.
+var irqKinds = []struct{ function, does string }{
+	{"net_rx_action", "taking packets in"}, {"net_tx_action", "sending packets"}, {"run_timer_softirq", "timers"}, {"blk_done_softirq", "disk requests"},
+	{"blk_complete_reqs", "disk requests"}, {"tasklet_action", "a driver's work"}, {"rcu_core", "freeing what the kernel does not need any more"}, {"hrtimer_run_softirq", "timers"},
+}
+
+// irqWork is what most of the time in softirqs is.
+func irqWork(k *kernel) string {
+	sums := make([]float64, len(irqKinds))
+	most := 0
+	for _, s := range k.Stacks(softirq.classes...) {
+		functions, _ := k.Frames(s.Stack)
+		for i, x := range irqKinds {
+			if slices.ContainsFunc(functions, func(f string) bool { return strings.HasPrefix(f, x.function) }) {
+				sums[i] += s.Seconds
+				break
+			}
+		}
+	}
+	for i := range sums {
+		if sums[i] > sums[most] {
+			most = i
+		}
+	}
+	if sums[most] == 0 {
+		return "deferred interrupt work"
+	}
+	return irqKinds[most].does
+}
+
+func fewerPackets(k *kernel) []check.Fix {
+	if !strings.Contains(irqWork(k), "packets") {
+		return []check.Fix{{Text: "find which interrupts these are (/proc/softirqs, /proc/interrupts) and keep them off the CPUs of this service (/proc/irq/N/smp_affinity)"}}
+	}
+	return []check.Fix{
+		{Text: "send fewer, larger packets: collect small writes into one, take and send several datagrams with one call (recvmmsg, sendmmsg), let the kernel cut and join them (UDP_SEGMENT, UDP_GRO); between processes of one host use a UNIX socket"},
+		{Text: "spread the packets of a network card over CPUs: more queues (ethtool -L), interrupts on several CPUs (/proc/irq/N/smp_affinity), or RPS and RFS where there is one queue (rps_cpus of /sys/class/net/*/queues, net.core.rps_sock_flow_entries)"},
+	}
+}

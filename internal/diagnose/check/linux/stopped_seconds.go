@@ -1,0 +1,96 @@
+package linux
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// stoppedSeconds is what slow requests met in the seconds (between two readings of cpu.stat)
+// in which the quota stopped the process, and in the others. The kernel counts how long it
+// stopped it, but not when: where slow requests come with the stops, these are what they have
+// in common. All are parts of slow time.
+type stoppedSeconds struct {
+	inside float64 // in such seconds
+	excess float64 // of that, above what as long a time without a stop has; NaN: there is too little of that to know
+	least  float64 // had the stops of all processors been at once
+	most   float64 // had they been one after another
+	when   metrics.Spans
+}
+
+// fewSeconds is the part of the time that must be without a stop to say what is usual.
+const fewSeconds = .1
+
+// stoppedSecondsOf is false where half of slow time was not watched.
+func (t *throttle) stoppedSecondsOf(c *check.Case) (s stoppedSeconds, ok bool) {
+	l := c.Ledger.All
+	all, watched := meet(c, metrics.Stops(c.Bundle, c.Subject, metrics.Window{From: l.From, Until: l.To}))
+	if watched < metrics.Most {
+		return s, false
+	}
+	cpus := float64(max(1, c.Bundle.Subjects[c.Subject].CPUs))
+	var slow, inside, most, least, time, stopped float64
+	for i := range all {
+		m := &all[i]
+		if m.all == 0 {
+			continue // no request was there
+		}
+		slow += float64(m.slow)
+		time += float64(m.Until - m.From)
+		if m.value > 0 {
+			inside += float64(m.slow)
+			most += float64(m.most)
+			least += float64(m.most) / cpus
+			stopped += float64(m.Until - m.From)
+			s.when = s.when.Add(m.From, m.Until)
+		}
+	}
+	if slow == 0 {
+		return s, false
+	}
+	s.inside, s.most, s.least, s.excess = inside/slow, most/slow, least/slow, math.NaN()
+	if usual := time - stopped; usual >= fewSeconds*time {
+		s.excess = max(0, inside-(slow-inside)*stopped/usual) / slow
+	}
+	return s, true
+}
+
+// share is the slow time that the stops explain.
+func (s stoppedSeconds) share() float64 {
+	if math.IsNaN(s.excess) {
+		return s.least
+	}
+	return min(s.excess, s.most)
+}
+
+// judgeSeconds judges by the seconds in which it was stopped, where the states of requests
+// are not known; false where that cannot tell.
+func (t *throttle) judgeSeconds(c *check.Case, v *check.Verdict) bool {
+	s, ok := t.stoppedSecondsOf(c)
+	switch {
+	case !ok:
+		return false
+	case s.most < check.Material:
+		v.Summary += fmt.Sprintf(", but that is at most %s of slow time", units.Percent(s.most))
+		return true
+	case s.share() < check.Material && !(math.IsNaN(s.excess) && t.Share() >= check.OftenStopped):
+		return false
+	}
+	total := float64(c.Ledger.Total)
+	t.blame(v, c.Bound(s.share()*total, min(s.least, s.share())*total, s.most*total), s.share())
+	v.Evidence = append(v.Evidence, c.Figure("slow.in_stopped_seconds_share", "slow time in seconds in which the quota stopped it", s.inside, "1", t.Stopped.Origin))
+	t.fix(c, v)
+	without := func(share float64) check.Prediction {
+		return c.PredictP99(func(row int) int64 {
+			from, to := sent(c, row)
+			return int64(min(1, share/s.inside) * float64(s.when.Within(from, to)))
+		})
+	}
+	p := without(s.share())
+	p.Low, p.High = without(s.most).Then, without(min(s.least, s.share())).Then
+	v.Prediction = append(v.Prediction, p)
+	return true
+}

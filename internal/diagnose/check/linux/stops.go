@@ -1,0 +1,115 @@
+package linux
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// stops are when the quota stopped the process, as far as its traced requests
+// show: cpu.stat counts how often and how long, but not when. Then no request
+// changes its state though some are at work. Of such silences the longest are
+// taken, no more than the kernel counted of either; a handler that computes for
+// as long looks the same, so that what requests lost in them is a bound where
+// the quota was rarely met.
+func (t *throttle) stops(c *check.Case, w metrics.Window) metrics.Spans {
+	quiet := silences(c, w)
+	sorting.By(quiet, func(a, b metrics.Span) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	left, span := int(t.Stopped.Number+1), int64(t.Waiting.Number*float64(w.Until-w.From))
+	quiet = slices.DeleteFunc(quiet, func(x metrics.Span) bool {
+		if d := x.To - x.From; left > 0 && d <= span {
+			left, span = left-1, span-d
+			return false
+		}
+		return true
+	})
+	sorting.By(quiet, func(a, b metrics.Span) int { return cmp.Compare(a.From, b.From) })
+	return quiet
+}
+
+const (
+	silence   = 5_000_000 // ns: the scheduler's slice of a quota; a silence below it is too common
+	cell      = 1_000_000 // ns
+	mostCells = 1 << 20
+)
+
+// silences are the stretches in which requests were at work but none changed its
+// state, to the cell.
+func silences(c *check.Case, w metrics.Window) (out metrics.Spans) {
+	width := max(cell, (w.Until-w.From)/mostCells+1)
+	cells := int((w.Until - w.From) / width)
+	if cells < 1 {
+		return nil
+	}
+	changed, working := make([]bool, cells), make([]int32, cells+1) // working: how many more than in the cell before
+	at := func(ns int64) int { return int(min(max((ns-w.From)/width, 0), int64(cells-1))) }
+	for _, row := range c.Ledger.Rows {
+		eachState(c, row, func(from, to int64, k evidence.Kind) {
+			if to <= w.From || from >= w.Until {
+				return
+			}
+			changed[at(from)], changed[at(to)] = true, true
+			if atWork[k] {
+				working[at(from)]++
+				working[at(to)+1]--
+			}
+		})
+	}
+	begin, now := -1, int32(0)
+	for i := range cells + 1 {
+		now += working[i]
+		if i < cells && !changed[i] && now > 0 {
+			if begin < 0 {
+				begin = i
+			}
+		} else if begin >= 0 {
+			if int64(i-begin)*width >= silence {
+				out = append(out, metrics.Span{From: w.From + int64(begin)*width, To: w.From + int64(i)*width})
+			}
+			begin = -1
+		}
+	}
+	return out
+}
+
+// atWork are the states that would have gone on had the process been run.
+var atWork = map[evidence.Kind]bool{
+	evidence.Running: true, evidence.Runnable: true, evidence.Syscall: true, evidence.LockWait: true, evidence.Paused: true,
+	evidence.GCAssist: true, evidence.GCAssistWait: true, evidence.GCSweep: true, evidence.GCWait: true,
+}
+
+// lost is what a request lost in the stops, ns: also what it stood in a socket
+// nobody read.
+func lost(c *check.Case, stops metrics.Spans, row int) (sum int64) {
+	eachState(c, row, func(from, to int64, k evidence.Kind) {
+		if atWork[k] || k == evidence.Unobserved {
+			sum += stops.Within(from, to)
+		}
+	})
+	return sum
+}
+
+// bounds are of a sum of what requests lost, as far as the stops that were found
+// are those the kernel counted. It counts a stop for each processor that had a
+// thread of the process to run: the process stood for that long at most, and at
+// least for its part.
+func (t *throttle) bounds(c *check.Case, w metrics.Window, stops metrics.Spans, sum int64) (low, high int64) {
+	most := t.Waiting.Number * float64(w.Until-w.From)
+	least := most / float64(max(1, c.Bundle.Subjects[c.Subject].CPUs))
+	found := float64(max(1, stops.Within(w.From, w.Until)))
+	return int64(float64(sum) * min(1, least/found)), min(c.Ledger.Total, int64(float64(sum)*max(1, most/found)))
+}
+
+// eachState yields the states of a traced request with their times.
+func eachState(c *check.Case, row int, yield func(from, to int64, k evidence.Kind)) {
+	r := &c.Bundle.Requests
+	at := r.Start.At(row)
+	for s := range r.Path(row).All {
+		yield(at, at+s.Dur, s.Kind)
+		at += s.Dur
+	}
+}

@@ -1,0 +1,111 @@
+package linux
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Swap is waiting for memory that was swapped out.
+var Swap = check.Check{
+	ID:    "linux.swap",
+	Title: "memory that was swapped out is read back in the middle of requests",
+	Step:  check.StepProcessors,
+	Doc: `Pages of a program that nobody touched lately are written to swap when memory is short. The
+next touch waits until the page is read back: 0.1 ms from an SSD, 10 ms from a hard disk,
+one page after the other. A garbage collector that walks its heap, or a program that
+touches all of a large table, waits for each of them.
+
+It shows as stacks with do_swap_page, as major page faults of the process while pswpin of
+/proc/vmstat grows, and as refaults of anonymous memory in the group's memory.stat. That
+swap is in use says nothing: what was swapped out and is never touched costs nobody anything.
+
+How to tell it from similar problems: major faults without pages from swap are of files
+(linux.disk-busy). Where memory is only freed, not read back, it is linux.memory-reclaim.
+
+What helps: more memory, or less of it in use: smaller heaps and caches, fewer programs on the host. For one
+service: memory.min (MemoryMin= in systemd) so that others' memory is taken first,
+memory.swap.max=0 (MemorySwapMax=0) so that it is never swapped out, mlockall for a small
+one. vm.swappiness low makes the kernel drop files first; 0 does not switch swap off. Zswap or zram make what is read back cheaper.`,
+	Least:   "pages that are read from swap, and a quarter of slow time in these reads with 5 slow requests that took 1 % of all request time together; without requests, a quarter of the time of threads with work or, without stacks, memory pressure of a quarter of the time while the process has major faults",
+	Needs:   "/proc/vmstat and the process's major faults: unstall record PID, with --kernel for stacks",
+	Applies: func(c *check.Case) bool { m := swapIn(c); return m.met(c) || strain(c).SwapIn.Known() },
+	Judge:   judgeSwap,
+}
+
+// fewPages is how many pages a second are read from swap below which nobody notices.
+const fewPages = 10
+
+// swapping says that pages are read back from swap.
+func swapping(c *check.Case) bool {
+	s := strain(c)
+	return s.SwapIn.Known() && s.SwapIn.Number >= fewPages
+}
+
+// toAndFro says that memory is freed by writing to swap what is read back soon after, rather than by
+// dropping files: freeing it is a part of swapping then.
+func toAndFro(c *check.Case) bool {
+	s := strain(c)
+	return swapping(c) && s.SwapOut.Known() && s.SwapOut.Number >= fewPages && !(s.Refaults.Known() && s.Refaults.Number > s.SwapIn.Number)
+}
+
+// swapIn is the mechanism: a thread that is seen to wait for a page, while pages are read from
+// swap, may wait for one of these.
+func swapIn(c *check.Case) *mechanism {
+	m := &mechanism{what: "reading memory back from swap", classes: []string{evidence.KernelSwapIn}}
+	if toAndFro(c) {
+		m.what = "swapping memory out and reading it back"
+		m.classes = append(m.classes, evidence.KernelReclaim)
+	}
+	if s := strain(c); kernelOf(c) == nil && swapping(c) && s.MajorFaults.Known() && s.MajorFaults.Number >= fewPages {
+		m.calls = []string{"page fault"}
+	}
+	return m
+}
+
+func judgeSwap(c *check.Case) check.Verdict {
+	m := swapIn(c)
+	v, f := m.judge(c)
+	s := strain(c)
+	var figures []check.Evidence
+	if s.SwapIn.Known() {
+		figures = append(figures, c.Figure("host.swap_in_pages_per_s", "pages of the host read from swap", s.SwapIn.Number, "1/s", s.SwapIn.Origin))
+	}
+	if s.SwapOut.Known() {
+		figures = append(figures, c.Figure("host.swap_out_pages_per_s", "pages of the host written to swap", s.SwapOut.Number, "1/s", s.SwapOut.Origin))
+	}
+	if s.MajorFaults.Known() {
+		figures = append(figures, c.Figure("process.major_faults_per_s", "major page faults of the process", s.MajorFaults.Number, "1/s", s.MajorFaults.Origin))
+	}
+	v.Evidence = append(v.Evidence, figures...)
+	p, _ := pressure(s.Memory, s.HostMemory)
+	switch {
+	case s.SwapIn.Known() && s.SwapIn.Number < fewPages:
+		v.State, v.Needs, v.Saves, v.Weight, v.Speaks = check.RuledOut, nil, nil, 0, nil
+		v.Summary = fmt.Sprintf("%s pages/s were read from swap", units.Num(s.SwapIn.Number))
+		return v
+	case v.State == check.Supported:
+	case s.MajorFaults.Known() && s.MajorFaults.Number < fewPages:
+		v.State, v.Needs = check.RuledOut, nil
+		v.Summary = fmt.Sprintf("%s pages/s were read from swap on the host, but the process had %s major page faults/s", units.Num(s.SwapIn.Number), units.Num(s.MajorFaults.Number))
+		return v
+	case kernelOf(c) == nil && c.Ledger == nil && swapping(c) && s.MajorFaults.Known() && p.Known() && p.Number >= check.Material:
+		v.State, v.Weight, v.Needs = check.Supported, p.Number, []check.Need{kernelEvidence}
+		f = finding{share: p.Number, of: "the time"}
+	default:
+		return v
+	}
+	who := "Requests wait"
+	if f.of != "slow time" {
+		who = "Threads wait"
+	}
+	v.Title = fmt.Sprintf("%s for memory that was swapped out: %s.", who, f.portion())
+	v.Summary = f.portion() + " is " + m.what
+	v.Fix = append(v.Fix,
+		check.Fix{Text: "give the host more memory, or use less of it: smaller heaps and caches, fewer programs"},
+		check.Fix{Text: "protect this service: memory.min of its group (MemoryMin= in systemd) for what it needs, or memory.swap.max of 0 (MemorySwapMax=0), so that it is never swapped out"},
+		check.Fix{Text: "let the kernel drop files before it swaps programs out", Setting: "vm.swappiness=1"})
+	return v
+}

@@ -1,0 +1,251 @@
+package linux
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/model/hugepages"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// thpOf reads them over all the time that the process was watched: traces are of some seconds, and
+// samples are few.
+func thpOf(c *check.Case) *thp { return check.Once(c, readTHP) }
+
+func readTHP(c *check.Case) *thp {
+	w := metrics.Watched(c.Bundle, c.Subject)
+	if w.Until <= w.From {
+		w, _ = window(c)
+	}
+	return &thp{hugepages.Of(c.Bundle, c.Subject, w)}
+}
+
+// sampled says whether it is known where the process ran, or how long it compacted.
+func (t *thp) sampled() bool {
+	return !math.IsNaN(t.CPU) && (t.Seen.Running.Known() || t.Seen.Compaction.MostlyKnown())
+}
+
+// known says whether anything is that tells of huge pages.
+func (t *thp) known() bool {
+	return t.sampled() || t.Seen.Stalls.MostlyKnown() || t.Off || t.Enabled == "never"
+}
+
+// idle says that the process gets no huge pages, or nobody on the host does.
+func (t *thp) idle() bool {
+	return t.Off || t.Enabled == "never" || t.Seen.Stalls.Number == 0 && t.Seen.Faults.Number == 0
+}
+
+// elsewhere says that memory is compacted, but not for what the process touches.
+func (t *thp) elsewhere() bool {
+	r := t.Seen.Running
+	return r.Known() && r.Elsewhere >= worthTHP && r.Compaction < suspectTHP
+}
+
+// compacting is the share of the process's CPU time in direct compaction.
+func (t *thp) compacting() float64 {
+	if !t.Compaction.Known() || !(t.CPU > 0) {
+		return 0
+	}
+	return min(1, t.Compaction.Value/t.CPU)
+}
+
+// sparse is the share of its CPU time in clearing huge pages beyond what small ones would take, as
+// far as that is sure.
+func (t *thp) sparse() float64 {
+	instead := t.Instead()
+	if !instead.Known() || !t.Clearing.Known() || t.dense() {
+		return 0
+	}
+	low := t.Clearing.Low
+	if math.IsNaN(low) {
+		low = t.Clearing.Value
+	}
+	if low <= t.Faults.Value*t.Touched.High*t.Small.Value/1e9 {
+		return 0
+	}
+	return (t.Clearing.Value - instead.Value) / t.CPU
+}
+
+// dense says that so much of each huge page is used that it saves time.
+func (t *thp) dense() bool { return t.Touched.Known() && t.Touched.Value >= t.BreakEven().Value }
+
+// cost is the share of its CPU time that would be saved.
+func (t *thp) cost() float64 { return t.compacting() + t.sparse() }
+
+// helps says that huge pages save more than they cost, and enough to be told.
+func (t *thp) helps() bool {
+	saved := t.Saved()
+	return saved.Known() && t.dense() && saved.Value < -suspectTHP*t.CPU
+}
+
+func (t *thp) praise() string {
+	return fmt.Sprintf("transparent huge pages help this process: keep them on (%s of %.0f small pages of each are used; without them its page faults would take %s instead of %s)",
+		units.Num(t.Touched.Value), t.PerHuge, units.Of(t.Instead().Value, "cores"), units.Of(t.Spent().Value, "cores"))
+}
+
+func (t *thp) summary() string {
+	switch {
+	case t.Off:
+		return "transparent huge pages are switched off for this process"
+	case t.Enabled == "never" && t.compacting() == 0:
+		return "transparent huge pages are switched off on this host"
+	case t.sparse() > t.compacting():
+		return fmt.Sprintf("clearing huge pages of which little is used takes %s of the CPU time", units.Percent(t.sparse()))
+	case t.Seen.Running.Known() || t.compacting() > 0:
+		return fmt.Sprintf("compacting memory for page faults takes %s of the CPU time", units.Percent(t.compacting()))
+	}
+	return "no huge pages were given out, and memory was never compacted for them"
+}
+
+func (t *thp) title() string {
+	const compacts = "Page faults compact memory to make huge pages: %s of the process's CPU time."
+	if t.sparse() > t.compacting() {
+		return fmt.Sprintf("The process uses %s of %.0f small pages of each huge page: getting and clearing these takes %s of its CPU time.", units.Num(t.Touched.Value), t.PerHuge, units.Percent(t.cost()))
+	}
+	return fmt.Sprintf(compacts, units.Percent(t.compacting()))
+}
+
+// ofRequests is the share of slow time that is lost, if slow requests had their part of what all
+// requests had of it; of requests that are all alike, of all their time. It is not ok where no
+// request was seen.
+func (t *thp) ofRequests(c *check.Case) (share float64, ok bool) {
+	lost, scale := t.lost(c)
+	return partOf(c, lost, scale)
+}
+
+// inKernel says that slow requests may have spent much of their time in the kernel: of a service that is asked little
+// that is little of a CPU.
+func inKernel(c *check.Case) bool {
+	share, ok := partOf(c, metrics.SystemTime(c.Bundle, c.Subject, metrics.Watched(c.Bundle, c.Subject)), 1)
+	return ok && share >= check.Arguable
+}
+
+// partOf is ofRequests of what a curve tells of, scaled.
+func partOf(c *check.Case, lost *metrics.Curve, scale float64) (share float64, ok bool) {
+	if c.Ledger == nil || c.Ledger.All == nil || len(c.Ledger.All.Rows) == 0 {
+		return 0, false
+	}
+	all, watched := meet(c, lost)
+	if !lost.Known() || watched < metrics.Most && slowAtAll(c) {
+		return 0, false
+	}
+	var slow, about float64
+	for i := range all {
+		m := &all[i]
+		part := float64(m.slow)
+		if !slowAtAll(c) {
+			part = float64(m.all)
+		}
+		if part == 0 || m.all == 0 {
+			continue
+		}
+		slow += part
+		about += part * min(1, scale*m.held()/float64(m.all))
+	}
+	if slow == 0 {
+		return 0, false
+	}
+	return about / slow, true
+}
+
+// lost is what tells when it was lost: compaction itself, or where that is not all of it the time
+// in the kernel, scaled to what is lost in all.
+func (t *thp) lost(c *check.Case) (over *metrics.Curve, scale float64) {
+	w := metrics.Watched(c.Bundle, c.Subject)
+	want := t.cost() * t.CPU
+	if k := metrics.Compacting(c.Bundle, c.Subject, w); k.Known() && t.sparse() == 0 && k.Mean() > 0 {
+		return k, 1 // threads that wait for their turn on a CPU meanwhile lose that, too
+	}
+	k := metrics.SystemTime(c.Bundle, c.Subject, w)
+	if !k.Known() || !(k.Mean() > 0) {
+		return nil, 0
+	}
+	return k, min(1, want/k.Mean())
+}
+
+// fewer is what would be left of the kernel's time.
+func (t *thp) fewer() check.Prediction {
+	p := check.Prediction{ID: "process.system_cores", Metric: "process CPU, system", Unit: "cores", Now: check.Number(t.System)}
+	now := t.System
+	then := now - t.cost()*t.CPU
+	p.Then = check.Number(max(0, then))
+	if t.Compaction.Known() && !math.IsNaN(t.Compaction.Low) {
+		d := (t.Compaction.High - t.Compaction.Low) / 2
+		p.Low, p.High = check.Number(max(0, then-d)), check.Number(max(0, min(now, then+d)))
+	}
+	return p
+}
+
+// without is what the process would need without them.
+func (t *thp) without() check.Prediction {
+	now, then := t.System, t.Saved()
+	p := check.Prediction{ID: "process.system_cores", Metric: "process CPU, system", Unit: "cores", Now: check.Number(now), Then: check.Number(now - then.Value)}
+	if then.Ranged() {
+		p.Low, p.High = check.Number(max(0, now-then.High)), check.Number(now-then.Low)
+	}
+	return p
+}
+
+func (t *thp) figures(c *check.Case) (out []check.Evidence) {
+	add := func(id string, v metrics.Value, text, unit string) {
+		if v.Known() {
+			out = append(out, c.Figure(id, text, v.Number, unit, v.Origin))
+		}
+	}
+	s, r := t.Seen, t.Seen.Running
+	if r.Known() {
+		out = append(out, c.Figure("process.compaction_cpu_share", "share of its CPU time in direct compaction, by stacks"+t.under(c), r.Compaction, "1", r.Origin),
+			c.Figure("process.huge_fault_cpu_share", "share of its CPU time in faults for huge pages apart from that, such as clearing them", r.Huge, "1", r.Origin))
+		if r.Elsewhere > 0 {
+			out = append(out, c.Figure("process.compaction_for_kernel_cpu_share", "share of its CPU time in direct compaction for what the kernel itself needs", r.Elsewhere, "1", r.Origin))
+		}
+	}
+	add("process.compacting_threads", s.Compaction, "threads in direct compaction, on average", "count")
+	add("host.compact_stalls_per_s", s.Stalls, "page faults and others that compacted memory, on the host", "1/s")
+	add("host.huge_faults_per_s", s.Faults, "faults that got a huge page, on the host", "1/s")
+	add("host.huge_fallbacks_per_s", s.Fallbacks, "faults that asked for a huge page in vain, on the host", "1/s")
+	if s.Looked > 0 {
+		add("thp.touched_pages", s.Touched, fmt.Sprintf("small pages that hold anything, of each of %.0f huge pages that were looked into", s.Looked), "count")
+	}
+	if s.HugeFault.Known() && s.SmallFault.Known() {
+		out = append(out, c.Figure("thp.break_even_pages", "small pages of a huge one from which on it saves time", t.BreakEven().Value, "count", s.HugeFault.Origin))
+	}
+	add("thp.huge_fault_ns", s.HugeFault.Value, "time a fault for a huge page takes here", "ns")
+	add("thp.small_fault_ns", s.SmallFault.Value, "time a fault for a small page takes here", "ns")
+	if t.Enabled != "" || t.Defrag != "" {
+		out = append(out, c.Seen(fmt.Sprintf("transparent huge pages: enabled=%s defrag=%s", t.Enabled, t.Defrag), s.Settings))
+	}
+	return out
+}
+
+// shown are functions of the kernel that are named of a stack: what was done, and for what.
+var shown = []string{"__alloc_pages_direct_compact", "do_huge_pmd_anonymous_page", "__do_huge_pmd_anonymous_page", "clear_huge_page", "handle_mm_fault"}
+
+// under names the stack of most of it: what the kernel did, and where the program touched memory.
+func (t *thp) under(c *check.Case) string {
+	var names []string
+	program := ""
+	for _, f := range c.Bundle.Stacks.Frames(t.Seen.Running.Stack) {
+		name := c.Bundle.Names.Text(f.Func)
+		if c.Bundle.Names.Text(f.File) != evidence.KernelFile {
+			program = name
+			break
+		}
+		for _, want := range shown {
+			if name == want {
+				names = append(names, name)
+			}
+		}
+	}
+	if program != "" {
+		names = append(names, program)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (most under " + strings.Join(names, " ← ") + ")"
+}

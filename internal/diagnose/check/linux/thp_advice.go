@@ -1,0 +1,87 @@
+package linux
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// What can be done, least first.
+var (
+	deferCompaction = check.Fix{Text: "let faults take a huge page only where one is free, and have memory compacted in the background; huge pages stay on",
+		Setting: "transparent_hugepage/defrag=defer+madvise", Code: "echo defer+madvise >/sys/kernel/mm/transparent_hugepage/defrag"}
+	deferAll = check.Fix{Text: "let faults take a huge page only where one is free, also for memory that asks for them (the process does), and have memory compacted in the background",
+		Setting: "transparent_hugepage/defrag=defer", Code: "echo defer >/sys/kernel/mm/transparent_hugepage/defrag"}
+	offForIt = check.Fix{Text: "switch transparent huge pages off for this process alone: start it by unstall run (or prctl PR_SET_THP_DISABLE in the program)",
+		Setting: "unstall run --thp=off", Code: "unstall run --thp=off -- COMMAND"}
+	onlyAdvised = check.Fix{Text: "give huge pages only to memory that asks for them", Setting: "transparent_hugepage/enabled=madvise",
+		Code: "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled"}
+	tryIt = check.Fix{Text: "to see what it does before, for two minutes and put back afterwards", Code: "sudo unstall try thp=never --host --target PID"}
+)
+
+// fixes are in order: what is used of the pages decides whether they are to stay.
+func (t *thp) fixes(c *check.Case) (out []check.Fix) {
+	compaction := deferCompaction
+	if t.Defrag == "madvise" || t.Defrag == "defer+madvise" || t.Enabled == "madvise" {
+		compaction = deferAll // else it was not compacted for: the process asks for huge pages
+	}
+	switch {
+	case t.dense():
+		out = append(out, compaction)
+	case t.sparse() > 0 && t.compacting() < worthTHP:
+		out = append(out, offForIt)
+	case t.Touched.Known():
+		out = append(out, offForIt, compaction)
+	default:
+		out = append(out, compaction, offForIt)
+	}
+	if t.Enabled == "always" && !t.dense() {
+		out = append(out, onlyAdvised)
+	}
+	if text := t.program(c); text != "" {
+		out = append(out, check.Fix{Text: text})
+	}
+	if t.Enabled != "never" {
+		out = append(out, tryIt)
+	}
+	return out
+}
+
+// program is what its makers say, or what a version changed.
+func (t *thp) program(c *check.Case) string {
+	s := c.Bundle.Subjects[c.Subject]
+	if wants := platform.Of(s.Runtime).HugePages; wants != nil {
+		major, minor := release(t.Kernel)
+		return wants(platform.HugePages{Version: s.Version, Kernel: t.Kernel, Splits: major > 5 || major == 5 && minor >= 8, Asks: t.asks(c)})
+	}
+	switch {
+	case s.Name == "mongod":
+		return "MongoDB 8.0 and later is made for huge pages: leave enabled=always there and set defrag=defer+madvise; before 8.0 its makers want them off"
+	case strings.HasPrefix(s.Name, "ora_") || s.Name == "oracle":
+		return "Oracle wants enabled=madvise, and pages of hugetlbfs for its SGA"
+	}
+	return ""
+}
+
+// asks says whether its flags have it ask for huge pages.
+func (t *thp) asks(c *check.Case) bool {
+	f, _ := c.Fact(evidence.FactUseTHP)
+	return f.Value == "true" || f.Number == 1
+}
+
+// release reads "6.18.44-generic"; 0, 0 unknown.
+func release(text string) (major, minor int) {
+	parts := strings.SplitN(text, ".", 3)
+	if len(parts) < 2 {
+		return 0, 0
+	}
+	major, err := strconv.Atoi(parts[0])
+	if err != nil {
+		return 0, 0
+	}
+	minor, _ = strconv.Atoi(strings.TrimRightFunc(parts[1], func(r rune) bool { return r < '0' || r > '9' }))
+	return major, minor
+}

@@ -1,0 +1,161 @@
+package linux
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/model/hugepages"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// THPStall is time lost to getting transparent huge pages.
+var THPStall = check.Check{
+	ID:    "linux.thp-stall",
+	Title: "page faults take long because the kernel looks for huge pages",
+	Step:  check.StepProcessors,
+	Doc: `With transparent huge pages (THP) one page fault brings 2 MiB where it would have brought
+4 KiB. Where none is free, and the settings say so (/sys/kernel/mm/transparent_hugepage:
+defrag=always, or defrag=madvise for memory that asks for them), the thread that touched
+the memory first moves other pages about until there is room for one: direct compaction.
+On a host whose memory is in pieces that takes milliseconds, often in vain, and it is
+paid again with each fault: an operation of 9 µs was measured to take 8 to 11 ms.
+
+Where huge pages are free they still cost: all of a page is cleared, however little of
+it is used. A fault for a huge page takes as long as some 20 for small ones, so an
+allocator that takes memory, touches a few bytes of each 2 MiB and gives it back pays
+ten times as much with huge pages, and holds more memory.
+
+It shows as system time where one expects user time, in page faults: in kernel stacks
+under __alloc_pages_direct_compact, or clearing pages under do_huge_pmd_anonymous_page;
+in /proc/vmstat as compact_stall and thp_fault_fallback that rise. The share of system
+time alone proves nothing: any program that maps, touches and unmaps memory has it,
+with huge pages or without.
+
+How to tell it from similar problems: compaction without page faults on the stack is for
+buffers of the kernel; linux.page-faults is many small faults, which huge pages make
+fewer; khugepaged, which makes huge pages in the background, keeps nobody waiting.
+
+What helps, least first: defrag=defer+madvise (who needs a huge page takes one that is
+free, and else small ones; kcompactd makes room in the background) keeps what huge
+pages save. For a program that uses little of each: THP off for it alone (unstall run
+--thp=off, or PR_SET_THP_DISABLE of prctl(2)), or enabled=madvise for the host, which
+gives them to programs that ask. unstall try thp=never --host tries it for two minutes
+and puts it back. enabled=never for the whole host also takes them from those they help:
+where most of each page is used they save nine in ten page faults, and time in the TLB.
+
+What one hears and what no longer holds: since Linux 5.8 a write after a fork copies
+4 KiB of a huge page, not 2 MiB, so that THP made the fork of a Redis of 2 GB 30 times
+faster there (what LATENCY DOCTOR says is of before); MongoDB wants THP on from 8.0, off
+before; Oracle wants madvise; Go since 1.21.4 asks for none for its heap.`,
+	Least:   "a fifth of the process's CPU time, and 3 % of a CPU or a quarter of what slow requests take; with requests, threads in it for 15 % of the time they take",
+	Needs:   "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
+	Applies: func(c *check.Case) bool { return thpOf(c).known() },
+	Judge:   judgeTHP,
+}
+
+// Of the CPU time of a process what huge pages must take to be worth naming, and from which on the
+// counters of a host that has no stacks are worth a second look.
+const (
+	worthTHP   = .2
+	suspectTHP = .1
+)
+
+// leastTHP is how much of a processor they must take.
+const leastTHP = .03
+
+// someStalls is how many times per second somebody on the host must have compacted memory for it
+// to be anybody's problem: at some ms each, from a few on.
+const someStalls = 3
+
+var kernelStacks = check.Need{What: "stacks of the process in the kernel, to show what its page faults do", Command: "unstall record PID --kernel"}
+
+func judgeTHP(c *check.Case) check.Verdict {
+	t := thpOf(c)
+	v := check.Verdict{State: check.RuledOut, Evidence: t.figures(c)}
+	switch {
+	case !t.sampled():
+		return t.byCounters(c, v)
+	}
+	v.Summary = t.summary()
+	if t.elsewhere() {
+		v.Summary = fmt.Sprintf("memory is compacted for %s of the CPU time, but for buffers of the kernel, not for huge pages", units.Percent(t.Seen.Running.Elsewhere))
+		return v
+	}
+	share, ok := t.ofRequests(c)
+	if t.cost() < worthTHP || t.cost()*t.CPU < leastTHP && !(ok && share >= check.Material) {
+		if t.helps() {
+			v.Summary = t.praise()
+			v.Prediction = append(v.Prediction, t.without())
+		}
+		return v
+	}
+	// Requests lose more than the threads that work on them: others wait behind these for a CPU or
+	// a lock of the memory map. They lose no more than the part of all work that it is.
+	if ok && share < check.Arguable {
+		v.Summary += fmt.Sprintf(", but that is %s of the time slow requests take", units.Percent(share))
+		return v
+	}
+	v.State = check.Supported
+	v.Title = t.title()
+	v.Work, v.Weight = min(1, t.cost()), t.cost()*t.CPU
+	if ok && c.Slow() {
+		total := float64(c.Ledger.Total)
+		v.Saves = c.Bound(share*total, 0, max(share, min(1, t.cost()))*total)
+	}
+	v.Prediction = append(v.Prediction, t.fewer())
+	t.placed(c, &v)
+	v.Fix = t.fixes(c)
+	return v
+}
+
+// placed takes over what requests themselves were seen to lose there, where that is more than
+// their part of what the process lost: some do more of it than others.
+func (t *thp) placed(c *check.Case, v *check.Verdict) {
+	m := &mechanism{what: "compacting memory", classes: []string{evidence.KernelCompaction}}
+	if t.sparse() > 0 {
+		m.what, m.classes = "getting huge pages", append(m.classes, evidence.KernelPageFault)
+	}
+	v.Speaks = func(p *ledger.Place) bool { return m.at(c, p) }
+	seen, _ := m.judge(c)
+	if seen.State == check.Supported && seen.Saves != nil && (v.Saves == nil || seen.Saves.Value > v.Saves.Value) {
+		v.Saves, v.Speaks = seen.Saves, seen.Speaks
+		v.Work = max(v.Work, seen.Work)
+	}
+	v.Evidence = append(v.Evidence, m.proof(c, kernelOf(c))...)
+}
+
+// byCounters judges by what the host counts: that can clear it, but not convict.
+func (t *thp) byCounters(c *check.Case, v check.Verdict) check.Verdict {
+	s, stalls := t.System/t.CPU, t.Seen.Stalls.Mostly()
+	v.Summary = fmt.Sprintf("page faults compacted memory %s times per second on the host", units.Num(stalls.Number))
+	excess := 0.
+	if saved := t.Saved(); saved.Known() && saved.Low > 0 {
+		excess = saved.Value / t.CPU
+	}
+	switch {
+	case t.idle():
+		v.Summary = t.summary()
+	case math.IsNaN(s):
+		v.State, v.Needs = check.Inconclusive, []check.Need{kernelStacks}
+	case s < worthTHP:
+		v.Summary = fmt.Sprintf("the process uses only %s of its CPU time in the kernel", units.Percent(s))
+	case t.System < leastTHP && !inKernel(c):
+		v.Summary = fmt.Sprintf("the process uses only %s of a CPU in the kernel", units.Percent(t.System))
+	case t.helps() && !(stalls.Number >= someStalls): // what compacting costs is not in what its faults cost
+		v.Summary = t.praise()
+		v.Prediction = append(v.Prediction, t.without())
+	case stalls.Number >= someStalls || excess >= suspectTHP:
+		v.State, v.Needs = check.Inconclusive, []check.Need{kernelStacks}
+		v.Summary += fmt.Sprintf(", and the process uses %s of its CPU time in the kernel", units.Percent(s))
+		if t.Enabled != "" {
+			v.Summary += fmt.Sprintf(" (enabled=%s, defrag=%s)", t.Enabled, t.Defrag)
+		}
+	}
+	return v
+}
+
+// thp is what huge pages do to a process.
+type thp struct{ *hugepages.Use }

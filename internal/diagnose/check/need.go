@@ -1,0 +1,83 @@
+package check
+
+import (
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Need is what would have to be there for more to be known: in words, and what is to be
+// typed for it. Nothing else takes one for the other.
+type Need struct {
+	// What is unknown, or what would show it: "an execution trace of a few seconds".
+	What string `json:"what"`
+	// Command can be pasted as it stands: into a shell, or among a program's options. PID
+	// and HOST:PORT in it stand for those of the process. "" if nothing that can be typed
+	// would help.
+	Command string `json:"command"`
+}
+
+// String is the need as one sentence.
+func (n Need) String() string {
+	if n.Command == "" {
+		return n.What
+	}
+	return n.What + ": " + n.Command
+}
+
+// Trace asks for what shows the states of requests, in a runtime of this kind: over which
+// time, and what for (" shows whom they waited for", "" for all of it).
+func (c *Case) Trace(over, shows string) Need {
+	n := Need(platform.Of(c.Runtime()).States)
+	switch {
+	case n.What == "":
+		return Need{What: "this works only for " + platform.Titles(func(r *platform.Runtime) bool { return r.States.What != "" }, "and") + " processes so far"}
+	case c.OnThreads() && platform.Of(c.Runtime()).Stacks == nil:
+		return Need{What: "what its threads wait for in the kernel, over " + over + shows, Command: "unstall record PID --for 5m"}
+	case c.OnThreads():
+		n.What += ", over " + over + shows
+	default:
+		n.What += " of " + over + shows
+	}
+	return n
+}
+
+// NoStates is the answer of causes that need to see requests' states. Where they were
+// watched for, as by unstall record, but hardly any ended, the same once more is no help.
+func (c *Case) NoStates() Verdict {
+	if c.WaitsUnseen() {
+		return notSeen()
+	}
+	watched := len(c.Bundle.Covered(c.Subject, evidence.CoverRequests)) > 0 || c.Series(evidence.SeriesRequestsInFlight) != nil // its source has both
+	if c.OnThreads() && c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
+		return Verdict{State: Inconclusive, Summary: "none of the threads that were looked at could be told to work on requests",
+			Needs: []Need{{"spans of its requests, or the frames of its server in a thread dump", ""}}}
+	}
+	if c.OnThreads() && watched && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
+		return Verdict{State: Inconclusive, Summary: "too few requests finished during the recording",
+			Needs: []Need{{"a recording in which more requests finish: a longer one, or one started before the threads are blocked", "unstall record PID --for 5m"}}}
+	}
+	return Verdict{State: Inconclusive, Summary: "what requests waited for was not recorded", Needs: []Need{c.Trace("a few seconds under load", "")}}
+}
+
+// WaitsUnseen says whether requests may run on threads of the runtime's own of which only
+// those on a CPU were seen.
+func (c *Case) WaitsUnseen() bool { return c.OnThreads() && c.Threads().WaitsUnseen(c.Subject) }
+
+// UnlessUnseen takes back that something is ruled out which threads would wait for, where the
+// waits of those that serve requests were not seen, and as much of the slow time with them as
+// would be worth naming.
+func (c *Case) UnlessUnseen(v Verdict) Verdict {
+	enough := c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests
+	if v.State != RuledOut || !c.WaitsUnseen() || enough && (!c.Slow() || c.Share(ledger.Unobserved) < Material) {
+		return v
+	}
+	not := notSeen()
+	v.State, v.Summary, v.Needs = not.State, not.Summary, not.Needs
+	return v
+}
+
+func notSeen() Verdict {
+	return Verdict{State: Inconclusive, Summary: "requests may run on virtual threads, of which only those on a CPU were seen: what the others waited for is not known",
+		Needs: []Need{{"dumps of the virtual threads, which unstall takes of JDK 21 to 24 (dumping them can crash JDK 25): run the service on JDK 21", "unstall record PID"}}}
+}

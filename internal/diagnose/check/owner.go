@@ -1,0 +1,129 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Site is where in the program something happens.
+type Site struct {
+	Function string // the program's own, "main.(*Journal).Append"; "" none is on the stack
+	Line     int32  // of it, 0 unknown
+	Callee   string // of a library or the runtime that it called, "os.(*File).Sync"; "" none
+}
+
+// String is "main.(*Journal).Append:41", or what of it is known.
+func (s Site) String() string {
+	switch {
+	case s.Function == "":
+		return s.Callee
+	case s.Line > 0:
+		return fmt.Sprintf("%s:%d", s.Function, s.Line)
+	}
+	return s.Function
+}
+
+// SiteOf finds the program's own code in a stack: the innermost frame of it, and what that
+// called.
+func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
+	if stack == 0 {
+		return s
+	}
+	if c.OnThreads() {
+		v := c.Threads().View(c.Subject, stack)
+		s.Function = v.Owner
+		if frames := c.Bundle.Stacks.Frames(stack); v.User > 0 && v.User <= len(frames) {
+			if callee := c.Bundle.Names.Text(frames[v.User-1].Func); threads.Function(callee) {
+				s.Callee = threads.Short(callee)
+			}
+		}
+		return s
+	}
+	frames := c.Bundle.Stacks.Frames(stack)
+	own := c.ownModule()
+	for _, strict := range []bool{true, false} { // a program whose build is not known may be all libraries
+		for i, f := range frames {
+			name := c.Bundle.Names.Text(f.Func)
+			if strict && !ownGo(name, own) || !strict && standard(name) {
+				continue
+			}
+			s.Function, s.Line = name, f.Line
+			if i > 0 {
+				s.Callee = c.Bundle.Names.Text(frames[i-1].Func)
+			}
+			return s
+		}
+	}
+	for _, f := range slices.Backward(frames) { // a library's goroutine: what it was started with
+		if s.Callee = c.Bundle.Names.Text(f.Func); s.Callee != "runtime.goexit" {
+			break
+		}
+	}
+	return s
+}
+
+// Threads are the looks at the threads of all processes, of runtimes whose stacks tell.
+func (c *Case) Threads() *threads.Threads {
+	return Once(c, func(c *Case) *threads.Threads { return threads.Of(c.Bundle, platform.Stacks()) })
+}
+
+// Sites is [Case.SiteOf] by its parts; asked for the same stack again it remembers.
+func (c *Case) Sites() ledger.Site {
+	known := Once(c, func(*Case) map[evidence.StackID]Site { return make(map[evidence.StackID]Site) })
+	return func(stack evidence.StackID) (function, callee string) {
+		s, ok := known[stack]
+		if !ok {
+			s = c.SiteOf(stack)
+			known[stack] = s
+		}
+		return s.Function, s.Callee
+	}
+}
+
+// Places are where slow requests spent their time, nothing claimed.
+func (c *Case) Places() []ledger.Place {
+	return Once(c, func(c *Case) places { return c.Ledger.Places(c.Sites(), ledger.Claimed{}) })
+}
+
+type places []ledger.Place
+
+// ownModule is the path of the main module of a Go program, "" unknown.
+func (c *Case) ownModule() string {
+	f, _ := c.Bundle.Fact(c.Subject, evidence.FactGoModule)
+	path, _, _ := strings.Cut(f.Value, " ")
+	return path
+}
+
+// ownGo says whether a Go function is of the program itself: of its main package or its
+// main module; where that is not known, of a package whose path has no domain, which is
+// not the standard library.
+func ownGo(f, module string) bool {
+	switch {
+	case strings.HasPrefix(f, "main."):
+		return true
+	case module != "":
+		return strings.HasPrefix(f, module) && len(f) > len(module) && (f[len(module)] == '/' || f[len(module)] == '.')
+	}
+	first, _, _ := strings.Cut(f, "/")
+	return !standard(f) && !(first != f && strings.Contains(first, "."))
+}
+
+// standard says whether a Go function is of the standard library, as far as names tell.
+func standard(f string) bool {
+	if first, _, nested := strings.Cut(f, "/"); nested {
+		return stdDirs[first]
+	}
+	pkg, _, ok := strings.Cut(f, ".")
+	return ok && stdPackages[pkg]
+}
+
+var (
+	stdDirs     = map[string]bool{"net": true, "internal": true, "crypto": true, "database": true, "encoding": true, "runtime": true, "container": true, "go": true, "io": true, "log": true, "os": true, "path": true, "sync": true, "text": true, "html": true, "mime": true, "math": true, "compress": true, "archive": true, "vendor": true, "regexp": true, "index": true, "image": true, "hash": true, "unicode": true, "testing": true, "time": true}
+	stdPackages = map[string]bool{"net": true, "runtime": true, "bufio": true, "io": true, "sync": true, "syscall": true, "time": true, "context": true, "fmt": true, "os": true, "bytes": true, "strings": true, "strconv": true, "sort": true, "reflect": true, "errors": true, "log": true, "math": true, "slices": true, "maps": true, "regexp": true, "expvar": true, "flag": true, "hash": true, "unicode": true, "mime": true, "path": true, "html": true, "image": true, "testing": true, "iter": true, "cmp": true, "unique": true, "weak": true, "embed": true, "plugin": true, "type..eq": true, "crypto": true}
+)

@@ -1,0 +1,189 @@
+package check
+
+import (
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// ProcessorsUsed is how many processors the process was on while its requests were watched.
+func (c *Case) ProcessorsUsed() (cpus float64, origin evidence.Origin, ok bool) {
+	v := metrics.ProcessorsUsed(c.Bundle, c.Subject, float64(c.Bundle.CPUsOf(c.Subject)), c.charged())
+	return v.Number, v.Origin, v.Known()
+}
+
+// OwnProcessors is ProcessorsUsed without what the collector took, as far as its log or an
+// execution trace tells: that is no work of requests, and fewer collections give it back.
+func (c *Case) OwnProcessors() (cpus float64, origin evidence.Origin, ok bool) {
+	if cpus, origin, ok = c.tracedProcessors(); ok {
+		return cpus, origin, ok
+	}
+	cpus, origin, ok = c.ProcessorsUsed()
+	if !ok {
+		return 0, 0, false
+	}
+	l, v := c.Ledger, &c.Bundle.Intervals
+	var ns float64
+	for i, k := range v.Kind {
+		if k != evidence.StopTheWorld && k != evidence.GCConcurrent || v.Subject[i] != c.Subject || v.Start[i] < l.From || v.Start[i] >= l.To {
+			continue
+		}
+		user, _ := v.Get(i, evidence.UserCPU)
+		system, _ := v.Get(i, evidence.SystemCPU)
+		ns += user + system
+	}
+	return max(0, cpus-ns/float64(max(1, l.To-l.From))), origin, true
+}
+
+// tracedProcessors is how many processors the program's own code was on, by a trace that
+// follows its states; the collector's workers and assists are not its own.
+func (c *Case) tracedProcessors() (cpus float64, origin evidence.Origin, ok bool) {
+	run, ok := c.Fact(evidence.FactRunTime)
+	if !ok || !c.Traced() || c.Ledger.Sampled || run.Until <= run.From {
+		return 0, 0, false
+	}
+	var workers float64
+	v := &c.Bundle.Intervals
+	for _, i := range v.Select(evidence.GCCycle, c.Subject) {
+		if a, _ := v.Origin[i].Artifact(); From(a) != run.Origin {
+			continue
+		}
+		for _, k := range []evidence.Key{evidence.BackgroundTime, evidence.IdleTime, evidence.AssistTime} {
+			x, _ := v.Get(i, k)
+			workers += x
+		}
+	}
+	return (run.Number - workers) / float64(run.Until-run.From), run.Origin, true
+}
+
+// From how much of its processors on a service leaves none free: by itself, or together with
+// others while the host has none left.
+const (
+	full      = .9
+	nearlyAll = .8
+	hostFull  = .95
+)
+
+// Full says whether the service's own work fills the processors: then there is more of it than
+// they can do, and what queues up does so whatever else stops the service now and then. False
+// where it is not known, as where the host did not run the process all the time.
+func (c *Case) Full() bool {
+	if c.Ledger == nil || c.Traced() && c.Ledger.Host.Starved() {
+		return false
+	}
+	own, _, ok := c.OwnProcessors()
+	n := float64(c.Bundle.CPUsOf(c.Subject))
+	switch {
+	case !ok || n == 0 || own < nearlyAll*n:
+		return false
+	case own >= full*n:
+		return true
+	}
+	h := metrics.HostOf(c.Bundle, c.Subject, c.charged())
+	return h.Busy.Known() && h.CPUs > 0 && h.Taken() >= hostFull*h.CPUs
+}
+
+// spell is the length (ns) of the times of which it is asked how busy the processors were: as
+// often as the kernel's figures are read. It is far longer than requests queue by chance.
+const spell = int64(250e6)
+
+// OwnWhileSlow is the share of the processors that the service's own work kept busy while slow
+// requests were under way, the more so the more of them: what fills the processors need not
+// last for long. It is known only where the slowest take longer than a spell: those that take
+// some times what they need queue by chance, as they do in any service at work, and in the
+// spells with most to do. By a trace it is the program's own code; else the collector's part is taken
+// to be as large as it is in the mean.
+func (c *Case) OwnWhileSlow() (share float64, origin evidence.Origin, ok bool) {
+	l := c.Ledger
+	n := float64(c.Bundle.CPUsOf(c.Subject))
+	if l == nil || n == 0 || l.To <= l.From || len(l.Slow) == 0 || l.P99() < float64(spell) {
+		return 0, 0, false
+	}
+	own := make([]float64, (l.To-l.From)/spell+1)
+	for k := range own {
+		own[k] = math.NaN()
+	}
+	if origin, ok = c.tracedSpells(own); !ok {
+		if origin, ok = c.countedSpells(own); !ok {
+			return 0, 0, false
+		}
+	}
+	var sum, all, missed float64
+	r := &c.Bundle.Requests
+	for _, row := range l.Slow {
+		c.overlaps(r.End.At(row)-r.Latency(row), r.End.At(row), len(own), func(k int, ns int64) {
+			if math.IsNaN(own[k]) {
+				missed += float64(ns)
+				return
+			}
+			sum += float64(ns) * min(1, own[k]/n)
+			all += float64(ns)
+		})
+	}
+	return sum / max(1, all), origin, all > missed
+}
+
+// overlaps yields the spells of a time, and how much of it (ns) is in each.
+func (c *Case) overlaps(from, to int64, spells int, yield func(k int, ns int64)) {
+	start := c.Ledger.From
+	for k := max(0, (from-start)/spell); k < int64(spells) && start+k*spell < to; k++ {
+		if ns := min(to, start+(k+1)*spell) - max(from, start+k*spell); ns > 0 {
+			yield(int(k), ns)
+		}
+	}
+}
+
+// tracedSpells fills in how many processors the program's own code was on, by a trace.
+func (c *Case) tracedSpells(own []float64) (evidence.Origin, bool) {
+	for i := range c.Bundle.Processors {
+		p := &c.Bundle.Processors[i]
+		if a, _ := p.Origin.Artifact(); p.Subject != c.Subject || !c.Traced() || a != c.Ledger.Source {
+			continue
+		}
+		c.overlaps(p.From, p.Until, len(own), func(k int, _ int64) { own[k] = 0 })
+		for lane := range p.Lanes {
+			for s := range p.Spans(lane) {
+				var work int64
+				for w, ns := range s.Each {
+					if w == evidence.WorkRequest || w == evidence.WorkBackground {
+						work += ns
+					}
+				}
+				part := float64(work) / float64(max(1, s.To-s.From))
+				c.overlaps(s.From, s.To, len(own), func(k int, ns int64) { own[k] += part * float64(ns) })
+			}
+		}
+		for k := range own {
+			from := max(p.From, c.Ledger.From+int64(k)*spell)
+			own[k] /= float64(max(1, min(p.Until, c.Ledger.From+int64(k+1)*spell)-from))
+		}
+		return p.Origin, true
+	}
+	return 0, false
+}
+
+// countedSpells fills in how many processors the process used, by the kernel.
+func (c *Case) countedSpells(own []float64) (evidence.Origin, bool) {
+	used := metrics.ProcessorTime(c.Bundle, c.Subject, c.charged())
+	mean := used.Over(c.charged())
+	if !mean.MostlyKnown() || mean.Number <= 0 {
+		return 0, false
+	}
+	part := 1.0
+	if mine, _, ok := c.OwnProcessors(); ok {
+		part = min(1, mine/mean.Number)
+	}
+	for k := range own {
+		from := c.Ledger.From + int64(k)*spell
+		if v := used.Over(metrics.Window{From: from, Until: from + spell}); v.Known() {
+			own[k] = part * v.Number
+		}
+	}
+	return mean.Origin, true
+}
+
+// charged is the time of the requests that the ledger charges.
+func (c *Case) charged() metrics.Window {
+	return metrics.Window{From: c.Ledger.From, Until: c.Ledger.To}
+}

@@ -1,0 +1,212 @@
+package redis
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// AOFFsync is waiting until the log of writes is on the disk.
+var AOFFsync = check.Check{
+	ID:    "redis.aof-fsync",
+	Title: "Redis waits for the disk that its log of writes (AOF) is on",
+	Step:  check.StepDependency,
+	Doc: `With appendonly yes writes are appended to a file before they are answered. By appendfsync always the main thread then
+waits until they are on the disk, for each round of its event loop in which anything was written: 0.1 ms on an SSD with a protected
+cache, 10 ms and more on cloud volumes. Reads that come meanwhile wait, too. By everysec, the default, another thread syncs
+once a second; but while that takes longer than a second, and the file cannot be written to before it ends, the
+main thread waits for it as well: up to some seconds (aof_delayed_fsync; in the log "Asynchronous AOF fsync is taking too long").
+
+The CPU is idle meanwhile, the slow log has nothing, and the times in commandstats are as ever: what waits is
+neither a command nor the CPU. The latency monitor (aof-fsync-always, aof-write-pending-fsync), PINGs from outside
+and the kernel's stacks show it.
+
+How to tell it from similar problems: a rewrite of the file forks (redis.fork), and its writes make syncs long: then both are
+true. Others who write to the same disk are linux.disk-busy.
+
+What helps: appendfsync everysec, where the last second may be lost; a disk of its own with a protected cache; no sync while a rewrite
+is under way (no-appendfsync-on-rewrite yes); writes of one request in one pipeline, so that they share one sync; a replica that writes the log in
+place of the server that is asked. By WAITAOF (7.2 on) a client waits for the disk only where it must.`,
+	Least:   "appendfsync always, and syncs that keep the main thread for a tenth of the time (kernel's stacks), or 0.5 % of it in events of 10 ms and more, or PINGs that wait 1 ms in the mean; or two delayed fsyncs within the recording, or ten lines of its log within ten minutes that tell of them",
+	Needs:   "INFO twice and CONFIG GET append*, and what shows the waiting: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeFsync,
+}
+
+const (
+	longSync  = .1  // share of the time of the main thread in syncs: it queues as at a server that is busy for a tenth longer
+	pingSync  = 1e6 // ns that PINGs wait in the mean: ten times what they take where nobody waits
+	toldSyncs = 10  // lines of a log within ten minutes: one in a minute, each of a sync of 2 s and more
+)
+
+func judgeFsync(c *check.Case) check.Verdict {
+	s := serverOf(c)
+	if s == nil || s.Looks == 0 && len(s.Told) == 0 && len(s.Events) == 0 {
+		return notTold("")
+	}
+	told := s.told(evidence.RedisSlowFsync)
+	events := s.events("aof-fsync-always", "aof-write", "aof-write-pending-fsync", "aof-write-active-child", "aof-write-alone")
+	v := check.Verdict{State: check.RuledOut, Summary: "no log of writes (appendonly no)"}
+	a := &s.AOF
+	switch {
+	case a.Told && !a.Enabled && told == 0:
+		return v
+	case !a.Told && told == 0 && len(events) == 0:
+		return s.unless(check.Verdict{State: check.RuledOut, Summary: "nothing tells of slow syncs of a log of writes"})
+	}
+	v.Summary = "syncs of the log of writes hold up nobody"
+	if a.Fsync != "" {
+		v.Summary = "appendfsync " + a.Fsync + ": " + v.Summary
+	}
+	switch {
+	case noticed(events):
+		s.syncs(c, &v, events)
+	case a.Fsync == "always" && s.syncing() >= longSync:
+		k := metrics.RedisKept{What: "fsync", Over: 1e9, Total: s.syncing() * 1e9, Origin: s.kernel.Origin}
+		s.syncs(c, &v, []metrics.RedisKept{k})
+	case a.Fsync == "always" && s.waits.Mean.Number-explained(s.known()) >= pingSync && s.Main.Number < saturated && s.kernel == nil:
+		s.syncs(c, &v, nil)
+	case a.Delayed.Number >= few && !s.Single:
+		s.syncs(c, &v, nil)
+	case s.inRush(evidence.RedisSlowFsync, toldSyncs):
+		s.syncs(c, &v, nil)
+	case a.Fsync == "always" && !s.waits.Mean.Known() && s.kernel == nil:
+		v.State, v.Summary = check.Inconclusive, "appendfsync always: each write waits for the disk, how long was not watched"
+		if f, ok := s.Setting("latency-monitor-threshold"); !ok || f.Number == 0 {
+			v.Needs = append(v.Needs, check.Need{What: "its latency monitor, switched on while it is slow, and after some minutes what LATENCY HISTORY aof-fsync-always says (afterwards set it to 0 again)", Command: "redis-cli CONFIG SET latency-monitor-threshold 10"})
+		}
+		v.Needs = append(v.Needs, asked)
+		return v
+	default:
+		if s.waits.Mean.Known() {
+			v.Summary += fmt.Sprintf(" (a PING waits %s)", units.Time(s.waits.Mean.Number))
+		}
+		return s.unless(v)
+	}
+	return v
+}
+
+// syncing is the share of the time in which the main thread waited for syncs in the kernel, 0 where that was not recorded.
+func (s *server) syncing() float64 {
+	if s.kernel == nil {
+		return 0
+	}
+	return s.kernel.Threads(evidence.KernelFsync)
+}
+
+// known is what kept the thread and has a cause of its own.
+func (s *server) known() []metrics.RedisKept {
+	much, _ := s.slow()
+	return much
+}
+
+// syncs words a verdict that is supported; of kept the time is known in which the thread waited.
+func (s *server) syncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept) {
+	a := &s.AOF
+	v.State = check.Supported
+	share := shareOf(kept)
+	mean := math.NaN()
+	if s.waits.Mean.Known() {
+		mean = math.Max(0, s.waits.Mean.Number-explained(s.known()))
+	}
+	how := ""
+	switch {
+	case share > 0:
+		how = fmt.Sprintf(": its only thread waits for the disk %s of the time", units.Percent(share))
+	case mean >= pingSync:
+		how = fmt.Sprintf(": who comes waits %s in the mean", units.Time(mean))
+	}
+	if a.Fsync == "always" {
+		v.Title = fmt.Sprintf("Each write to %s waits until it is on the disk (appendfsync always)%s.", s.title(), how)
+	} else {
+		if _, when := s.rush(evidence.RedisSlowFsync); how == "" && !(a.Delayed.Number >= few) {
+			how = fmt.Sprintf(": by its log most often at %s UTC", clock(when.From))
+		}
+		v.Title = fmt.Sprintf("The disk takes so long to sync the log of writes that %s itself waits for it%s.", s.title(), how)
+	}
+	v.Summary, v.Spends = "it waits for the disk", "waiting for the disk that its log of writes is on"
+	if share > 0 {
+		v.Summary += " " + units.Percent(share) + " of the time"
+	}
+	v.Weight = zero(share)
+	if n := s.waited(explained(s.known())); n > v.Weight {
+		v.Weight = n
+		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait, on average", n, "count", s.waits.Mean.Origin))
+	}
+	if share > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("aof.sync_waits_share", "share of the time in which the main thread waits for syncs", share, "1", kept[0].Origin))
+		if kept[0].Longest > 0 {
+			v.Evidence = append(v.Evidence, c.Figure("aof.sync_longest_ms", "longest of them", longestOf(kept)/1e6, "ms", kept[0].Origin))
+		}
+	}
+	if a.Delayed.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("aof.delayed_fsyncs", "writes that waited for a sync that took over 2 s (aof_delayed_fsync)", a.Delayed.Number, "count", a.Delayed.Origin))
+		v.Weight = math.Max(v.Weight, math.Min(1, a.Delayed.Number*2/math.Max(1, s.Seconds)))
+	}
+	if n, when := s.rush(evidence.RedisSlowFsync); n > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("aof.slow_fsync_lines", "lines of its log: AOF fsync is taking too long", float64(s.told(evidence.RedisSlowFsync)), "count", s.toldAt(evidence.RedisSlowFsync)),
+			c.Figure("aof.slow_fsync_lines_worst", "of these at most within ten minutes, at "+clock(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
+		v.Weight = math.Max(v.Weight, often)
+	}
+	if s.Main.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
+	}
+	s.pinged(c, v)
+	v.Evidence = append(v.Evidence, s.doctor(c, "nothing", "aof-fsync-always", "aof-write-pending-fsync", "aof-write-active-child", "aof-write-alone")...)
+	if a.Fsync == "always" {
+		v.Fix = append(v.Fix, check.Fix{Text: "sync once a second, by another thread, where the writes of the last second may be lost", Setting: "appendfsync everysec"})
+		if s.Release.AtLeast(7, 2) {
+			v.Fix = append(v.Fix, check.Fix{Text: "let only those clients wait for the disk that must", Code: "WAITAOF 1 0 1000"})
+		}
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: "give the log a disk of its own, with a protected write cache; write a request's values in one pipeline, so that one sync does for all"})
+	if f, ok := s.Setting("no-appendfsync-on-rewrite"); ok && f.Value == "no" && s.Fork.Child.Number > 0 {
+		v.Fix = append(v.Fix, check.Fix{Text: "sync nothing while the log is rewritten or a snapshot saved", Setting: "no-appendfsync-on-rewrite yes"})
+	}
+}
+
+// rush is how many lines of a kind its log has within ten minutes at most, and when.
+func (s *server) rush(kind string) (n int, when metrics.Window) {
+	for _, t := range s.Told {
+		if t.Kind == kind && t.Most > n {
+			n, when = t.Most, t.Rush
+		}
+	}
+	return n, when
+}
+
+// inRush says whether there were so many, at the time of what else is told of the server: a log goes back for years.
+func (s *server) inRush(kind string, least int) bool {
+	n, when := s.rush(kind)
+	now := s.Looks < 2 || when.Until >= s.Over.From-aside && when.From <= s.Over.Until+aside
+	return n >= least && now
+}
+
+// aside is how far apart (ns) a log's lines and answers to INFO may be to be of one incident.
+const aside = 3600e9
+
+func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("2 Jan 2006 15:04") }
+
+// told is how many lines of its log are of a kind.
+func (s *server) told(kind string) (n int) {
+	for _, t := range s.Told {
+		if t.Kind == kind {
+			n += t.Count
+		}
+	}
+	return n
+}
+
+func (s *server) toldAt(kind string) (o evidence.Origin) {
+	for _, t := range s.Told {
+		if t.Kind == kind {
+			return t.Origin
+		}
+	}
+	return o
+}

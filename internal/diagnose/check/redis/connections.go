@@ -1,0 +1,176 @@
+package redis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Connections is clients that connect again and again, or too many of them.
+var Connections = check.Check{
+	ID:    "redis.connections",
+	Title: "clients of Redis open connections all the time",
+	Step:  check.StepDependency,
+	Doc: `To open a connection takes a round trip before the first command, and one each for AUTH, SELECT and TLS; the server accepts,
+sets up and closes it on the thread that runs commands, which costs it as much as some ten small commands. A program
+that connects for each request, or each command, waits several times as long as one that keeps its connections. When thousands
+connect at once, after a restart or a timeout, the thread accepts them before it answers anybody: up to a
+thousand in a round. Above maxclients connections are refused.
+
+total_connections_received beside total_commands_processed tells how many commands a connection is used for; rejected_connections,
+those that were refused; CLIENT LIST, from where they come and how old they are.
+
+How to tell it from similar problems: many open connections that are idle cost memory and nothing else. Monitoring and health checks
+connect anew each time, some times a minute. Blocked clients (BLPOP and the like) wait on purpose.
+
+What helps: a pool of connections in each process, kept open (PHP: pconnect; Python: one ConnectionPool for the process; not one client per
+request); fewer processes, or a proxy that pools for them; connecting again after a pause that grows and varies; for bursts a longer
+tcp-backlog and net.core.somaxconn; for refused ones a larger maxclients and a timeout for idle ones.`,
+	Least:   "100 connections opened a second, and one for every three commands at least, or so many that they take a tenth of the thread's time; or bursts of 500 in a second while clients wait 10 ms and more for 0.5 % of the time; or two connections refused; or clients that become more by 50 and by half while hardly any goes, so that maxclients is reached within ten minutes",
+	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeConnections,
+}
+
+const (
+	manyOpened  = 100  // 1/s: below, no thread notices
+	forCommands = .3   // connections for each command: HELLO or AUTH, SELECT, and one that is wanted
+	costs       = 60e3 // ns of the main thread for each, opened and closed
+	ofThread    = .1   // share of the thread's time: as for commands, who comes meanwhile waits
+	burst       = 500  // opened within a second
+)
+
+func judgeConnections(c *check.Case) check.Verdict {
+	s := serverOf(c)
+	if s == nil || s.Looks == 0 && s.turnedAway() == "" {
+		return notTold("")
+	}
+	opened, each := s.Connections.Number, s.Connections.Number/s.Ops.Number
+	v := check.Verdict{State: check.RuledOut, Summary: "connections are kept"}
+	if opened > 0 {
+		v.Summary = fmt.Sprintf("%s connections/s are opened, one for %s commands", units.Num(opened), units.Num(1/math.Max(each, 1e-9)))
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_per_s", "connections opened", opened, "1/s", s.Connections.Origin), c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
+	}
+	most := metrics.Highest(s.Rate(evidence.SeriesRedisConnections))
+	refused := s.Rejected.Number * s.Seconds
+	switch {
+	case refused >= few && !s.Single:
+		v.State = check.Supported
+		v.Title = fmt.Sprintf("%s refuses connections: %s are open, as many as it may have (maxclients), and %s others were refused.", s.title(), units.Num(s.ClientsMost.Number), units.Num(refused))
+		v.Summary = fmt.Sprintf("%s connections were refused", units.Num(refused))
+		if s.ClientsMost.Number < almostFull*s.MaxClients.Number { // the counter is of both
+			v.Title = fmt.Sprintf("%s refuses connections from other hosts: %s were, though only %s are open (maxclients %s).", s.title(), units.Num(refused), units.Num(s.ClientsMost.Number), units.Num(s.MaxClients.Number))
+			v.Fix = append(v.Fix, check.Fix{Text: "it runs in protected mode, and answers only 127.0.0.1: give it a password or an ACL, and bind it to the address it is asked at"})
+		}
+		v.Weight = math.Max(often, s.Rejected.Number*elsewhereFor)
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_refused_per_s", "connections refused", s.Rejected.Number, "1/s", s.Rejected.Origin), c.Figure("redis.maxclients", "maxclients", s.MaxClients.Number, "count", s.MaxClients.Origin))
+	case s.turnedAway() != "":
+		v.State = check.Supported
+		v.Title = fmt.Sprintf("%s refuses connections: it has as many clients as it may have (maxclients).", s.title())
+		v.Summary, v.Weight = "connections were refused", 1
+		v.Evidence = append(v.Evidence, c.Seen("it answered: "+s.turnedAway(), s.toldAt(evidence.RedisMaxClients)))
+	case s.left() <= soon:
+		v.State = check.Supported
+		v.Title = fmt.Sprintf("Clients of %s open connections and close none: %s are open, and in %s there are as many as it may have (maxclients %s).", s.title(), units.Num(s.Curve(evidence.SeriesRedisConnected).Last()),
+			units.Time(s.left()*1e9), units.Num(s.MaxClients.Number))
+		v.Summary, v.Weight = "connections are opened and not closed", often
+		v.Fix = append(v.Fix, check.Fix{Text: "find who opens them (CLIENT LIST: addr, age, idle) and have it close or reuse each; until then close idle ones", Setting: "timeout 300"})
+	case opened >= manyOpened && (each >= forCommands || opened*costs/1e9 >= ofThread):
+		v.State = check.Supported
+		v.Title = fmt.Sprintf("Clients of %s do not keep their connections: %s are opened per second, one for every %s.", s.title(), units.Num(opened), commands(1/each))
+		v.Weight = math.Max(math.Min(1, opened*costs/1e9), opened*2*zero(s.waits.Best.Number)/1e9)
+	case most >= burst && !s.Single && s.waits.Late.Number >= often && !s.hasSlow(s.waits.Late.Number/2):
+		v.State = check.Supported
+		v.Title = fmt.Sprintf("Clients of %s connect all at once: %s within a second, and all others wait meanwhile.", s.title(), units.Num(most))
+		v.Weight = s.waits.Late.Number
+	default:
+		return s.unless(v)
+	}
+	s.connecting(c, &v, most)
+	return v
+}
+
+// A server that is full within minutes is one of today's incidents; connections are not closed if most of those that were opened are
+// still open, and a pool that fills has few.
+const (
+	soon      = 600 // s
+	keptOpen  = .5  // of those that were opened
+	manyKept  = 50
+	goesOn    = .25 // of the growth comes in the second half of the time at least: a pool that is filled stops
+	halfLooks = 6   // looks from which on there are halves
+)
+
+// left is after how long (s) there are as many clients as there may be, at the rate at which they become more while hardly
+// any goes; infinite where they do not.
+func (s *server) left() float64 {
+	k := s.Curve(evidence.SeriesRedisConnected)
+	if s.Single || !k.Known() || len(k.T) < 2 || !(s.MaxClients.Number > 0) {
+		return math.Inf(1)
+	}
+	first, last := k.V[0], k.Last()
+	grew := last - first
+	if grew < manyKept || grew < keptOpen*s.Connections.Number*s.Seconds || grew < first/2 {
+		return math.Inf(1)
+	}
+	if half := k.V[len(k.V)/2]; len(k.V) >= halfLooks && last-half < goesOn*grew {
+		return math.Inf(1)
+	}
+	return (s.MaxClients.Number - last) / (grew / s.Seconds)
+}
+
+// turnedAway is what it answered to who was one too many, "" nobody was as far as is known.
+func (s *server) turnedAway() string {
+	for _, t := range s.Told {
+		if t.Kind == evidence.RedisMaxClients && strings.Contains(t.Text, "number of clients reached") && (t.Most == 0 || s.inRush(t.Kind, few)) {
+			return t.Text
+		}
+	}
+	return ""
+}
+
+// commands is how many a connection is used for, in words.
+func commands(n float64) string {
+	if n < 1.5 {
+		return "command"
+	}
+	return units.Num(n) + " commands"
+}
+
+func (s *server) connecting(c *check.Case, v *check.Verdict, most float64) {
+	v.Spends = "opening connections"
+	much, _ := s.slow()
+	if n := s.waited(explained(much)); n > v.Weight {
+		v.Weight = n
+		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
+	}
+	if most > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_most_per_s", "connections opened, at most between two answers to INFO", most, "1/s", s.Connections.Origin))
+	}
+	if s.ClientsMost.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("redis.connected_most", "clients connected, at most", s.ClientsMost.Number, "count", s.ClientsMost.Origin))
+	}
+	if s.Main.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
+	}
+	for _, h := range s.Hosts[:min(len(s.Hosts), 3)] {
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_from", "connections from "+h.Address+", on average", h.Connections.Number, "count", h.Connections.Origin))
+		if h.Young.Number > 0 {
+			v.Evidence = append(v.Evidence, c.Figure("redis.connections_new", "of these, opened within the last second", h.Young.Number, "count", h.Young.Origin))
+		}
+	}
+	s.pinged(c, v)
+	if n := s.told(evidence.RedisBacklog); n > 0 {
+		v.Evidence = append(v.Evidence, c.Seen("its log: net.core.somaxconn is below its tcp-backlog", s.toldAt(evidence.RedisBacklog)))
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: "keep connections in each process that asks: a pool of a few, made once, and not a client for each request"},
+		check.Fix{Text: "where processes are many and short (PHP, functions): persistent connections, or a proxy on their host that pools"},
+		check.Fix{Text: "after a connection fails, wait a time that grows and varies before the next try"})
+	if s.Rejected.Number > 0 && s.ClientsMost.Number >= almostFull*s.MaxClients.Number {
+		v.Fix = append(v.Fix, check.Fix{Text: "let more connect, and close those that are idle", Setting: "maxclients " + check.Digits(3, 2*math.Max(1000, s.MaxClients.Number))}, check.Fix{Text: "close idle connections", Setting: "timeout 300"})
+	}
+}

@@ -1,0 +1,151 @@
+package redis
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// CPUSaturated is more commands than one thread can run.
+var CPUSaturated = check.Check{
+	ID:    "redis.cpu-saturated",
+	Title: "the only thread of Redis that runs commands has no time left",
+	Step:  check.StepDependency,
+	Doc: `One thread reads, runs and answers all commands. When it uses a whole CPU, what comes queues: in sockets, before
+any command is seen, so that neither the slow log nor commandstats shows what clients wait. The host's CPUs look
+idle meanwhile, as only one of them can be used. Long pipelines keep the thread for as long as all of their commands take,
+and a client that sends one command at a time waits behind all of them.
+
+used_cpu_user_main_thread and used_cpu_sys_main_thread tell it (6.2 on; before, the CPU of the process does), not
+the CPU of the whole process, which counts forks, io-threads and freeing in the background.
+
+How to tell it from similar problems: where most of the time is in few long commands, it is redis.slow-command. A thread that
+waits for a CPU because others use them all is linux.cpu-saturation or linux.noisy-neighbour. Little CPU and long waits:
+fork, disk or network.
+
+What helps: fewer commands (MGET, HMGET, a local cache with client-side caching), cheaper ones; several servers
+(cluster, or by hand) or replicas to read from; io-threads where most of the time is in the kernel, for sockets (6.0 on); shorter pipelines
+where others wait behind long ones. More CPUs, and io-threads for commands that compute, do not help.`,
+	Least:   "a main thread that uses 80 % of a CPU between two answers to INFO (95 % of the CPU it was given, where it waits for one), or is in commands for 95 % of the time; most of it not in commands of 10 ms and more",
+	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeSaturated,
+}
+
+// A thread that uses as much of a core makes a queue by itself: at 80 % it is four times as long as what is
+// served (M/M/1). One that waits for a CPU for part of its time has no time left when both add up to as much as full.
+const (
+	saturated = .8
+	full      = .95
+	notRun    = .8 // of the time in commands: it was on a CPU for less
+	leastOwn  = .6 // of a core that it must use itself: else it is those who use the CPUs
+)
+
+// thread is how much of a core its main thread uses, and whether it has no more to give. One that is in commands all the
+// time has none, whether the host runs it or not.
+func (s *server) thread() (cores float64, isFull bool) {
+	cores = s.Main.Number
+	if cores >= saturated || s.InCommands.Number >= full && !s.Single {
+		return cores, true
+	}
+	delay := zero(s.all.RunDelay.Number)
+	return cores, cores >= leastOwn && cores+math.Min(delay, 1-cores) >= full && delay > 0 && delay <= cores
+}
+
+func judgeSaturated(c *check.Case) check.Verdict {
+	s := serverOf(c)
+	switch {
+	case s == nil:
+		return notTold("")
+	case !s.Main.Known() && s.Looks > 0 && s.CPU.Known():
+		return check.Verdict{State: check.Inconclusive, Summary: "how busy the thread is that runs commands is told from 6.2 on, and others work beside it",
+			Needs: []check.Need{{What: "the CPU of each thread of the process", Command: "unstall record PID"}}}
+	case !s.Main.Known():
+		return notTold("")
+	}
+	cores, isFull := s.thread()
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("its main thread uses %s of a CPU", units.Percent(cores))}
+	v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", cores, "cores", s.Main.Origin))
+	if !isFull {
+		if s.Single && cores < saturated {
+			return s.unless(v)
+		}
+		return v
+	}
+	if s.hasSlow(cores / 2) {
+		v.Summary += ", most of it in slow commands (redis.slow-command)"
+		return v
+	}
+	if id := s.busyWith(c, cores); id != "" {
+		v.Summary += ", most of it not in commands, as " + id + " explains"
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("The only thread of %s that runs commands is busy %s of the time: %s commands/s is all it can do.", s.title(), units.Percent(math.Min(1, cores)), units.Num(s.Ops.Number))
+	v.Spends = "queueing for its only thread, which is busy " + units.Percent(math.Min(1, cores)) + " of the time"
+	if ran := s.Ran(); ran < notRun && cores < saturated {
+		v.Title = fmt.Sprintf("The only thread of %s that runs commands never rests: it is in commands %s of the time, for which the host gives it %s of a CPU.", s.title(), units.Percent(s.InCommands.Number), units.Percent(cores))
+		v.Spends = "queueing for its only thread, which the host does not run all the time"
+		v.Fix = append(v.Fix, check.Fix{Text: "see first who else uses the CPUs of its host: commands take longer there than they need", Code: "sudo unstall host"})
+	}
+	s.work(c, &v)
+	much, _ := s.slow()
+	v.Weight = math.Max(cores, zero(s.InCommands.Number))
+	if n := s.waited(explained(much)); n > v.Weight {
+		v.Weight = n
+		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
+	}
+	s.pinged(c, &v)
+	v.Evidence = append(v.Evidence, s.doctor(c, "nothing", "fast-command")...)
+	s.lighter(&v, cores)
+	return v
+}
+
+// busyWith is a cause that was found before and makes the thread busy beside commands: with bytes, or connections.
+func (s *server) busyWith(c *check.Case, cores float64) string {
+	if s.InCommands.Number >= cores/2 {
+		return ""
+	}
+	for _, f := range c.Found {
+		if f.ID == BigValue.ID || f.ID == Connections.ID {
+			return f.ID
+		}
+	}
+	return ""
+}
+
+// work says what the thread does.
+func (s *server) work(c *check.Case, v *check.Verdict) {
+	if s.MainSystem.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_system_cores", "of it in the kernel: sockets, memory", s.MainSystem.Number, "cores", s.MainSystem.Origin))
+	}
+	if s.all.RunDelay.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of it that wait for a CPU, on average", s.all.RunDelay.Number, "count", s.all.RunDelay.Origin))
+	}
+	if s.InCommands.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("redis.in_commands_share", "time in commands; the rest is reading, parsing and answering", s.InCommands.Number, "1", s.InCommands.Origin))
+	}
+	v.Evidence = append(v.Evidence, c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
+	for _, x := range s.Commands[:min(len(s.Commands), 3)] {
+		if x.Time.Number >= often {
+			v.Evidence = append(v.Evidence, c.Figure("redis.command_share", "time in "+x.Name, x.Time.Number, "1", x.Time.Origin), c.Figure("redis.command_per_s", x.Name, x.Calls.Number, "1/s", x.Calls.Origin))
+		}
+	}
+	for _, h := range s.Hosts[:min(len(s.Hosts), 2)] {
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_from", "connections from "+h.Address, h.Connections.Number, "count", h.Connections.Origin))
+	}
+}
+
+// lighter is what helps a thread that is busy.
+func (s *server) lighter(v *check.Verdict, cores float64) {
+	inCommands := zero(s.InCommands.Number)
+	if s.Release.AtLeast(6, 0) && inCommands < cores/2 && !(s.IOThreads.Number > 1) {
+		v.Fix = append(v.Fix, check.Fix{Text: "let other threads read and write sockets: less than half of its time is in commands", Setting: "io-threads 4"})
+	}
+	v.Fix = append(v.Fix,
+		check.Fix{Text: "ask for less: several keys by one command (MGET, HMGET), answers that repeat from a cache in the client"},
+		check.Fix{Text: "divide the keys among several servers (a cluster), or read from replicas: one server uses one CPU for commands, however many there are"},
+		check.Fix{Text: "where clients that send one command at a time wait behind pipelines: send some ten commands at a time, not hundreds, or give bulk work a server of its own"})
+}

@@ -1,0 +1,175 @@
+package redis
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Fork is a server that copies its page tables.
+var Fork = check.Check{
+	ID:    "redis.fork",
+	Title: "Redis stands still while it forks to save its data",
+	Step:  check.StepDependency,
+	Doc: `BGSAVE, a rewrite of the log of writes and the first sync of a replica fork: the child writes what is in memory, and shares it with
+the server. The fork itself copies the page tables while nobody is answered: 10 to 40 ms for each GB in pages of 4 KiB,
+ten times longer on some virtual machines, a thirtieth of it in huge pages (latest_fork_usec). Then each page is copied
+that the server writes to for the first time while the child works: a page fault for each, and up to as much memory again
+(rdb_last_cow_size, current_cow_size). The child uses a CPU and the disk.
+
+How to tell it from similar problems: stalls of the same length at the times of "Background saving started". A fork that fails
+(Cannot allocate memory) stalls nobody, but after it writes are refused (MISCONF).
+
+Transparent huge pages: LATENCY DOCTOR and old guides want them off. That is right up to Linux 5.7, where the first write to a huge page after a fork copies 2 MiB;
+from 5.8 on it copies 4 KiB, and huge pages make the fork itself much shorter. Redis switches them off for itself (disable-thp yes, 6.2 on).
+
+What helps: snapshots on a replica, and none where they are not needed (save ""); fewer of them; smaller servers (several of 4 GB fork one after the
+other, each short); on Linux 5.8 and later huge pages; less writing meanwhile; vm.overcommit_memory=1 against forks that fail; diskless syncs do not
+avoid the fork.`,
+	Least:   "forks of 10 ms and more that stop the server for 0.5 % of the time, two of them or one of a second; or clients that wait 10 ms and more for 0.5 % of the time, twice as often while a child saves as otherwise; or 0.5 % of commands refused after a fork failed",
+	Needs:   "INFO twice, with a fork in between: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeFork,
+}
+
+func judgeFork(c *check.Case) check.Verdict {
+	s := serverOf(c)
+	if s == nil || s.Looks == 0 && len(s.Events) == 0 && s.told(evidence.RedisSaveBegan)+s.told(evidence.RedisRewriteBegan)+s.told(evidence.RedisForkFailed) == 0 {
+		return notTold("")
+	}
+	f := &s.Fork
+	forks := s.forks()
+	v := check.Verdict{State: check.RuledOut, Summary: "it did not fork"}
+	if f.Count.Number > 0 && f.Last.Known() {
+		v.Summary = fmt.Sprintf("forks of %s, %s of the time", units.Time(f.Most.Number), units.Percent(zero(shareOf(forks))))
+		v.Evidence = append(v.Evidence, c.Figure("fork.longest_ms", "longest fork", f.Most.Number/1e6, "ms", f.Most.Origin))
+	} else if f.Last.Number > 0 && s.Single {
+		v.Summary = fmt.Sprintf("its last fork took %s", units.Time(f.Last.Number))
+	}
+	failed := s.ErrorKinds["MISCONF"]
+	switch {
+	case failed.Number > 0 && failed.Number >= often*s.Ops.Number:
+		v.State = check.Supported
+		v.Spends = "refusing writes after it could not save its data"
+		v.Title = fmt.Sprintf("%s refuses %s writes/s, as it could not save its data.", s.title(), units.Num(failed.Number))
+		v.Summary = "writes are refused after a save failed"
+		v.Weight = math.Max(failed.Number/s.Ops.Number, failed.Number*elsewhereFor)
+		v.Evidence = append(v.Evidence, c.Figure("redis.misconf_per_s", "commands refused (MISCONF)", failed.Number, "1/s", failed.Origin))
+		s.failures(c, &v)
+		v.Fix = append(v.Fix, check.Fix{Text: "let forks have memory that is never used", Setting: "vm.overcommit_memory=1"}, check.Fix{Text: "give it a disk with room, and rights to write there"},
+			check.Fix{Text: "or answer writes all the same", Setting: "stop-writes-on-bgsave-error no"})
+		return v
+	case noticed(forks), len(forks) > 0 && forks[0].What == "fork" && forks[0].Count < few && longestOf(forks) >= metrics.RedisStall && shareOf(forks) >= often && s.Forks() >= few:
+		s.forked(c, &v, forks)
+		return v
+	}
+	if late, otherwise, ok := s.whileSaving(); ok && late*f.Child.Number >= often && late >= 2*otherwise && !s.hasSlow(late/2) {
+		k := metrics.RedisKept{What: "saving", Over: 1e9, Total: late * f.Child.Number * 1e9, Longest: s.waits.Most.Number, Count: few, Origin: s.waits.Late.Origin}
+		k.Squares = k.Total * k.Longest / 2
+		s.forked(c, &v, []metrics.RedisKept{k})
+		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands wait 10 ms and more then, %s otherwise.", s.title(), units.Percent(late), units.Percent(otherwise))
+		return v
+	}
+	if v.Summary == "it did not fork" && s.Looks == 0 {
+		return notTold("")
+	}
+	return s.unless(v)
+}
+
+// forks are what forks kept the thread for.
+func (s *server) forks() (all []metrics.RedisKept) {
+	f := &s.Fork
+	if s.Single || !(f.Count.Number > 0) || !f.Last.Known() || !(s.Seconds > 0) {
+		return s.events("fork")
+	}
+	k := metrics.RedisKept{What: "fork", Over: s.Seconds * 1e9, Origin: f.Last.Origin}
+	if f.Count.Number < few && s.Forks() < few { // one may be the only one there ever is
+		return s.events("fork")
+	}
+	each := f.Stopped.Number * s.Seconds * 1e9 / f.Count.Number
+	k.Add(f.Count.Number, each)
+	k.Longest = math.Max(k.Longest, f.Most.Number)
+	return []metrics.RedisKept{k}
+}
+
+// whileSaving is the share of PINGs that waited long while a child saved, and of the others.
+func (s *server) whileSaving() (while, otherwise float64, ok bool) {
+	x, o := s.WaitsWhile(evidence.SeriesRedisSaving, evidence.SeriesRedisRewriting)
+	return x.Late.Number, o.Late.Number, x.Late.Known() && o.Late.Known()
+}
+
+// forked words a verdict that is supported.
+func (s *server) forked(c *check.Case, v *check.Verdict, kept []metrics.RedisKept) {
+	f := &s.Fork
+	v.State = check.Supported
+	what := "save its data"
+	if f.Rewrites.Number > 0 && !(f.Saves.Number > 0) {
+		what = "rewrite its log of writes"
+	}
+	k := &kept[0]
+	v.Spends = fmt.Sprintf("in forks of %s to %s", units.Time(math.Max(k.Longest, f.Last.Number)), what)
+	v.Title = fmt.Sprintf("%s stands still for %s each time it forks to %s: %s.", s.title(), units.Time(math.Max(k.Each(), f.Last.Number)), what, words(rate(k.PerSecond()), units.Percent(shareOf(kept))+" of the time"))
+	v.Summary = fmt.Sprintf("forks of up to %s, %s of the time", units.Time(k.Longest), units.Percent(shareOf(kept)))
+	s.charge(c, v, kept)
+	if f.Count.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("fork.count", "forks", f.Count.Number, "count", f.Count.Origin))
+	}
+	if f.Last.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("fork.last_ms", "last fork (latest_fork_usec)", f.Last.Number/1e6, "ms", f.Last.Origin))
+		if s.RSS.Number > 0 {
+			v.Evidence = append(v.Evidence, c.Figure("fork.per_gib_ms", "for each GiB resident", f.Last.Number/1e6/(s.RSS.Number/(1<<30)), "ms", f.Last.Origin))
+		}
+	}
+	if f.Copied.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("fork.copied_bytes", "memory that was copied as it was written to meanwhile, at most", f.Copied.Number, "bytes", f.Copied.Origin))
+	}
+	if f.Child.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("fork.child_share", "share of the time in which a child was at work", f.Child.Number, "1", f.Child.Origin))
+	}
+	if s.Children.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("fork.child_cores", "CPU of children", s.Children.Number, "cores", s.Children.Origin))
+	}
+	if save, ok := s.Setting("save"); ok && save.Value != "" {
+		v.Evidence = append(v.Evidence, c.Seen("save "+save.Value, save.Origin))
+	}
+	v.Evidence = append(v.Evidence, s.doctor(c, "fork", "huge pages")...)
+	v.Fix = append(v.Fix, check.Fix{Text: "save on a replica that serves no clients, instead of here", Setting: `save ""`}, check.Fix{Text: "or save less often, and run several smaller servers in place of one: the more memory, the longer a fork"})
+	if s.AOF.Enabled && f.Rewrites.Number > 0 {
+		v.Fix = append(v.Fix, check.Fix{Text: "rewrite the log of writes less often", Setting: "auto-aof-rewrite-percentage 200"})
+	}
+	if fix, ok := s.hugePages(); ok {
+		v.Fix = append(v.Fix, fix)
+	}
+}
+
+// hugePages is what they do to forks on this kernel: it copies a small page of a huge one from 5.8 on.
+func (s *server) hugePages() (check.Fix, bool) {
+	text := ""
+	switch splits, known := metrics.SplitsHugePages(s.host); {
+	case !known:
+		return check.Fix{}, false
+	case splits:
+		text = fmt.Sprintf("on Linux %s huge pages make the fork shorter, as a write after it copies 4 KiB of one, not 2 MiB (from 5.8 on): let the server have them, whatever LATENCY DOCTOR says, and watch memory (try it beside: sudo unstall try thp=always)", s.host)
+		f := check.Fix{Text: text}
+		if s.Release.AtLeast(6, 2) {
+			f.Setting = "disable-thp no"
+		}
+		return f, true
+	default:
+		text = fmt.Sprintf("on Linux %s (before 5.8) keep huge pages off: each first write after a fork copies 2 MiB", s.host)
+	}
+	return check.Fix{Text: text, Setting: "transparent_hugepage/enabled=madvise"}, true
+}
+
+// failures tells of forks and saves that failed.
+func (s *server) failures(c *check.Case, v *check.Verdict) {
+	for _, t := range s.Told {
+		if t.Kind == evidence.RedisForkFailed || t.Kind == evidence.RedisSaveFailed {
+			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("its log, %s: %s", units.Times(t.Count), t.Text), t.Origin))
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package redis
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// MemoryLimit is memory that does not suffice for what is kept.
+var MemoryLimit = check.Check{
+	ID:    "redis.memory-limit",
+	Title: "Redis has no memory left for what it keeps",
+	Step:  check.StepDependency,
+	Doc: `At maxmemory a server takes memory back before each command that needs more: by a policy that evicts it throws keys away,
+by noeviction, which is the default, it refuses writes (OOM command not allowed). Who asks for an evicted key gets none
+and makes it anew, from a database most often: that is slow, and not seen in Redis at all, but in its misses. Without
+maxmemory the memory of the host is the limit: the kernel swaps, or ends the server.
+
+A full cache that evicts what nobody asks for again is as it should be: few misses. evicted_keys beside keyspace_misses,
+errorstat_OOM (6.2 on) and total_eviction_exceeded_time (7.0 on) tell them apart.
+
+How to tell it from similar problems: misses without evictions are of keys that expired or never were. Memory that used_memory does not
+have, but used_memory_rss, is fragmentation, or pages copied after a fork (redis.fork). Pages read back from swap are linux.swap.
+
+What helps: a larger maxmemory, with room for copies after a fork (a third of the host's memory where much is written) and for buffers of
+clients; a policy that fits (allkeys-lru or allkeys-lfu for a cache, volatile-* where only some keys may go, noeviction for what
+must not be lost); times to live; smaller values; several servers. A larger maxmemory-samples finds better victims and costs CPU.`,
+	Least:   "0.5 % of commands refused for memory; or evictions, while a tenth of look-ups miss and there is one eviction for ten misses at least; or 0.5 % of the time in evictions of 10 ms and more",
+	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeMemory,
+}
+
+// A cache of which more than a tenth of look-ups miss makes pages wait for what it stands in for; evictions may be
+// why if there is at least one for ten misses, below most misses are of keys that were not evicted.
+const (
+	manyMisses = .1
+	evictedOf  = .1
+	almostFull = .95
+)
+
+func judgeMemory(c *check.Case) check.Verdict {
+	s := serverOf(c)
+	if s == nil || s.Looks == 0 {
+		return notTold("")
+	}
+	v := check.Verdict{State: check.RuledOut, Summary: "no memory limit, and nothing evicted"}
+	limit := s.MaxMemory.Number
+	if limit > 0 {
+		v.Summary = fmt.Sprintf("%s of maxmemory in use, nothing evicted or refused", units.Percent(s.UsedMost.Number/limit))
+	}
+	if s.Used.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("redis.used_memory_bytes", "memory in use", s.Used.Number, "bytes", s.Used.Origin))
+	}
+	if limit > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("redis.maxmemory_bytes", "maxmemory", limit, "bytes", s.MaxMemory.Origin))
+	}
+	refused, misses := s.refused(), s.misses()
+	evicting := s.Evicted.Number > 0
+	switch {
+	case refused.Number >= often*s.Ops.Number && refused.Number > 0:
+		s.refuses(c, &v, refused)
+	case evicting && misses >= manyMisses && s.Evicted.Number >= evictedOf*s.Misses.Number && s.Misses.Number > 0:
+		s.evicts(c, &v, misses)
+	case noticed(s.events("eviction-cycle", "eviction-del")):
+		s.evictsSlowly(c, &v)
+	case evicting:
+		v.Summary = fmt.Sprintf("%s keys/s are evicted, but of look-ups only %s miss", units.Num(s.Evicted.Number), units.Percent(misses))
+		if math.IsNaN(misses) {
+			v.Summary = fmt.Sprintf("%s keys/s are evicted, and nobody looked one up", units.Num(s.Evicted.Number))
+		}
+		v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin))
+	}
+	if v.State == check.Supported {
+		v.Spends = "evicting and refusing at its memory limit"
+		s.memory(c, &v)
+		return v
+	}
+	if s.Single && evicting || s.Single && limit > 0 && s.UsedMost.Number >= almostFull*limit {
+		return s.unless(v)
+	}
+	return s.unless(v)
+}
+
+// refused are commands that were refused for memory, 1/s.
+func (s *server) refused() metrics.Value { return s.ErrorKinds["OOM"] }
+
+// misses is the share of look-ups that found nothing, NaN unknown.
+func (s *server) misses() float64 {
+	all := s.Hits.Number + s.Misses.Number
+	if !(all > 0) {
+		return math.NaN()
+	}
+	return s.Misses.Number / all
+}
+
+// A refused command, and a look-up of what was evicted, make their client wait for something else: as long as is worth
+// naming, which is all that is known of it.
+const elsewhereFor = float64(check.NoticeableCall) / 1e9 // s
+
+func (s *server) refuses(c *check.Case, v *check.Verdict, refused metrics.Value) {
+	v.State = check.Supported
+	share := math.Min(1, refused.Number/s.Ops.Number)
+	v.Title = fmt.Sprintf("%s refuses %s writes/s: its memory limit of %s is reached and nothing may be evicted.", s.title(), units.Num(refused.Number), units.Size(s.MaxMemory.Number))
+	v.Summary = fmt.Sprintf("%s of commands refused for memory", units.Percent(share))
+	v.Weight = math.Max(share, refused.Number*elsewhereFor)
+	v.Evidence = append(v.Evidence, c.Figure("redis.oom_per_s", "commands refused for memory (OOM)", refused.Number, "1/s", refused.Origin), c.Figure("redis.oom_share", "of all commands", share, "1", refused.Origin))
+	v.Fix = append(v.Fix, more(s), check.Fix{Text: "if it is a cache: let it evict", Setting: "maxmemory-policy allkeys-lru"},
+		check.Fix{Text: "if it is not: give keys a time to live, and find those that nobody takes away (redis-cli --bigkeys, --memkeys)"})
+}
+
+func (s *server) evicts(c *check.Case, v *check.Verdict, misses float64) {
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("%s throws away what is asked for again: %s keys/s evicted at its limit of %s, and %s of look-ups miss.", s.title(), units.Num(s.Evicted.Number),
+		units.Size(s.MaxMemory.Number), units.Percent(misses))
+	v.Summary = fmt.Sprintf("%s keys/s evicted, %s of look-ups miss", units.Num(s.Evicted.Number), units.Percent(misses))
+	part := math.Min(s.Evicted.Number, s.Misses.Number) // as many look-ups at most are of what was evicted
+	v.Weight = math.Max(misses, part*elsewhereFor)
+	v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin), c.Figure("redis.misses_per_s", "look-ups that miss", s.Misses.Number, "1/s", s.Misses.Origin),
+		c.Figure("redis.misses_share", "share of look-ups that miss", misses, "1", s.Misses.Origin))
+	if s.Policy == "volatile-lru" || s.Policy == "volatile-lfu" || s.Policy == "volatile-random" || s.Policy == "volatile-ttl" {
+		if s.Expires.Known() && s.Keys.Number > 0 && s.Expires.Number < s.Keys.Number/2 {
+			v.Evidence = append(v.Evidence, c.Figure("redis.evictable_share", "share of keys that the policy may evict (those with a time to live)", s.Expires.Number/s.Keys.Number, "1", s.Expires.Origin))
+			v.Fix = append(v.Fix, check.Fix{Text: "most keys have no time to live and are never evicted, so the others are all the sooner: let all go that nobody asks for", Setting: "maxmemory-policy allkeys-lru"})
+		}
+	}
+	v.Fix = append(v.Fix, more(s), check.Fix{Text: "or keep less: shorter times to live, smaller values (a hash with few fields takes a tenth of as many keys), compressed ones, several servers"},
+		check.Fix{Text: "where some keys are asked for much more often than others", Setting: "maxmemory-policy allkeys-lfu"})
+}
+
+func (s *server) evictsSlowly(c *check.Case, v *check.Verdict) {
+	all := s.events("eviction-cycle", "eviction-del")
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Evictions hold up all clients of %s: up to %s at a time, %s of the time.", s.title(), units.Time(longestOf(all)), units.Percent(shareOf(all)))
+	v.Summary = units.Percent(shareOf(all)) + " of the time in evictions"
+	s.charge(c, v, all)
+	v.Fix = append(v.Fix, more(s))
+	if s.Release.AtLeast(4, 0) {
+		v.Fix = append(v.Fix, check.Fix{Text: "free evicted values in the background", Setting: "lazyfree-lazy-eviction yes"})
+	}
+}
+
+// more is more memory, as far as the host has it.
+func more(s *server) check.Fix {
+	f := check.Fix{Text: "give it more memory"}
+	if total := s.SystemMemory.Number; total > 0 && s.MaxMemory.Number > 0 {
+		if half := total / 2; 2*s.MaxMemory.Number <= half {
+			f.Setting = "maxmemory " + megabytes(2*s.MaxMemory.Number)
+			f.Text += fmt.Sprintf("; the host has %s, of which snapshots and buffers of clients need a part", units.Size(total))
+		} else {
+			f.Text += fmt.Sprintf(": the host has %s, so divide the keys among several", units.Size(total))
+		}
+	}
+	return f
+}
+
+func megabytes(bytes float64) string {
+	return units.Num(bytes/(1<<20)) + "mb"
+}
+
+// memory is what else is known of it.
+func (s *server) memory(c *check.Case, v *check.Verdict) {
+	if s.Policy != "" {
+		v.Evidence = append(v.Evidence, c.Seen("maxmemory-policy "+s.Policy, s.Origin))
+	}
+	if s.RSS.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("redis.resident_bytes", "resident", s.RSS.Number, "bytes", s.RSS.Origin))
+	}
+	if s.ClientMemory.Number > .1*s.MaxMemory.Number && s.MaxMemory.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("redis.client_buffers_bytes", "of it, buffers of clients", s.ClientMemory.Number, "bytes", s.ClientMemory.Origin))
+	}
+	if s.EvictionExceeded.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("redis.above_maxmemory_share", "share of the time above maxmemory", s.EvictionExceeded.Number, "1", s.EvictionExceeded.Origin))
+	}
+	s.pinged(c, v)
+	v.Evidence = append(v.Evidence, s.doctor(c, "memory", "eviction-cycle", "eviction-del")...)
+}
+
+// events are what the latency monitor saw of some kinds, over the time that INFO tells of, or that the events span.
+func (s *server) events(names ...string) (all []metrics.RedisKept) {
+	for _, e := range s.Events {
+		for _, name := range names {
+			if e.Name == name && e.Count > 0 {
+				all = append(all, s.Event(e))
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,134 @@
+package redis
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// NetworkBound is answers that wait for the network, or for clients that do not take them.
+var NetworkBound = check.Check{
+	ID:    "redis.network-bound",
+	Title: "answers of Redis wait for the network",
+	Step:  check.StepDependency,
+	Doc: `A server writes what it answers into sockets; what they do not take waits in a buffer for that client. Where the link is full, or
+a client does not read as fast as it asks, buffers grow while the server's thread has time: the command was over long ago, and its
+client still waits. A link of 1 Gbit/s takes 118 MB/s, of cloud machines often less for longer than some minutes. Buffers count
+as memory (mem_clients_normal), against maxmemory, too; above client-output-buffer-limit a client is closed.
+
+CLIENT LIST has what waits for each connection (omem); bytes per second in INFO are how much gets through.
+
+How to tell it from similar problems: where the thread has no time left, it is redis.cpu-saturated, or redis.big-value where few large values
+take it. Replicas that are behind have buffers of their own. Subscribers that do not read are clients like others.
+
+What helps: fewer bytes: only the fields that are needed, compressed values, answers kept in the client (client-side caching, 6.0 on);
+several servers on several links, or replicas near those who ask; a faster link, or one machine for both. For a client that does
+not read: find what it does meanwhile; let it ask for less at a time.`,
+	Least:   "answers of 64 KiB and more that wait for clients in half of the answers to CLIENT LIST, or clients closed for it, with 1 MB/s sent, while the main thread uses less than 60 % of a CPU",
+	Needs:   "INFO twice and CLIENT LIST: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeNetwork,
+}
+
+const (
+	waitsToBeSent = 64 << 10 // bytes: what the socket's own buffer did not take
+	anyTraffic    = 1e6      // bytes/s
+	hasTime       = .6       // of a core
+	someAnswers   = 4        // of a slow command: as many may wait for those who have just asked
+	mostLooks     = .5       // of the looks at its clients
+)
+
+func judgeNetwork(c *check.Case) check.Verdict {
+	s := serverOf(c)
+	if s == nil || s.Looks == 0 {
+		return notTold("")
+	}
+	waiting, part := s.unsent()
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s/s sent", units.Size(zero(s.NetOut.Number)))}
+	if s.NetOut.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("redis.sent_bytes_per_s", "sent", s.NetOut.Number, "bytes/s", s.NetOut.Origin))
+	}
+	if math.IsNaN(part) {
+		v.Summary += "; nobody looked at what waits to be sent"
+		if s.OutputLimit.Number > 0 || s.ClientMemory.Number >= 16*big {
+			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "what waits for each client", Command: "redis-cli CLIENT LIST > clients.txt"}}
+			return v
+		}
+	} else {
+		v.Summary += fmt.Sprintf(", %s at most waited to be sent", units.Size(waiting))
+	}
+	if !s.slowTakers() {
+		return s.unless(v)
+	}
+	v.State = check.Supported
+	who := ""
+	for _, h := range s.Hosts {
+		if h.Output.Number >= waiting/2 {
+			who = " to " + h.Address
+			break
+		}
+	}
+	v.Title = fmt.Sprintf("Answers of %s wait for the network or for clients that do not read: %s/s are sent, and %s%s wait.", s.title(), units.Size(s.NetOut.Number), units.Size(waiting), who)
+	v.Summary = fmt.Sprintf("%s wait to be sent", units.Size(waiting))
+	v.Spends = "sending answers that wait for the network"
+	wait := waiting / math.Max(1, s.NetOut.Number) // s until what waits is sent
+	v.Weight = math.Max(part, part*float64(s.takers()))
+	v.Evidence = append(v.Evidence, c.Figure("redis.output_waiting_bytes", "answers that wait to be sent, at most", waiting, "bytes", s.OutputBuffers.Origin), c.Figure("redis.output_waiting_share", "share of looks at clients in which some waited", part, "1", s.OutputBuffers.Origin),
+		c.Figure("redis.output_wait_ms", "time until they are sent, at this rate", wait*1e3, "ms", s.NetOut.Origin))
+	if s.Main.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
+	}
+	if s.OutputLimit.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("redis.clients_closed", "clients closed for what waited for them", s.OutputLimit.Number, "count", s.OutputLimit.Origin))
+	}
+	s.pinged(c, &v)
+	v.Fix = append(v.Fix, check.Fix{Text: "send less: only the fields that are needed, compressed values, a cache in the client; large answers in parts (HSCAN, LRANGE, GETRANGE)"},
+		check.Fix{Text: "see whether the link is full (sar -n DEV, the cloud's limit of the machine) or the client does not read: then find what it does meanwhile"},
+		check.Fix{Text: "several servers on several links, replicas near those who ask, or both on one machine"})
+	return v
+}
+
+// unsent is how many bytes waited for all clients at most, and in which part of the looks at them some did; NaN where
+// nobody looked.
+func (s *server) unsent() (bytes, part float64) {
+	if len(s.Hosts) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	for _, h := range s.Hosts {
+		bytes += zero(h.Output.Number)
+	}
+	return bytes, s.LooksAbove(evidence.SeriesRedisMostOutput, waitsToBeSent)
+}
+
+// slowTakers says whether clients, or the link to them, take answers more slowly than they are made.
+func (s *server) slowTakers() bool {
+	bytes, part := s.unsent()
+	closed := s.OutputLimit.Number >= few && !s.Single
+	return (bytes >= waitsToBeSent && part >= mostLooks && bytes >= s.atOnce() || closed) && s.NetOut.Number >= anyTraffic && !(s.Main.Number >= hasTime)
+}
+
+// atOnce is how many bytes may wait because a slow command has just written them: a few of its answers.
+func (s *server) atOnce() float64 {
+	much, _ := s.slow()
+	calls := 0.
+	for i := range much {
+		calls += zero(much[i].PerSecond())
+	}
+	if calls == 0 {
+		return 0
+	}
+	return someAnswers * zero(s.NetOut.Number) / calls
+}
+
+// takers are connections from where answers wait for them.
+func (s *server) takers() (n int) {
+	for _, h := range s.Hosts {
+		if h.Output.Number >= waitsToBeSent {
+			n += int(math.Max(1, h.Connections.Number))
+		}
+	}
+	return n
+}

@@ -1,0 +1,228 @@
+// Package redis holds the causes that lie in a Redis server, or in how its clients use it; Valkey and
+// KeyDB are judged alike.
+//
+// A server has no requests of its own. What is slow there is what its clients wait beyond what an answer takes
+// at its best, and one thread answers all of them: a command of d ms keeps everybody waiting who comes
+// meanwhile, d/2 in the mean. That is what causes are ranked by: clients that wait for it, on average
+// (seconds of waiting per second; rate of commands × mean wait, Little's law), bounded by how many clients there are.
+//
+// Sources: https://redis.io/docs/latest/operate/oss_and_stack/management/optimization/latency/,
+// src/server.c, src/evict.c, src/aof.c and src/rdb.c of Redis 7.0, src/latency.c for what LATENCY DOCTOR says.
+package redis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// server is what is known of one.
+type server struct {
+	*metrics.Redis
+	waits  metrics.RedisWaits
+	kernel *metrics.KernelWork // nil: not recorded
+	all    metrics.Process
+	host   string // release of its kernel, "" unknown
+}
+
+// often is the part of the time in which who comes has to wait from which on a stall is worth naming: of a page that asks
+// ten times, one in twenty meets it.
+const often = .005
+
+// forAll is how long all commands wait in the mean for stalls that are shorter, but many, from which on these are worth naming, ns: a
+// page that asks ten times waits some ms, where it waits a tenth of that of a server that is well.
+const forAll = .25e6
+
+// few stalls are an accident, unless one of them is as long as rare: a client gives up on it.
+const (
+	few  = 2
+	rare = 1e9 // ns
+)
+
+func isRedis(c *check.Case) bool { return c.Runtime() == platform.Redis.ID }
+
+// serverOf is nil where the server told nothing.
+func serverOf(c *check.Case) *server {
+	return check.Once(c, func(c *check.Case) *server {
+		r := metrics.RedisOf(c.Bundle, c.Subject, metrics.Whole)
+		if r == nil {
+			return nil
+		}
+		s := &server{Redis: r, waits: r.Waits(), all: metrics.ProcessOf(c.Bundle, c.Subject, metrics.Whole)}
+		if k := metrics.KernelOf(c.Bundle, c.Subject, metrics.Whole); k != nil {
+			s.kernel = k.Work(func(evidence.LaneID) float64 { return 0 })
+		}
+		if f, ok := c.Bundle.Fact(-1, evidence.FactKernel); ok {
+			s.host = f.Value
+		}
+		return s
+	})
+}
+
+// title is how the server is called: "Redis".
+func (s *server) title() string {
+	if s.Release.Product == "" {
+		return platform.Redis.Title
+	}
+	return s.Release.Product
+}
+
+// What shows more.
+var (
+	asked = check.Need{What: "what the server says of itself while it is slow", Command: "unstall redis://HOST:PORT"}
+	again = check.Need{What: "a second answer to INFO, half a minute after the first and given together with it: counts since the server's start do not tell what it does now",
+		Command: "redis-cli INFO everything > info2.txt"}
+	slowLog = check.Need{What: "its slow log", Command: "redis-cli SLOWLOG GET 128 > slowlog.txt"}
+)
+
+// notTold is the answer where the server was not asked.
+func notTold(string) check.Verdict {
+	return check.Verdict{State: check.Inconclusive, Summary: "the server was not asked what it did", Needs: []check.Need{asked}}
+}
+
+// sinceStart is the answer where one INFO tells sums since the server's start and nothing in them stands out.
+func (s *server) sinceStart() check.Verdict {
+	return check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("one answer to INFO tells only what was in the mean of %s since its start", units.Time(s.Seconds*1e9)), Needs: []check.Need{again, asked}}
+}
+
+// unless takes back that something is ruled out that one answer to INFO cannot show.
+func (s *server) unless(v check.Verdict) check.Verdict {
+	if v.State != check.RuledOut {
+		return v
+	}
+	switch {
+	case s.Looks == 0:
+		v.State, v.Needs = check.Inconclusive, []check.Need{asked}
+	case s.Single:
+		not := s.sinceStart()
+		not.Summary = v.Summary + "; " + not.Summary
+		not.Evidence = v.Evidence
+		return not
+	}
+	return v
+}
+
+// noticed says whether what kept the thread did so for long enough, and often enough.
+func noticed(all []metrics.RedisKept) bool {
+	share, n, longest := 0., 0., 0.
+	for i := range all {
+		k := &all[i]
+		n += k.Count
+		longest = math.Max(longest, k.Longest)
+		if v := k.Share(); !math.IsNaN(v) {
+			share += v
+		}
+	}
+	if longest >= metrics.RedisStall && share >= often && (n >= few || longest >= rare) {
+		return true
+	}
+	return share >= ofThread && explained(all) >= forAll
+}
+
+// shareOf is the part of the time in which any of them kept the thread, NaN where of none it is known.
+func shareOf(all []metrics.RedisKept) float64 {
+	share := math.NaN()
+	for i := range all {
+		if v := all[i].Share(); !math.IsNaN(v) {
+			share = math.Min(1, v+zero(share))
+		}
+	}
+	return share
+}
+
+func zero(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
+}
+
+// charge ranks a verdict by what clients waited, and says so.
+func (s *server) charge(c *check.Case, v *check.Verdict, all []metrics.RedisKept) {
+	var clients, mean float64
+	for i := range all {
+		k := &all[i]
+		clients += zero(s.Waiting(k))
+		mean += zero(k.Mean())
+	}
+	share := shareOf(all)
+	v.Weight = math.Max(clients, zero(share))
+	from := all[0].Origin
+	if share > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("redis.commands_delayed_share", "share of commands that arrive meanwhile and wait", share, "1", from),
+			c.Figure("redis.command_wait_ms", "wait for it, in the mean of all commands", mean/1e6, "ms", from))
+	}
+	if clients > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait for it at a time, on average", clients, "count", from))
+	}
+	s.pinged(c, v)
+}
+
+// pinged adds what the recorder's own PINGs waited.
+func (s *server) pinged(c *check.Case, v *check.Verdict) {
+	if w := s.waits; w.Mean.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("redis.ping_wait_ms", "wait of a PING beyond its best, whatever for", w.Mean.Number/1e6, "ms", w.Mean.Origin),
+			c.Figure("redis.ping_longest_ms", "longest PING", w.Most.Number/1e6, "ms", w.Most.Origin))
+	}
+}
+
+// waited is how many clients waited on average, by what PINGs waited in the mean beyond what is explained (ns);
+// NaN unknown.
+func (s *server) waited(explained float64) float64 {
+	w, ops := s.waits.Mean, s.Ops.Number
+	if !w.Known() || !(ops > 0) {
+		return math.NaN()
+	}
+	n := ops * math.Max(0, w.Number-explained) / 1e9
+	if most := s.Clients.Number - zero(s.Blocked.Number); most > 0 {
+		n = math.Min(n, most)
+	}
+	return n
+}
+
+// explained is how long who comes waits for causes that were found before, in the mean, ns.
+func explained(all []metrics.RedisKept) (ns float64) {
+	for i := range all {
+		ns += zero(all[i].Mean())
+	}
+	return ns
+}
+
+// period ends what is said of rates that are of all the time since the server's start.
+func (s *server) period() string {
+	if s.Single && s.Looks > 0 {
+		return " since its start"
+	}
+	return ""
+}
+
+// rate words how often: "0.5 times per second".
+func rate(perSecond float64) string {
+	switch {
+	case math.IsNaN(perSecond) || perSecond <= 0:
+		return ""
+	case perSecond < .1:
+		return "every " + units.Time(1e9/perSecond)
+	}
+	return units.Num(perSecond) + " times per second"
+}
+
+// words joins what is known of some texts: "a, b and c".
+func words(all ...string) string {
+	var some []string
+	for _, s := range all {
+		if s != "" {
+			some = append(some, s)
+		}
+	}
+	if len(some) < 2 {
+		return strings.Join(some, "")
+	}
+	return strings.Join(some[:len(some)-1], ", ") + " and " + some[len(some)-1]
+}

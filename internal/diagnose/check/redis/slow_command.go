@@ -1,0 +1,197 @@
+package redis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// SlowCommand is a command that takes long, and keeps all others waiting.
+var SlowCommand = check.Check{
+	ID:    "redis.slow-command",
+	Title: "a slow command holds up all clients of Redis",
+	Step:  check.StepDependency,
+	Doc: `One thread runs all commands, one after the other. A command that walks all keys or all of a large
+value (KEYS, HGETALL, SMEMBERS, LRANGE 0 -1, SORT, a union of large sets, DEL of a large key) or a script that loops takes
+as long as there is to walk, and every client whose command comes meanwhile waits for the rest of it:
+half of it in the mean. 300 ms twice a second are 60 % of all commands late by 150 ms; the CPU need not be full.
+
+The slow log has such calls with the client's address, LATENCY HISTOGRAM how many there were (7.0 on), commandstats their
+mean. None of these has what the others waited: that is reckoned from how often and how long.
+
+How to tell it from similar problems: a simple command (GET, SET of a small value) in the slow log was not slow itself: its
+thread was not run meanwhile (linux.cpu-saturation, linux.swap). A value of many bytes is redis.big-value. BGSAVE in the slow
+log is its fork (redis.fork). BLPOP, WAIT and XREAD BLOCK wait on purpose, and keep nobody.
+
+What helps: SCAN, HSCAN, SSCAN and ZSCAN in place of walks; only the fields and ranges that are needed; values split by what is read
+together; UNLINK in place of DEL (4.0 on); short scripts; what must walk all on a replica. More CPUs, io-threads and pipelines do not help.`,
+	Least:   "calls of 10 ms and more that keep the thread for 0.5 % of the time, two of them or one of a second; or shorter ones that keep it for a tenth of the time and make all commands wait 0.25 ms in the mean; by the slow log, LATENCY HISTOGRAM or commandstats",
+	Needs:   "INFO twice (or SLOWLOG GET with five entries): unstall redis://HOST:PORT, or files of redis-cli",
+	Applies: isRedis,
+	Judge:   judgeSlow,
+}
+
+// single are commands that touch one element, or as many as they name: by themselves they take µs, and longer only by the
+// bytes they move.
+var single = map[string]bool{
+	"GET": true, "SET": true, "SETEX": true, "PSETEX": true, "SETNX": true, "GETSET": true, "GETEX": true, "GETDEL": true, "GETRANGE": true, "SETRANGE": true, "APPEND": true, "STRLEN": true, "MGET": true, "MSET": true, "MSETNX": true,
+	"INCR": true, "DECR": true, "INCRBY": true, "DECRBY": true, "INCRBYFLOAT": true, "EXISTS": true, "EXPIRE": true, "PEXPIRE": true, "EXPIREAT": true, "TTL": true, "PTTL": true, "TYPE": true, "PERSIST": true, "TOUCH": true,
+	"HGET": true, "HSET": true, "HMSET": true, "HMGET": true, "HSETNX": true, "HEXISTS": true, "HINCRBY": true, "HLEN": true, "LPUSH": true, "RPUSH": true, "LPOP": true, "RPOP": true, "LLEN": true, "SADD": true, "SISMEMBER": true, "SCARD": true,
+	"ZADD": true, "ZSCORE": true, "ZRANK": true, "ZCARD": true, "ZINCRBY": true, "XADD": true, "XACK": true, "XLEN": true, "PUBLISH": true, "PING": true, "ECHO": true, "SELECT": true, "AUTH": true, "HELLO": true, "DUMP": true, "RESTORE": true, "SETBIT": true, "GETBIT": true, "PFADD": true, "UNLINK": true,
+}
+
+// forks are commands that take as long as a fork does.
+var forks = map[string]bool{"BGSAVE": true, "BGREWRITEAOF": true, "SAVE": true}
+
+// elsewhere are commands whose time is another cause's, or their clients' intention.
+func elsewhere(name string) bool {
+	return forks[name] || name == "PSYNC" || name == "SYNC" || name == "MONITOR" || name == "SUBSCRIBE" || name == "EXEC"
+}
+
+// slow are the long calls of commands that have much to do, apart from those of commands that have little.
+func (s *server) slow() (much, little []metrics.RedisKept) {
+	for _, k := range s.LongCommands() {
+		switch {
+		case elsewhere(k.What):
+		case single[k.What]:
+			little = append(little, k)
+		default:
+			much = append(much, k)
+		}
+	}
+	return much, little
+}
+
+func judgeSlow(c *check.Case) check.Verdict {
+	s := serverOf(c)
+	if s == nil {
+		return notTold("")
+	}
+	much, little := s.slow()
+	watched := s.Looks > 0 || s.Slow.Watched
+	v := check.Verdict{State: check.RuledOut, Summary: "no command took 10 ms"}
+	switch {
+	case !watched:
+		return notTold("")
+	case len(much) == 0 && len(little) > 0:
+		v.Summary = fmt.Sprintf("%s took up to %s, for which it has too little to do itself: its thread was not run, or moved many bytes", little[0].What, units.Time(little[0].Longest))
+	case len(much) > 0 && math.IsNaN(shareOf(much)):
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("%s took %s, but how often is not known", much[0].What, units.Time(much[0].Longest))
+		v.Needs = []check.Need{asked}
+		return v
+	case len(much) > 0:
+		v.Summary = fmt.Sprintf("%s of the time in long commands, up to %s (%s)", units.Percent(shareOf(much)), units.Time(longestOf(much)), much[0].What)
+	}
+	if !noticed(much) {
+		if s.Looks == 0 { // a slow log that goes back as far as it does
+			v.State, v.Needs = check.Inconclusive, []check.Need{asked}
+			return v
+		}
+		return s.unless(v)
+	}
+	v.State = check.Supported
+	top := &much[0]
+	v.Title = fmt.Sprintf("%s holds up all clients of %s: %s each time, %s.", s.called(top), s.title(), units.Time(top.Each()), words(rate(top.PerSecond()), units.Percent(shareOf(much))+" of the time"+s.period()))
+	v.Spends = "in " + s.called(top)
+	for i := range much[:min(len(much), 3)] {
+		k := &much[i]
+		name := s.called(k)
+		v.Evidence = append(v.Evidence, c.Figure("redis.long_calls_per_s", name+": long calls", k.PerSecond(), "1/s", k.Origin), c.Figure("redis.long_call_ms", name+": each of these", k.Each()/1e6, "ms", k.Origin),
+			c.Figure("redis.long_call_longest_ms", name+": longest", k.Longest/1e6, "ms", k.Origin))
+		if slow := s.SlowOf(k.What); slow != nil && slow.Bytes > 1<<10 {
+			v.Evidence = append(v.Evidence, c.Figure("redis.slowlog_argument_bytes", name+": bytes of its arguments, at most", float64(slow.Bytes), "bytes", slow.Origin))
+		}
+	}
+	if ran := s.Ran(); ran < notRun {
+		v.Evidence = append(v.Evidence, c.Figure("redis.on_cpu_share", "part of the time in commands that the thread was on a CPU: the host did not run it otherwise, and all take longer for it", ran, "1", s.Main.Origin))
+	}
+	s.charge(c, &v, much)
+	v.Evidence = append(v.Evidence, s.doctor(c, "command", "nothing")...)
+	seen := make(map[string]bool)
+	for i := range much[:min(len(much), 3)] {
+		if f := s.instead(much[i].What); !seen[f.Text] {
+			seen[f.Text] = true
+			v.Fix = append(v.Fix, f)
+		}
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: "what has to walk all: ask a replica, or let a job write down what is asked for"})
+	return v
+}
+
+func longestOf(all []metrics.RedisKept) (ns float64) {
+	for i := range all {
+		ns = math.Max(ns, all[i].Longest)
+	}
+	return ns
+}
+
+// called is a command and from where it comes: "KEYS from 10.0.0.7".
+func (s *server) called(k *metrics.RedisKept) string {
+	name := k.What
+	slow := s.SlowOf(k.What)
+	if slow == nil {
+		return name
+	}
+	if strings.HasPrefix(slow.Command, name+" ") && metrics.RedisScript(name) { // which script, which function
+		name = slow.Command
+	}
+	if len(slow.Hosts) > 0 {
+		name += " from " + slow.Hosts[0]
+		if n := len(slow.Hosts) - 1; n > 0 {
+			name += " and " + units.Plural(n, "other address")
+		}
+	}
+	return name
+}
+
+// instead is what to do in place of a command.
+func (s *server) instead(name string) check.Fix {
+	r := s.Release
+	word, _, _ := strings.Cut(name, " ")
+	switch {
+	case name == "KEYS":
+		f := check.Fix{Text: "walk the keys by SCAN with MATCH and COUNT, some hundred at a time, or keep the names that are asked for in a set of their own", Code: "SCAN 0 MATCH pattern COUNT 500"}
+		if r.AtLeast(6, 0) {
+			f.Text += "; an ACL without @dangerous keeps clients from KEYS"
+		}
+		return f
+	case name == "HGETALL" || name == "HKEYS" || name == "HVALS":
+		return check.Fix{Text: "read the fields that are needed (HMGET), or walk the hash by HSCAN; split a hash that grows without bound into several by a prefix of the field", Code: "HMGET key field1 field2"}
+	case name == "SMEMBERS" || strings.HasPrefix(name, "SUNION") || strings.HasPrefix(name, "SINTER") || strings.HasPrefix(name, "SDIFF"):
+		return check.Fix{Text: "walk the set by SSCAN, ask for members by SMISMEMBER, and combine large sets ahead of time or on a replica", Code: "SSCAN key 0 COUNT 500"}
+	case strings.HasPrefix(name, "Z"):
+		return check.Fix{Text: "ask for a part of the sorted set (LIMIT, by rank), walk it by ZSCAN, and combine large ones ahead of time", Code: "ZRANGE key 0 99"}
+	case name == "LRANGE" || name == "LREM" || name == "LINSERT" || name == "LINDEX" || name == "LPOS" || name == "LSET":
+		return check.Fix{Text: "read the list by its ends, a part at a time; what is looked up in the middle belongs in a hash or a sorted set", Code: "LRANGE key 0 99"}
+	case name == "SORT" || name == "SORT_RO":
+		return check.Fix{Text: "keep what is asked for in order in a sorted set, or sort at the client"}
+	case name == "DEL" && r.AtLeast(6, 0):
+		return check.Fix{Text: "free large values in the background: UNLINK in place of DEL, or have DEL do so", Setting: "lazyfree-lazy-user-del yes", Code: "UNLINK key"}
+	case name == "DEL":
+		return check.Fix{Text: "free large values in the background: UNLINK in place of DEL (Redis 4.0 on)", Code: "UNLINK key"}
+	case name == "FLUSHALL" || name == "FLUSHDB":
+		return check.Fix{Text: "free them in the background", Code: name + " ASYNC"}
+	case metrics.RedisScript(word):
+		return check.Fix{Text: "let the script do less at a time: its loops in steps of some hundred elements, or at the client, by pipelines; while it runs nobody else is answered"}
+	case word == "CLIENT" || word == "INFO" || word == "MEMORY" || word == "SLOWLOG" || word == "LATENCY" || word == "CLUSTER" || word == "COMMAND" || word == "CONFIG":
+		return check.Fix{Text: "let monitoring ask for " + name + " less often"}
+	case strings.HasPrefix(name, "X"):
+		return check.Fix{Text: "read and trim streams some hundred entries at a time (COUNT; MAXLEN ~)", Code: "XRANGE key - + COUNT 100"}
+	case strings.HasPrefix(name, "FT.") || strings.Contains(name, "."):
+		return check.Fix{Text: "ask the module for less at a time (LIMIT, a narrower query)"}
+	}
+	return check.Fix{Text: "give " + name + " less to do at a time: fewer elements in the value, or a part of it"}
+}
+
+// hasSlow says whether most of what the thread does is slow commands.
+func (s *server) hasSlow(of float64) bool {
+	much, _ := s.slow()
+	much = slices.DeleteFunc(much, func(k metrics.RedisKept) bool { return math.IsNaN(k.Share()) })
+	return len(much) > 0 && shareOf(much) >= of
+}

@@ -1,0 +1,201 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// spanned is what spans tell of a subject's requests: how much of them passed in calls.
+// They may be others than those the ledger charges, of the same service and time.
+type spanned struct {
+	origin evidence.Origin
+	rows   []int // all requests
+	slow   []int // those that took longer than what is slow; all, if none did
+	own    bool  // they are what the ledger charges
+
+	calls        int     // of the slow ones
+	call         float64 // ns, mean of a call
+	p50, p99     int64   // ns, of a call
+	there        float64 // ns, mean of those calls that the callee has told of
+	told         int     // how many
+	same         float64 // ns, mean of these as the caller saw them
+	took, called float64 // ns, means of a slow request
+	pooled       float64
+	name         string // of the dependency that took most
+	what         string // what it was asked for most often
+}
+
+// spansOf reads the spans of a subject, nil without any.
+func spansOf(c *check.Case) *spanned {
+	var s *spanned
+	for _, x := range c.Bundle.Covered(c.Subject, evidence.CoverSpans) {
+		if a, ok := x.Origin.Artifact(); ok && (s == nil || a == sourceOf(c)) {
+			s = &spanned{origin: check.From(a), own: a == sourceOf(c)}
+		}
+	}
+	if s == nil {
+		return nil
+	}
+	r := &c.Bundle.Requests
+	for i := range r.Len() {
+		if a, _ := r.Origin.At(i).Artifact(); r.Subject.At(i) == c.Subject && check.From(a) == s.origin && r.Timed(i) {
+			s.rows = append(s.rows, i)
+		}
+	}
+	s.slow = s.rows
+	if l := c.Ledger; l != nil && s.own && len(l.Slow) > 0 {
+		s.slow = l.Slow
+	} else if l != nil {
+		slow := slices.DeleteFunc(slices.Clone(s.rows), func(i int) bool { return r.Latency(i) <= l.Threshold })
+		if len(slow) > 0 {
+			s.slow = slow
+		}
+	}
+	if len(s.rows) == 0 {
+		return nil
+	}
+	s.count(c)
+	return s
+}
+
+func sourceOf(c *check.Case) evidence.ArtifactID {
+	if c.Ledger == nil {
+		return -1
+	}
+	return c.Ledger.Source
+}
+
+// count sums up the slow requests and their calls.
+func (s *spanned) count(c *check.Case) {
+	b := c.Bundle
+	n := float64(len(s.slow))
+	among := make(map[evidence.RequestID]bool, len(s.slow))
+	for _, i := range s.slow {
+		among[evidence.RequestID(i+1)] = true
+		s.took += float64(b.Requests.Latency(i)) / n
+		for x := range b.Requests.Path(i).All {
+			switch x.Kind {
+			case evidence.NetWait:
+				s.called += float64(x.Dur) / n
+			case evidence.PoolWait:
+				s.pooled += float64(x.Dur) / n
+			}
+		}
+	}
+	v := &b.Intervals
+	var took []int64
+	by := make(map[evidence.NameID]int64)
+	what := make(map[[2]evidence.NameID]int)
+	for i, k := range v.Kind {
+		if k != evidence.Call || v.Subject[i] != c.Subject || !among[v.Request[i]] {
+			continue
+		}
+		d := v.End[i] - v.Start[i]
+		took = append(took, d)
+		by[v.Cause[i]] += d
+		what[[2]evidence.NameID{v.Cause[i], v.NameOf(i, evidence.Operation)}]++
+		if ns, ok := v.Get(i, evidence.ServerTime); ok {
+			s.told++
+			s.there += ns
+			s.same += float64(d)
+		}
+	}
+	if s.calls = len(took); s.calls == 0 {
+		return
+	}
+	for _, d := range took {
+		s.call += float64(d) / float64(len(took))
+	}
+	slices.Sort(took)
+	s.p50, s.p99 = stats.Quantile(took, .5), stats.Quantile(took, .99)
+	if s.told > 0 {
+		s.there, s.same = s.there/float64(s.told), s.same/float64(s.told)
+	}
+	top := most(by)
+	s.name = b.Names.Text(top)
+	ops := make(map[evidence.NameID]int)
+	for k, n := range what {
+		if k[0] == top {
+			ops[k[1]] += n
+		}
+	}
+	s.what = b.Names.Text(most(ops))
+}
+
+// most is the name with the largest figure.
+func most[N cmp.Ordered](m map[evidence.NameID]N) (best evidence.NameID) {
+	var high N
+	for k, v := range m {
+		if best == 0 || v > high || v == high && k < best {
+			best, high = k, v
+		}
+	}
+	return best
+}
+
+// perRequest is how many calls a slow request makes.
+func (s *spanned) perRequest() float64 { return float64(s.calls) / float64(len(s.slow)) }
+
+// local is what a slow request takes in the process itself, ns in the mean.
+func (s *spanned) local() float64 { return s.took - s.called - s.pooled }
+
+// sum says what a slow request's time went into: "40 calls × 0.3 ms = 12 ms of 2,300 ms".
+func (s *spanned) sum() string {
+	if s.calls == 0 {
+		return "a slow request has no calls in its spans"
+	}
+	return product(s.perRequest(), s.call, s.called, s.took)
+}
+
+// aside is the part of what calls take one by one below which some ran side by side; what is
+// above it is rounding.
+const aside = .95
+
+// product says what so many calls of so long come to; those that run side by side take
+// less than their sum.
+func product(n, each, all, of float64) string {
+	text := fmt.Sprintf("%s calls × %s = %s of %s", units.Num(n), millis(each), units.Time(n*each), units.Time(of))
+	if all < aside*n*each {
+		text = fmt.Sprintf("%s calls × %s, side by side %s of %s", units.Num(n), millis(each), units.Time(all), units.Time(of))
+	}
+	return text
+}
+
+// millis writes a factor of a product in ms, in which it can be worked out in one's head: 40 × 0.3 ms.
+func millis(ns float64) string { return units.Num(ns/1e6) + " ms" }
+
+// figures adds what spans tell.
+func (s *spanned) figures(c *check.Case, v *check.Verdict) {
+	v.Evidence = append(v.Evidence,
+		c.Figure("requests.local_ms", fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d requests, which took %s)", len(s.slow), units.Time(s.took)), s.local()/1e6, "ms", s.origin))
+	if s.calls == 0 {
+		return
+	}
+	of := s.name
+	if s.what != "" && s.what != s.name {
+		of += ", most often " + s.what
+	}
+	v.Evidence = append(v.Evidence,
+		c.Figure("requests.calls", "calls per slow request", s.perRequest(), "count", s.origin),
+		c.Figure("call.mean_ms", "mean duration of a call; most time goes to "+of, s.call/1e6, "ms", s.origin),
+		c.Figure("call.p99_ms", "p99 duration of a call", float64(s.p99)/1e6, "ms", s.origin))
+	if s.told > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("call.there_ms", fmt.Sprintf("the same calls as the called service saw them (mean of %d; the rest of %s is the network)", s.told, units.Time(s.same)), s.there/1e6, "ms", s.origin))
+	}
+}
+
+// waits is the time of a request's path in one state, ns.
+func waits(c *check.Case, row int, kind evidence.Kind) (ns int64) {
+	for x := range c.Bundle.Requests.Path(row).All {
+		if x.Kind == kind {
+			ns += x.Dur
+		}
+	}
+	return ns
+}

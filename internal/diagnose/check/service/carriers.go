@@ -1,0 +1,57 @@
+package service
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// mostlyPinned is the part of the looks at who keeps the carriers from which they are kept
+// because a thread cannot give its own back, and not because it has work: that is jvm.pinned-thread.
+const mostlyPinned = .5
+
+// carriers are those that virtual threads wait for, if that is what a wait is for.
+func carriers(c *check.Case, name string) *threads.Limit {
+	all := limits(c)
+	for i := range all {
+		if x := &all[i]; x.Carriers && x.Words() == name {
+			return x
+		}
+	}
+	return nil
+}
+
+// pinnedNames are the names of carriers that pinned threads keep.
+func pinnedNames(c *check.Case) map[evidence.NameID]bool {
+	names := make(map[evidence.NameID]bool)
+	for _, x := range limits(c) {
+		if x.Carriers && x.Pinned >= mostlyPinned {
+			names[c.Bundle.Names.Lookup(x.Words())] = true
+		}
+	}
+	delete(names, 0)
+	return names
+}
+
+// keptCarriers says who keeps the carriers, which they could give back if they waited: they do not, or in the kernel.
+func keptCarriers(c *check.Case, v *check.Verdict, x *threads.Limit) {
+	v.Title = fmt.Sprintf("Requests wait for %s, all of which are in use.", x.Words())
+	v.Evidence = append(v.Evidence,
+		c.Figure("carriers.waiting_threads", fmt.Sprintf("virtual threads that had not run yet, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
+		c.Figure("carriers.kept_threads", fmt.Sprintf("virtual threads that kept a carrier meanwhile, of %d", x.Most), x.Beyond, "count", x.Origin))
+	for _, d := range x.Doing[:min(3, len(x.Doing))] {
+		v.Evidence = append(v.Evidence, c.Figure("carriers.doing_share", "share of the looks in which those that kept a carrier were "+d.Words, d.Share, "1", x.Origin))
+	}
+}
+
+// moreCarriers is what helps virtual threads that wait for a carrier.
+func moreCarriers(x *threads.Limit) check.Fix {
+	return check.Fix{Text: "do what blocks in the kernel (files, native code) or computes for long on a pool of platform threads; or give virtual threads more carriers than CPUs",
+		Setting: fmt.Sprintf("-Djdk.virtualThreadScheduler.parallelism=%d", manyCarriers*x.Most), Code: x.Pins}
+}
+
+// manyCarriers times as many carriers are a first step: how many would do depends on how long
+// each is kept, which looks tell too roughly.
+const manyCarriers = 8

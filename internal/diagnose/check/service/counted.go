@@ -1,0 +1,81 @@
+package service
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// leastCounted readings of a service's own counters tell how requests came.
+const leastCounted = 8
+
+// counted is how requests came by the service's own counters, where these tell of a wait before it
+// begins with them: of requests that come too fast to follow each, and of those in the queue, nothing else
+// tells. What came is what it finished and what the queue grew by. Nil where they do not tell.
+func counted(c *check.Case) *arrivals {
+	out := outsideOf(c)
+	done := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesRequestRate, ever)
+	if out == nil || !done.Known() || len(done.T) < leastCounted {
+		return nil
+	}
+	n := int64(len(done.T) - 1)
+	width := (done.T[n] - done.T[0]) / n
+	if width < int64(time.Second)/2 {
+		return nil
+	}
+	a := &arrivals{Arrivals: &metrics.Arrivals{Rate: metrics.Value{Number: done.Mean(), Origin: done.Origin, Watched: 1}, From: done.T[0] - width, Width: width}}
+	a.rate = a.Rate.Number
+	a.Source, _ = done.Origin.Artifact()
+	inside := float64(c.Ledger.Requests.P50)
+	for i, at := range done.T { // what a reading tells is of the time before it
+		grown := (out.queue.At(at) - out.queue.At(at-width)) / (float64(width) / 1e9)
+		a.Rates = append(a.Rates, max(0, done.V[i]+grown))
+		a.Medians = append(a.Medians, inside+out.queue.At(at)/out.rate*1e9)
+	}
+	return a
+}
+
+// surged judges a rise that the service's own counters tell, with a queue that was there from then on and not
+// before: what requests waited in it is in none of their own figures, so what is saved is not known for each.
+func surged(c *check.Case, v *check.Verdict) bool {
+	a := counted(c)
+	if a == nil || !outsideOf(c).noticed(shortest) {
+		return false
+	}
+	step, ok := a.burst()
+	if !ok {
+		step, ok = a.step()
+	}
+	until := step.at
+	for i := (step.at - a.From) / a.Width; ok && i < int64(len(a.Rates)) && a.Rates[i] >= surging*step.before; i++ {
+		until += a.Width
+	}
+	out := outsideOf(c)
+	risen := metrics.Window{From: step.at, Until: until}
+	if !ok || out.over(risen) < check.Noticeable || out.over(metrics.Window{From: a.From, Until: step.at}) >= check.Noticeable/2 {
+		return false
+	}
+	times := step.after / step.before
+	v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+clock(step.at), step.before, "1/s", a.Rate.Origin), c.Figure("requests.after_per_s", "from then on, for "+fmt.Sprintf("%.0f s", float64(until-step.at)/1e9), step.after, "1/s", a.Rate.Origin),
+		out.figure(c, ", on average in that time", risen))
+	if share, origin, none := withheld(c); none {
+		v.State = check.Inconclusive
+		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
+		v.Summary = fmt.Sprintf("%s × the rate before %s, but other processes used %s of the host's CPUs: which of the two made requests wait is not known", units.Num(times), clock(step.at), units.Percent(share))
+		v.Needs = []check.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + check.Digits(3, step.before)}}
+		return true
+	}
+	v.State = check.Supported
+	v.Summary = fmt.Sprintf("%s requests/s, %s × the rate before %s", units.Num(step.after), units.Num(times), clock(step.at))
+	v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests waited %s before the service began with them.",
+		units.Num(times), clock(step.at), units.Num(step.after), units.Time(float64(out.over(risen))))
+	v.Weight = 1 // while it lasts all wait
+	most := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesRequestRate, ever).Over(risen)
+	v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("hold callers to what the service can do: let them cache answers, and reject requests above %s/s early", units.Num(most.Number))},
+		check.Fix{Text: "make requests cheaper, or cache in the service what costs a request most; write down the agreed rate, and monitor it"})
+	return true
+}

@@ -1,0 +1,321 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// DependencySlow is requests waiting for the answer of something they call.
+var DependencySlow = check.Check{
+	ID:    "service.dependency-slow",
+	Title: "a dependency answers slowly",
+	Step:  check.StepDependency,
+	Doc: `Slow requests spend their extra time waiting for the network: a database, a cache,
+another service. What counts is not how long they wait there but how much longer than
+usual: a call that always takes 20 ms makes no request slower than the others.
+
+How to tell it from similar problems: a pool that is exhausted makes requests wait
+before the call (service.pool-exhausted), often because the dependency is slow: then
+both are true. A wait that ends while the process has no CPU to notice is charged to the
+CPU, not to the dependency. On a starved host both ends of a local connection wait.
+
+By elimination, where nothing was recorded inside the process: the duration of a call in
+the dependency's own monitoring, times the calls per request, is the most that the
+dependency can have cost. 40 queries of 0.3 ms are 12 ms of 2.3 s: it is not the
+database. Spans show the rest as local time, between the calls.
+
+What helps: diagnosing the dependency itself; a timeout with a budget per request; fewer
+calls in sequence; a cache where answers repeat.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for calls whose answers came late",
+	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
+	Applies: (*check.Case).Serves,
+	Judge:   judgeDependency,
+}
+
+func judgeDependency(c *check.Case) check.Verdict {
+	l := c.Ledger
+	spans := spansOf(c)
+	all := monitors(c, spans)
+	known := l != nil && (c.Spent() || l.Charges[ledger.Dependency] > 0 || spans != nil && spans.own)
+	switch {
+	case !known && spans != nil:
+		return judgeBeside(c, spans, all)
+	case !known && len(all) > 0:
+		return judgeMonitored(c, all)
+	case !known:
+		return c.NoStates()
+	}
+	wait := func(row int) int64 { ch := l.Of(row); return ch[ledger.Dependency] }
+	if c.AnswersLate() { // those who hold locks and pools wait for it, too
+		wait = func(row int) int64 { ch := l.OfRoots(row); return ch[ledger.Dependency] }
+	}
+	per, usual, share := beyondUsual(c, ledger.Dependency, wait)
+	v := check.Verdict{State: check.RuledOut, Summary: beyond(sum(per), share)}
+	v.Evidence = append(v.Evidence,
+		c.Figure("slow.dependency_ms", "slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", check.From(l.Source)),
+		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", check.From(l.Source)))
+	beside(c, &v, spans, all)
+	if !c.Slow() {
+		return v
+	}
+	if share < check.Material {
+		if heldOverCalls(c) {
+			v.Summary += ": others hold what slow requests wait for over calls of the usual length"
+		}
+		if spans == nil {
+			awaited(c, &v)
+		}
+		if spans == nil && len(all) == 0 && l.Sampled {
+			return c.UnlessUnseen(v)
+		}
+		return v
+	}
+	if late := readLate(c, per); late != "" {
+		v.State = check.Inconclusive
+		v.Summary += late
+		v.Needs = []check.Need{{What: "how long the calls took where they are answered: the dependency's own log"}}
+		return v
+	}
+	notice := check.NoticeableCall
+	if !l.Traced || othersFill(c) { // shares of all requests' time tell of no call that it took longer than usual
+		notice = check.Noticeable
+	}
+	if !c.Noticed(notice) {
+		v.Summary += ", but slow requests are over within milliseconds"
+		return v
+	}
+	v.State = check.Supported
+	name := "a dependency that the recording does not name"
+	details := c.Details(ledger.Dependency)
+	if len(details) > 0 && details[0].Detail != 0 {
+		name = strings.TrimPrefix(c.Bundle.Names.Text(details[0].Detail), "sync I/O: ")
+	}
+	v.Title = fmt.Sprintf("Slow requests wait for %s.", name)
+	if route := calledRoute(c, name); route != "" {
+		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", name, route)
+	}
+	v.Saves = c.Save(per, -1, -1)
+	for _, d := range details[:min(3, len(details))] {
+		v.Evidence = append(v.Evidence, c.Figure("slow.dependency_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", check.From(l.Source)))
+	}
+	if c.AnswersLate() {
+		held(c, &v)
+	}
+	if where := cmp.Or(callSite(c, details), calledFrom(c, name)); where != "" {
+		v.Evidence = append(v.Evidence, c.Seen("called from "+where, check.From(l.Source)))
+	}
+	fix := boundWait
+	if site, ok := strings.CutPrefix(name, evidence.UnreadBegins); ok {
+		fix = check.Fix{Text: "whoever is at the other end of this connection does not read: find out why; meanwhile put a buffer or a queue that drops, emptied by a goroutine of its own, between the requests and this write", Code: site}
+	}
+	v.Fix = append(v.Fix, fix)
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
+	return v
+}
+
+// fullHost is the part of a host's processors from which on who wakes up has to wait for one.
+const fullHost = .9
+
+// othersFill says whether other processes fill the host: then a call that takes some
+// milliseconds longer may have waited for a processor at its other end, which is often there.
+func othersFill(c *check.Case) bool {
+	h := metrics.HostOf(c.Bundle, c.Subject, window(c))
+	return h.Busy.MostlyKnown() && h.Taken() >= fullHost*h.CPUs && h.Others.Number >= h.Busy.Number/2
+}
+
+// readLate says in words that by how much slow requests' calls took longer than usual (ns, of
+// each) is what a quota stops the process for: what answers meanwhile is read when it goes on.
+func readLate(c *check.Case, per []int64) string {
+	stop := c.StopLength()
+	if stop == 0 {
+		return ""
+	}
+	var longer int64
+	for _, ns := range per {
+		longer += max(0, ns-stop)
+	}
+	if float64(longer) >= check.Material*float64(c.Ledger.Total) {
+		return ""
+	}
+	return fmt.Sprintf(", but a CPU quota stops the process for %s at a time, and it reads answers late", units.Time(float64(stop)))
+}
+
+// beyondUsual is by how much slow requests exceed what is usual in a mechanism.
+func beyondUsual(c *check.Case, m ledger.Mechanism, wait func(row int) int64) (per []int64, usual int64, share float64) {
+	if m == ledger.Dependency && !c.AnswersLate() && heldOverCalls(c) {
+		return beyondCallers(c, wait)
+	}
+	return c.Excess(c.Ledger.Rows, c.Ledger.Slow, wait)
+}
+
+// heldOverCalls says whether requests queue for a lock or a pool that others hold over their
+// calls. Then most are slow, and those that are not may be some that call nobody: they do not
+// tell what a call usually takes.
+func heldOverCalls(c *check.Case) bool {
+	var behind int64
+	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
+		b := c.BehindFor(m)
+		behind += b.Roots[ledger.Dependency]
+	}
+	return float64(behind) >= check.Material*float64(c.Ledger.Total)
+}
+
+// beyondCallers is by how much slow requests waited longer than is usual among all that call.
+func beyondCallers(c *check.Case, wait func(row int) int64) (per []int64, usual int64, share float64) {
+	l := c.Ledger
+	var calls []int64
+	for _, row := range l.Rows {
+		if ns := wait(row); ns > 0 {
+			calls = append(calls, ns)
+		}
+	}
+	slices.Sort(calls)
+	if len(calls) > 0 {
+		usual = stats.Quantile(calls, .5)
+	}
+	for _, row := range l.Slow {
+		per = append(per, max(0, wait(row)-usual))
+	}
+	return per, usual, float64(sum(per)) / float64(max(1, l.Total))
+}
+
+// held tells by way of what requests wait for a dependency which they do not call
+// themselves: for those who hold a lock or a pool meanwhile.
+func held(c *check.Case, v *check.Verdict) {
+	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
+		b := c.BehindFor(m)
+		if share := float64(b.Roots[ledger.Dependency]) / float64(max(1, c.Ledger.Total)); share >= check.Material {
+			names := waitedFor(c, check.For(m))
+			name := c.Bundle.Names.Text(names[0].id)
+			v.Title = fmt.Sprintf("%s, by way of %s, which is held meanwhile.", strings.TrimSuffix(v.Title, "."), name)
+			v.Evidence = append(v.Evidence, c.Figure("slow.dependency_of_holder_share", fmt.Sprintf("share of slow time in which others held what it waited for, and waited for a dependency: %s", name), share, "1", check.From(c.Ledger.Source)))
+		}
+	}
+}
+
+var boundWait = check.Fix{Text: "diagnose the dependency with its own logs and metrics; meanwhile limit the wait by a timeout within the request's budget, and run independent calls in parallel"}
+
+// beyond words how much longer than usual (ns) slow requests waited for dependencies.
+func beyond(ns int64, share float64) string {
+	if ns <= 0 {
+		return "requests wait no longer than usual for dependencies"
+	}
+	return fmt.Sprintf("slow requests waited %s longer than usual for dependencies, %s", units.Time(float64(ns)), check.OfSlow(share))
+}
+
+func sum(v []int64) (s int64) {
+	for _, x := range v {
+		s += x
+	}
+	return s
+}
+
+// beside adds what spans and monitors say, and sums it up in their terms.
+func beside(c *check.Case, v *check.Verdict, spans *spanned, all []monitored) {
+	if spans != nil {
+		v.Summary = fmt.Sprintf("%s; local time %s", spans.sum(), units.Time(spans.local()))
+		// A caller that is stopped, or has no processor, sees long calls.
+		if len(all) > 0 && all[0].mean < spans.call/2 {
+			v.Summary += fmt.Sprintf("; a call takes %s as measured by %s itself", units.Time(all[0].mean), all[0].name)
+		}
+		spans.figures(c, v)
+	}
+	for i := range all {
+		all[i].figures(c, v)
+	}
+	if l := c.Ledger; spans == nil && len(all) > 0 && all[0].calls > 0 && len(l.Slow) > 0 {
+		m := &all[0]
+		v.Summary = product(m.calls, m.mean, m.calls*m.mean, float64(l.Total)/float64(len(l.Slow))) + "; " + v.Summary
+	}
+}
+
+// judgeBeside judges by spans of other requests than those that are charged: a sample of
+// the same service and time.
+func judgeBeside(c *check.Case, spans *spanned, all []monitored) check.Verdict {
+	v := check.Verdict{State: check.RuledOut}
+	beside(c, &v, spans, all)
+	if !c.Slow() {
+		return v
+	}
+	_, _, share := c.Excess(spans.rows, spans.slow, func(row int) int64 { return waits(c, row, evidence.NetWait) })
+	if share < check.Material {
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Slow requests wait for %s.", spans.name)
+	v.Saves = c.Bound(share*float64(c.Ledger.Total), 0, float64(c.Ledger.Total))
+	v.Fix = append(v.Fix, boundWait)
+	return v
+}
+
+// callSite finds the program's own function that most of the wait for the first
+// dependency was entered from.
+func callSite(c *check.Case, details []ledger.Entry) string {
+	if len(details) == 0 {
+		return ""
+	}
+	sums := make(map[evidence.StackID]int64)
+	for _, row := range c.Ledger.Slow {
+		for s := range c.Bundle.Requests.Path(row).All {
+			if s.Kind == evidence.NetWait && s.Cause == details[0].Detail && s.Stack != 0 {
+				sums[s.Stack] += s.Dur
+			}
+		}
+	}
+	var top evidence.StackID
+	for s, v := range sums {
+		if v > sums[top] || v == sums[top] && s < top {
+			top = s
+		}
+	}
+	return c.SiteOf(top).String()
+}
+
+// calledFrom is the method of the program in which most calls of a dependency begin, as the runtime
+// tells beside them; "" where it does not.
+func calledFrom(c *check.Case, dependency string) string {
+	return threads.Short(ofCalls(c, dependency, evidence.FactCalledFrom))
+}
+
+// calledRoute is the route of a dependency at which most of the time of its calls passed; "" where
+// there is none, or the runtime does not tell.
+func calledRoute(c *check.Case, dependency string) string {
+	return ofCalls(c, dependency, evidence.FactCalledRoute)
+}
+
+// ofCalls is what a fact says of the calls of a dependency.
+func ofCalls(c *check.Case, dependency, key string) string {
+	for _, f := range c.Bundle.Facts {
+		if target, what, _ := strings.Cut(f.Value, evidence.Link); f.Subject == c.Subject && f.Key == key && target == dependency {
+			return what
+		}
+	}
+	return ""
+}
+
+// awaited looks at what requests await without holding a thread: a dependency, most
+// often, but no stack says which.
+func awaited(c *check.Case, v *check.Verdict) {
+	l := c.Ledger
+	if l.Charges[ledger.Awaiting] == 0 {
+		return
+	}
+	per, usual, share := c.Excess(l.Rows, l.Slow, func(row int) int64 { ch := l.Of(row); return ch[ledger.Awaiting] })
+	if share < check.Material {
+		return
+	}
+	v.State = check.Inconclusive
+	v.Summary = fmt.Sprintf("%s of slow time is awaiting something, beyond the usual %s ms; for what was not recorded", units.Percent(share), units.Num(float64(usual)/1e6))
+	v.Evidence = append(v.Evidence, c.Figure("slow.awaiting_ms", "slow time awaiting without a thread, beyond the usual", float64(sum(per))/1e6, "ms", check.From(l.Source)))
+	v.Needs = []check.Need{{What: "how long the awaited calls took: the dependency's own log, or an access log with the upstream's time"}}
+}

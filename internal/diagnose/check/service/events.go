@@ -1,0 +1,90 @@
+package service
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// told are names of waits that end when others have something to tell.
+type told map[evidence.NameID]bool
+
+// Of the requests that end others' waits, as many may have waited for the same themselves
+// as chance has it, for these waits to be for events; and so many must have been seen.
+const (
+	tellers    = 5
+	alsoWaited = .1
+)
+
+// events are the waits for what others hand over who never wait there themselves: who waits
+// in a long poll is told by those who post. Everybody who takes a place in a pool that is
+// used up, and gives it back, has waited for it.
+func events(c *check.Case) told {
+	return check.Once(c, func(c *check.Case) told {
+		if !c.Traced() {
+			return nil
+		}
+		r := &c.Bundle.Requests
+		lanes := make(map[evidence.LaneID][]int)
+		waiting := make(map[evidence.NameID]map[int]bool) // rows that wait
+		for _, row := range c.Ledger.Rows {
+			lanes[r.Lane.At(row)] = append(lanes[r.Lane.At(row)], row)
+			for s := range r.Path(row).All {
+				if s.Kind == evidence.PoolWait {
+					if waiting[s.Cause] == nil {
+						waiting[s.Cause] = make(map[int]bool)
+					}
+					waiting[s.Cause][row] = true
+				}
+			}
+		}
+		for _, rows := range lanes {
+			sorting.By(rows, func(a, b int) int { return cmp.Compare(r.Start.At(a), r.Start.At(b)) })
+		}
+		giving := make(map[evidence.NameID]map[int]bool) // rows that end a wait
+		for _, row := range c.Ledger.Rows {
+			c.Ledger.Walk(row, func(at int64, s evidence.Segment, _ *ledger.Charges) {
+				if s.Kind != evidence.PoolWait || s.Holder == 0 {
+					return
+				}
+				rows := lanes[s.Holder]
+				n, _ := slices.BinarySearchFunc(rows, at+s.Dur, func(i int, t int64) int { return cmp.Compare(r.Start.At(i), t) })
+				if n > 0 && r.End.At(rows[n-1]) >= at+s.Dur {
+					if giving[s.Cause] == nil {
+						giving[s.Cause] = make(map[int]bool)
+					}
+					giving[s.Cause][rows[n-1]] = true
+				}
+			})
+		}
+		out := make(told)
+		for name, rows := range giving {
+			also := 0
+			for row := range rows {
+				if waiting[name][row] {
+					also++
+				}
+			}
+			out[name] = len(rows) >= tellers && float64(also) <= alsoWaited*float64(len(rows))
+		}
+		return out
+	})
+}
+
+// waitsForEvents is how long (ns) a request waited to be told of something.
+func waitsForEvents(c *check.Case, row int) (ns int64) {
+	of := events(c)
+	if len(of) == 0 {
+		return 0
+	}
+	for s := range c.Bundle.Requests.Path(row).All {
+		if s.Kind == evidence.PoolWait && of[s.Cause] {
+			ns += s.Dur
+		}
+	}
+	return ns
+}

@@ -1,0 +1,144 @@
+package service
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// gauged is a pool of connections as its gauges tell of it.
+type gauged struct{ metrics.ConnectionPool }
+
+// gauges are the subject's pools of connections, those that were waited for first.
+func gauges(c *check.Case) (all []gauged) {
+	w := metrics.Whole
+	if l := c.Ledger; l != nil && l.To > l.From {
+		w = window(c)
+	}
+	for _, p := range metrics.ConnectionPools(c.Bundle, c.Subject, w) {
+		all = append(all, gauged{p})
+	}
+	return all
+}
+
+// sum says what a pool's use was: "at most 7 of 10 connections in use, nobody waited".
+func (g *gauged) sum() string {
+	text := fmt.Sprintf("at most %.0f", g.Most)
+	if g.Size > 0 {
+		text += fmt.Sprintf(" of %.0f", g.Size)
+	}
+	text += " " + g.Unit + " in use"
+	switch {
+	case math.IsNaN(g.Waiting):
+	case g.Queue == 0:
+		text += ", nobody waited"
+	default:
+		text += fmt.Sprintf(", %s waiting on average", units.Num(g.Waiting))
+	}
+	if g.Readings == 1 {
+		return text + " (1 reading)"
+	}
+	return text + fmt.Sprintf(" (%d readings)", g.Readings)
+}
+
+func (g *gauged) figures(c *check.Case, v *check.Verdict) {
+	v.Evidence = append(v.Evidence, c.Figure("pool.most_in_use", "most "+g.Unit+" in use, pool "+g.Name, g.Most, "count", g.Origin))
+	if g.Size > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("pool.size", "size of the pool", g.Size, "count", g.Origin),
+			c.Figure("pool.full_share", "share of readings with all in use", float64(g.Full)/float64(g.Readings), "1", g.Origin))
+	}
+	if !math.IsNaN(g.Waiting) {
+		v.Evidence = append(v.Evidence, c.Figure("pool.waiting", "requests waiting for one, on average", g.Waiting, "count", g.Origin))
+	}
+}
+
+// readPool is what shows whether requests waited for a connection.
+var readPool = check.Need{What: "the pool's gauges from the same time, as a CSV with time,active,max,waiting or as metrics of its library", Command: "unstall FILE... gauges.csv"}
+
+// judgeGauges judges a pool by its gauges, where the service's threads were not looked at.
+// Who waits for a connection is part of a request: of so many that wait in the mean, as
+// many seconds a second are lost.
+func judgeGauges(c *check.Case, all []gauged) check.Verdict {
+	v := check.Verdict{State: check.RuledOut}
+	for i := range all {
+		all[i].figures(c, &v)
+	}
+	g := &all[0]
+	v.Summary = g.sum()
+	l := c.Ledger
+	if l == nil || !c.Slow() || l.To <= l.From {
+		if g.Waiting > 0 {
+			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "an access log from the same time, to show what it costs requests"}}
+		}
+		return v
+	}
+	waited := min(g.Waiting*float64(l.To-l.From), float64(l.Total))
+	switch {
+	case g.Size > 0 && g.Most < mostlyFree*g.Size && g.Readings >= fewReadings:
+		if g.Queue > 0 {
+			v.Summary += ": with so many free nobody waits for one, but to be served by it"
+		}
+	case waited >= check.Material*float64(l.Total):
+		v.State = check.Supported
+		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, all %.0f in use.", g.Name, g.Size)
+		if math.IsNaN(g.Size) {
+			v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s.", g.Name)
+		}
+		v.Saves = c.Bound(waited, 0, waited)
+		v.Evidence = append(v.Evidence, c.Figure("slow.pool_most_share", "share of the slow time waiting for it, at most", waited/float64(l.Total), "1", g.Origin))
+		v.Fix = append(v.Fix, enlargePool(g.Name))
+	case math.IsNaN(g.Waiting) && g.Full > 0:
+		v.State = check.Inconclusive
+		v.Summary += fmt.Sprintf(", all in use in %d of them; whether requests waited was not recorded", g.Full)
+		v.Needs = []check.Need{{What: "the number of requests waiting for a connection (hikaricp_connections_pending, waiting), beside the number in use"}}
+	case math.IsNaN(g.Waiting) && math.IsNaN(g.Size):
+		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "the size of the pool, or the number of requests waiting for a connection"}}
+	}
+	return v
+}
+
+const (
+	// A pool of which no reading saw more than this part in use is not exhausted: what waits before it waits for
+	// a place that is there to be run, as on a host without free CPUs. Readings between may have seen more, not twice as much.
+	mostlyFree = .5
+	// Fewer readings may have missed when it was.
+	fewReadings = 5
+)
+
+func enlargePool(name string) check.Fix {
+	return check.Fix{Text: "enlarge the pool if the dependency can handle more (needed at once = requests per second × seconds each is held), or hold each connection for less time", Code: name}
+}
+
+// judgeTaken judges by spans of the taking of connections.
+func judgeTaken(c *check.Case, s *spanned) check.Verdict {
+	per, _, share := c.Excess(s.rows, s.slow, func(row int) int64 { return waits(c, row, evidence.PoolWait) })
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("a slow request waits %s of %s for a connection", units.Time(s.pooled), units.Time(s.took))}
+	v.Evidence = append(v.Evidence, c.Figure("slow.pool_wait_mean_ms", fmt.Sprintf("wait of a slow request for a connection (mean of %d)", len(s.slow)), s.pooled/1e6, "ms", s.origin))
+	if share < check.Material || !c.Slow() {
+		return v
+	}
+	v.State = check.Supported
+	by := make(map[evidence.NameID]int64)
+	for _, row := range s.slow {
+		for x := range c.Bundle.Requests.Path(row).All {
+			if x.Kind == evidence.PoolWait {
+				by[x.Cause] += x.Dur
+			}
+		}
+	}
+	name := c.Bundle.Names.Text(most(by))
+	v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s.", name)
+	v.Fix = append(v.Fix, enlargePool(name))
+	if !s.own {
+		v.Saves = c.Bound(share*float64(c.Ledger.Total), 0, float64(c.Ledger.Total))
+		return v
+	}
+	v.Saves = c.Save(per, -1, -1)
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := c.Ledger.Of(row); return ch[ledger.Pool] }))
+	return v
+}

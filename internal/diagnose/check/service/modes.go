@@ -1,0 +1,58 @@
+package service
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// A route has two modes where some of its requests take so many times what half of them do, and
+// hardly any something between: then they do something else, and its p95 is all theirs. They are
+// noticed earlier than what is just slower than the quickest.
+const (
+	modeTimes = 20  // times the median, at least
+	modePart  = .05 // of a route's requests, at least
+	modeGap   = .25 // as many requests as in the upper mode take about the mean of both, at most
+	modeLeast = 10 * time.Millisecond
+)
+
+// twoModes says whether most of what slow requests do beyond the usual is done in the upper mode
+// of routes that have two. Work is how much of it (ns) each slow request did.
+func twoModes(c *check.Case, work []int64) bool {
+	if !c.Noticed(modeLeast) {
+		return false
+	}
+	r := &c.Bundle.Requests
+	took := make(map[evidence.NameID][]int64)
+	for _, row := range c.Ledger.Rows {
+		took[r.Route.At(row)] = append(took[r.Route.At(row)], r.Latency(row))
+	}
+	from := make(map[evidence.NameID]int64) // what the upper mode takes at least
+	for route, v := range took {
+		slices.Sort(v)
+		least := modeTimes * stats.Quantile(v, .5)
+		first, _ := slices.BinarySearch(v, least)
+		upper := v[first:]
+		if float64(len(upper)) < modePart*float64(len(v)) {
+			continue
+		}
+		middle := math.Sqrt(float64(stats.Quantile(v, .5)) * float64(stats.Quantile(upper, .5)))
+		low, _ := slices.BinarySearch(v, int64(middle/2))
+		high, _ := slices.BinarySearch(v, int64(2*middle))
+		if float64(high-low) <= modeGap*float64(len(upper)) {
+			from[route] = least
+		}
+	}
+	var in, all int64
+	for n, row := range c.Ledger.Slow {
+		all += work[n]
+		if least, ok := from[r.Route.At(row)]; ok && r.Latency(row) >= least {
+			in += work[n]
+		}
+	}
+	return 2*in > all
+}

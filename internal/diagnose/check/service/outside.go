@@ -1,0 +1,68 @@
+package service
+
+import (
+	"math"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// outside is what requests wait before the service begins with them, where they are as it saw
+// them: in the queue of its pool, of which every reading tells, by Little's law (John D. C.
+// Little, Operations Research 9, 1961), how long the next work item will be in it. Nil where
+// that was not recorded, or requests are as their clients saw them.
+type outside struct {
+	queue *metrics.Curve
+	rate  float64 // work items taken from it, 1/s
+}
+
+// ever is all the time there is.
+var ever = metrics.Window{From: math.MinInt64 / 2, Until: math.MaxInt64 / 2}
+
+func outsideOf(c *check.Case) *outside {
+	return check.Once(c, func(c *check.Case) *outside {
+		l := c.Ledger
+		if l == nil || len(l.Rows) == 0 || c.Bundle.Requests.Lane.At(l.Rows[0]) == 0 {
+			return nil
+		}
+		o := &outside{queue: metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesPoolQueue, ever), rate: l.Requests.Rate}
+		if done := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesPoolCompleted, ever).Over(metrics.Whole); done.Known() {
+			o.rate = max(o.rate, done.Number)
+		}
+		if !o.queue.Known() || !(o.rate > 0) {
+			return nil
+		}
+		return o
+	})
+}
+
+// over is the wait in the mean over a time, 0 where that is not known.
+func (o *outside) over(w metrics.Window) time.Duration {
+	if o == nil {
+		return 0
+	}
+	if v := o.queue.Over(w); v.Known() {
+		return time.Duration(v.Number / o.rate * 1e9)
+	}
+	return 0
+}
+
+// noticed says whether it was long enough to be noticed in so many readings.
+func (o *outside) noticed(readings int) bool {
+	if o == nil {
+		return false
+	}
+	for _, items := range o.queue.V {
+		if items/o.rate*1e9 >= float64(check.Noticeable) {
+			readings--
+		}
+	}
+	return readings <= 0
+}
+
+// figure is the wait over a time, as evidence.
+func (o *outside) figure(c *check.Case, when string, w metrics.Window) check.Evidence {
+	return c.Figure("pool.queue_wait_ms", "wait in the pool's queue before the service begins with a request, which is in none of its own figures"+when, o.over(w).Seconds()*1e3, "ms", o.queue.Origin)
+}

@@ -1,0 +1,164 @@
+package service
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// OverCapacity is more work arriving than the processors can do.
+var OverCapacity = check.Check{
+	ID:    "service.over-capacity",
+	Title: "more requests arrive than the CPUs can serve",
+	Step:  check.StepProcessors,
+	Doc: `Requests wait for a CPU that other requests of the same service use, and the CPUs are
+busy with requests all the time. Nothing is broken: there is too much work. Near
+saturation waiting grows without limit (at a utilisation of ρ a single server queues for
+ρ/(1−ρ) times its service time), so a little more load makes latency jump.
+
+How to tell it from similar problems: if GC uses the CPUs, fewer GC cycles free them
+(go.gc-rate); if the host does not run the process's threads, its own load is not the
+cause (linux.cpu-saturation); clients in a closed loop hide the queue, since they wait
+instead of sending.
+
+What helps: fewer requests (callers that cache, a rate limit at the entrance), cheaper
+ones (a CPU profile shows where), more CPUs.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs that are 80 % busy with the service's own work",
+	Needs:   "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
+	Applies: (*check.Case).Serves,
+	Judge:   judgeCapacity,
+}
+
+// saturated is the utilisation by the program's own work from which queueing is
+// its own doing.
+const saturated = .8
+
+// comfortable is the utilisation to plan for: in a queue with one server requests wait 2.3
+// times as long as they take at it, and at 80 % 4 times (ρ/(1−ρ)); several servers wait less.
+const comfortable = .7
+
+func judgeCapacity(c *check.Case) check.Verdict {
+	if l := c.Ledger; l != nil && l.Sampled && len(l.Rows) >= ledger.MinRequests {
+		return judgeSampled(c)
+	}
+	if v, ok := judgeBusy(c); ok {
+		return v
+	}
+	if !c.Traced() {
+		return c.NoStates()
+	}
+	l := c.Ledger
+	share := c.Share(ledger.RequestsCPU)
+	v := check.Verdict{State: check.RuledOut, Summary: check.OfSlow(share) + " waiting for a CPU busy with other requests"}
+	v.Evidence = append(v.Evidence, c.Figure("slow.requests_cpu_ms", "slow time runnable, CPU busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.Source)))
+	busy, known := ownUtilisation(c)
+	if known {
+		v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_share", "share of the CPUs busy with the program's own work", busy, "1", check.From(l.Source)))
+		v.Summary = fmt.Sprintf("CPUs %s busy with own work, ", units.Percent(busy)) + v.Summary
+	}
+	if beside := c.Share(ledger.BackgroundCPU); beside >= check.Material && beside > share && c.Noticed(check.Noticeable) && !l.Host.Starved() {
+		return judgeBackground(c, v, beside)
+	}
+	queued, part := []ledger.Mechanism{ledger.RequestsCPU}, 1.
+	if c.Full() && c.Slow() {
+		// There is more work than CPUs, with GC or without: who waits for it to be done
+		// queues, and GC has its part of the CPUs in that.
+		queued = append(queued, ledger.CollectorCPU, ledger.MarkAssist)
+		part = ownPart(c, busy)
+		share = part * c.Share(queued...)
+		v.Evidence = append(v.Evidence,
+			c.Figure("slow.gc_cpu_when_full_ms", "slow time of mark assists, and runnable, CPU busy with GC, while the CPUs are full", float64(l.Charges[ledger.CollectorCPU]+l.Charges[ledger.MarkAssist])/1e6, "ms", check.From(l.Source)),
+			c.Figure("process.own_work_of_cpu_share", "share of the time on CPUs that was own work, not GC", part, "1", check.From(l.Source)))
+	}
+	if share < check.Material || !c.Slow() {
+		return v
+	}
+	if l.Host.Starved() {
+		v.State, v.Summary = check.Inconclusive, "the host did not run the process all the time, so how busy it was is not known"
+		v.Needs = []check.Need{{What: "/proc of the host, recorded with the trace"}}
+		return v
+	}
+	if !known {
+		v.State = check.Inconclusive
+		v.Needs = []check.Need{{What: "the number of CPUs of the process"}}
+		return v
+	}
+	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy.", units.Percent(busy))
+	if busy < saturated {
+		then, origin, ok := c.OwnWhileSlow()
+		if ok {
+			v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_when_slow_share", "share of the CPUs busy with the program's own work while slow requests are under way", then, "1", origin))
+		}
+		if !ok || then < saturated {
+			v.Title, v.Summary = "", fmt.Sprintf("bursts: %s of slow time waiting for a CPU busy with other requests, but the CPUs are only %s busy", units.Percent(share), units.Percent(max(busy, then)))
+			return v
+		}
+		v.Title = fmt.Sprintf("The service is saturated while requests are slow: its own requests keep %s of the CPUs busy then, and %s in the mean.", units.Percent(then), units.Percent(busy))
+		v.Summary = fmt.Sprintf("CPUs %s busy with own work while requests are slow, %s in the mean", units.Percent(then), units.Percent(busy))
+		busy = then
+	}
+	v.State = check.Supported
+	per := make([]int64, len(l.Slow))
+	for n, row := range l.Slow {
+		ch := l.Of(row)
+		for _, m := range queued {
+			per[n] += int64(part * float64(ch[m]))
+		}
+	}
+	v.Saves = c.Save(per, -1, -1)
+	lighten(c, &v, busy*procs(c))
+	return v
+}
+
+// ownPart is the part of the time on processors in which the program itself ran, not the
+// collector: all of it where that is not known.
+func ownPart(c *check.Case, own float64) float64 {
+	run, ok := c.Fact(evidence.FactRunTime)
+	if !ok || run.Until <= run.From || run.Number <= 0 {
+		return 1
+	}
+	return min(1, own*procs(c)*float64(run.Until-run.From)/run.Number)
+}
+
+// judgeBackground answers where it is not other requests that hold the CPUs, but what the
+// service does besides: a table that is built anew, a compaction. It need not last for long.
+func judgeBackground(c *check.Case, v check.Verdict, share float64) check.Verdict {
+	l := c.Ledger
+	for _, f := range c.Found { // such as goroutines that pile up
+		if f.Step == check.StepRest && f.Saves != nil && 2*f.Saves.Value >= float64(l.Charges[ledger.BackgroundCPU])/1e6 {
+			v.Summary = fmt.Sprintf("%s waiting for a CPU busy with background work, as %s explains", check.OfSlow(share), f.ID)
+			return v
+		}
+	}
+	v.State = check.Supported
+	v.Summary = check.OfSlow(share) + " waiting for a CPU busy with the service's own background work"
+	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy: %s of slow time.", units.Percent(share))
+	v.Saves = c.SaveMechanism(ledger.BackgroundCPU)
+	v.Evidence = append(v.Evidence, c.Figure("slow.background_cpu_ms", "slow time runnable, CPU busy with background work", float64(l.Charges[ledger.BackgroundCPU])/1e6, "ms", check.From(l.Source)))
+	fix := check.Fix{Text: "give this work fewer goroutines than there are CPUs, do it in smaller pieces, or in a process of its own"}
+	if where := c.Background(); len(where) > 0 {
+		fix.Code = where[0].Function
+		v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %s of slow time.", where[0].Name(), units.Percent(share))
+		for _, w := range where[:min(3, len(where))] {
+			v.Evidence = append(v.Evidence, c.Figure("work.background_site_share", "share of that work in "+w.Name(), w.Share, "1", w.Origin))
+		}
+	}
+	v.Fix = append(v.Fix, fix, check.Fix{Text: "add CPUs, and have it leave some free for requests"})
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.BackgroundCPU] }))
+	return v
+}
+
+func procs(c *check.Case) float64 { return float64(c.Bundle.CPUsOf(c.Subject)) }
+
+// ownUtilisation is the share of its processors that the program's own code,
+// not the collector's workers, was on.
+func ownUtilisation(c *check.Case) (float64, bool) {
+	own, _, ok := c.OwnProcessors()
+	if n := procs(c); ok && n > 0 && c.Traced() && !c.Ledger.Sampled {
+		return own / n, true
+	}
+	return 0, false
+}

@@ -1,0 +1,174 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// OwnWork is slow requests that compute.
+var OwnWork = check.Check{
+	ID:    "service.own-work",
+	Title: "slow requests are busy with their own work",
+	Step:  check.StepRest,
+	Doc: `Slow requests run: they wait for nothing that could be taken away, they compute more than
+the others do. A regular expression that backtracks, a large answer to encode, a list that
+is searched from end to end. The function that they run in says what to change.
+
+Which function is known from samples of a CPU profile taken at the same time: in Go those
+that fall into slow requests, of a JVM or .NET the stacks of threads that ran.
+
+How to tell it from similar problems: where the CPUs are full, requests wait for each other
+(service.over-capacity), and cheaper requests help there, too. On a host that gives no CPU
+time on a processor is not CPU time (linux.cpu-saturation).
+
+.NET stops threads for a look at safe points only: what runs long between two of them is seen
+in the method that it returns to, and a method that the compiler put into its caller in that.
+
+Least evidence: 5 slow requests whose states are known, with a quarter of the slow time
+more work than is usual; without an objective, a p99 of 20 ms, or of 10 ms where one request
+of a route in twenty takes 20 times what half of them take and hardly any something between.
+A route that always computes for 20 ms and more, 20 times as long as other requests take, is
+no fault by itself: a rare report takes what it takes, and only an objective tells. It counts
+as slow where one request in twenty is to such a route, or fewer take a quarter of all CPUs.
+Without requests, of threads that serve connections: one stretch of computing in 250 times that
+threads are given a CPU, which lasts 13 ms and more in one function, half of the CPU time, and
+20 times as long as the others.
+
+What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
+work in parallel where CPUs are free.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time of own work, more than is usual",
+	Needs:   "what requests did (Go: an execution trace, and a CPU profile at the same time; others: a recording of their threads)",
+	Applies: (*check.Case).Serves,
+	Judge:   judgeOwnWork,
+}
+
+func judgeOwnWork(c *check.Case) check.Verdict {
+	if v, ok := computesLong(c); ok {
+		return v
+	}
+	if !watched(c) {
+		return c.NoStates()
+	}
+	return noted(c, ownWork(c))
+}
+
+// noted says of rare routes that always compute for long that nobody knows whether they may.
+func noted(c *check.Case, v check.Verdict) check.Verdict {
+	l, r := c.Ledger, &c.Bundle.Requests
+	if v.State != check.RuledOut {
+		return v
+	}
+	for _, route := range l.Unjudged {
+		var took []int64
+		for _, row := range l.Rows {
+			if r.Route.At(row) == route {
+				took = append(took, r.Latency(row))
+			}
+		}
+		slices.Sort(took)
+		name, median := c.Bundle.Names.Text(route), float64(stats.Quantile(took, .5))
+		v.Summary += fmt.Sprintf("; requests to %s always compute, %s each: whether that is too long only an objective tells (--slo)", name, units.Time(median))
+		v.Evidence = append(v.Evidence, c.Figure("requests.route_median_ms", "median of the requests to "+name, median/1e6, "ms", check.From(l.Source)))
+	}
+	return v
+}
+
+func ownWork(c *check.Case) check.Verdict {
+	l := c.Ledger
+	at := check.From(l.Source)
+	work := func(row int) int64 { ch := l.Of(row); return ch[ledger.Own] }
+	share := c.Share(ledger.Own)
+	v := check.Verdict{State: check.RuledOut, Summary: check.OfSlow(share) + " is own work"}
+	// Who is ready looks as if it ran, but all requests together compute for no longer than the process
+	// was on processors.
+	used := metrics.ProcessOf(c.Bundle, c.Subject, metrics.Window{From: l.From, Until: l.To}).CPU
+	if most := used.Number * float64(l.To-l.From) / float64(max(1, l.Total)); used.MostlyKnown() && share >= check.Material && most < check.Material {
+		v.Summary = fmt.Sprintf("the process used processors for less than %s of the slow time, though its threads were ready to run for longer", units.Percent(most))
+		v.Evidence = append(v.Evidence, c.Figure("process.cpus", "CPUs the process used", used.Number, "CPUs", used.Origin))
+		return v
+	}
+	v.Evidence = append(v.Evidence, c.Figure("slow.own_ms", "slow time of own work", float64(l.Charges[ledger.Own])/1e6, "ms", at))
+	if share < check.Material && c.Slow() {
+		return unlessUnseen(c, v)
+	}
+	if !c.Slow() {
+		return v
+	}
+	per, usual, over := c.Excess(l.Rows, l.Slow, work)
+	made, by := madeWork(c)
+	for n := range per {
+		per[n] = int64((1 - made) * float64(per[n]))
+	}
+	if usual > 0 { // else looks met no usual request
+		v.Evidence = append(v.Evidence, c.Figure("requests.usual_own_ms", "usual own work per request (median)", float64(usual)/1e6, "ms", at))
+	}
+	switch {
+	case over < check.Material:
+		v.Summary += ", not more than is usual"
+		return v
+	case (1-made)*over < check.Material:
+		v.Summary += fmt.Sprintf(", but %s of that is %s", units.Percent(made), by)
+		return v
+	case l.Host.Starved():
+		v.State, v.Summary = check.Inconclusive, "the host did not run the process all the time, so how much it worked is not known"
+		v.Needs = []check.Need{{What: "the same recording while the host has free CPUs"}}
+		return v
+	case !c.Noticed(check.Noticeable) && !twoModes(c, per):
+		v.Summary += ", but slow requests are over within milliseconds"
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Slow requests are busy themselves: %s of slow time is own work.", units.Percent(share))
+	v.Saves = c.Save(per, -1, -1)
+	fix := check.Fix{Text: "do less per request there, cache the result, or do it outside the request"}
+	if where := c.Worked(); len(where) > 0 {
+		top := where[0]
+		v.Title = fmt.Sprintf("Slow requests are busy in %s: %s of slow time is own work.", top.Name(), units.Percent(share))
+		fix.Code = top.Function
+		for _, w := range where[:min(3, len(where))] {
+			v.Evidence = append(v.Evidence, c.Figure("work.site_share", "share of that work in "+w.Name(), w.Share, "1", w.Origin))
+		}
+	}
+	if route, part := routeOf(c, per); route != "" {
+		v.Evidence = append(v.Evidence, c.Figure("work.route_share", "share of it in requests to "+route, part, "1", at))
+	}
+	v.Fix = append(v.Fix, fix)
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, int64((1-made)*float64(work(row)-usual))) }))
+	return v
+}
+
+// madeWork is the largest part of the requests' work that another cause makes of it, and which.
+func madeWork(c *check.Case) (part float64, by string) {
+	for _, f := range c.Found {
+		if f.Work > part {
+			part, by = f.Work, f.ID
+		}
+	}
+	return part, by
+}
+
+// routeOf is the route that has most of what slow requests lost, and its part; "" where
+// requests have no routes, or no route stands out.
+func routeOf(c *check.Case, per []int64) (route string, part float64) {
+	sums := make(map[evidence.NameID]int64)
+	var total int64
+	for n, row := range c.Ledger.Slow {
+		sums[c.Bundle.Requests.Route.At(row)] += per[n]
+		total += per[n]
+	}
+	top := most(sums)
+	if total == 0 {
+		return "", 0
+	}
+	if part = float64(sums[top]) / float64(total); part < mostly {
+		return "", 0
+	}
+	return c.Bundle.Names.Text(top), part
+}

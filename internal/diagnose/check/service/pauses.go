@@ -1,0 +1,74 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// judgePauses is [Waiting] where the place is the collector: it paused slow requests for much of
+// their time, and no cause of its own says why.
+func judgePauses(c *check.Case) (v check.Verdict, ok bool) {
+	share := c.Share(ledger.StopTheWorld)
+	if (share < check.Material || !c.Noticed(check.Noticeable)) && !met(c) {
+		return v, false
+	}
+	all := c.Collections()
+	if len(all) == 0 {
+		return v, false
+	}
+	v = pausedBy(c, all)
+	v.Title = fmt.Sprintf("Slow requests are paused by GC: %s of slow time.", units.Percent(share))
+	if words := all[0].Words; words != "" {
+		v.Title = fmt.Sprintf("Slow requests are paused by GC, most by collections of %s: %s of slow time.", words, units.Percent(share))
+	}
+	at := check.From(c.Ledger.Source)
+	v.Evidence = append([]check.Evidence{c.Figure("slow.paused_ms", "slow time paused by GC", float64(c.Ledger.Charges[ledger.StopTheWorld])/1e6, "ms", at)}, v.Evidence...)
+	if share < check.Material {
+		v.Title = fmt.Sprintf("GC pauses the program %s of the time, most by collections of %s.", units.Percent(c.Collector().Stopped.Number), all[0].Words)
+		v.Evidence = append(v.Evidence, c.Seen("requests that arrive during a pause wait before the service begins with them: its own figures do not show that", all[0].Origin))
+		v.Weight = c.Collector().Stopped.Number
+		return v, true
+	}
+	v.Saves = c.SaveMechanism(ledger.StopTheWorld)
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := c.Ledger.Of(row); return ch[ledger.StopTheWorld] }))
+	return v, true
+}
+
+// met says whether requests meet pauses before the service, whose own figures of them there are,
+// knows of them.
+func met(c *check.Case) bool {
+	g, l := c.Collector(), c.Ledger
+	return g != nil && l != nil && len(l.Rows) > 0 && c.Bundle.Requests.Lane.At(l.Rows[0]) != 0 && check.Met(g, g.Pauses)
+}
+
+// pausesExplained says whether a cause that is supported speaks for pauses: one of the collector's,
+// or another that explains half of what they cost, such as a thread for which all others wait
+// before a pause can begin.
+func pausesExplained(c *check.Case) bool {
+	if claims(c)[ledger.StopTheWorld] {
+		return true
+	}
+	stopped := float64(c.Ledger.Charges[ledger.StopTheWorld]) / 1e6
+	return slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Saves != nil && 2*f.Saves.Value >= stopped })
+}
+
+// pausedBy is the evidence of collections, and what helps against the first of them.
+func pausedBy(c *check.Case, all []check.Collections) (v check.Verdict) {
+	v.State = check.Supported
+	for _, k := range all[:min(3, len(all))] {
+		text := units.Plural(len(k.Pauses), "pause") + " by collections of " + k.Words
+		if k.Asker != "" {
+			text += ", brought on by " + k.Asker
+		}
+		v.Evidence = append(v.Evidence, c.Figure("gc.paused_by_reason_ms", text, k.Pauses.Seconds()*1e3, "ms", k.Origin))
+	}
+	longest := c.Collector().Longest
+	v.Evidence = append(v.Evidence, c.Figure("gc.longest_pause_ms", "longest pause", longest.Number*1e3, "ms", longest.Origin))
+	fix := check.Fix{Code: all[0].Asker, Text: "bring on fewer of these collections: allocate less there, above all large objects, which can be rented from a pool; or keep less in memory for each of them to mark"}
+	v.Fix = append(v.Fix, fix)
+	return v
+}

@@ -1,0 +1,326 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// PoolExhausted is requests waiting for a connection, token or slot that other
+// requests hold.
+var PoolExhausted = check.Check{
+	ID:    "service.pool-exhausted",
+	Title: "requests wait for an exhausted pool (connections, semaphore)",
+	Step:  check.StepPool,
+	Doc: `A pool of connections, a semaphore or a channel of tokens limits how many requests may
+do something at once. When all are in use, requests queue for one before any call is
+made: the dependency sees short calls and looks healthy.
+
+The pool is recognised by the library that waits (database/sql, pgx, go-redis, …) or,
+for a pool of the program's own, by what ends the wait: another request that returns
+something. What the holders did shows why it is exhausted: waiting for the dependency
+(it is slow, or the pool is small for the rate: needed = rate × hold time), or work of
+their own while they hold a connection they do not need at that moment.
+
+Without a recording of the process the pool's own gauges show it: if it was never
+exhausted and no request waited, it is not the pool.
+
+How to tell it from similar problems: a lock has one holder and its time is work
+(go.lock-contention); waiting for a wait group or a shared call (singleflight) is
+waiting for work, not for a slot.
+
+What helps: a larger pool, if the dependency can handle more; holding for less time;
+rejecting excess requests at the entrance instead of queueing them inside.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for the pool, with a p99 of 20 ms unless an objective was given; or a gauge that shows it full with others waiting",
+	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
+	Applies: (*check.Case).Serves,
+	Judge:   judgePool,
+}
+
+func judgePool(c *check.Case) check.Verdict {
+	all, spans := gauges(c), spansOf(c)
+	if len(all) > 0 && all[0].UsedUp() {
+		// The gauges count each that waits; looks at threads know a pool of the program's
+		// own only by its name, and what queues behind as waiting for something else.
+		if v := judgeGauges(c, all); v.State == check.Supported && (!c.Spent() || c.Share(ledger.Pool) < check.Material) {
+			return v
+		}
+	}
+	switch {
+	case c.Spent():
+	case spans != nil && c.Ledger != nil && (spans.pooled > 0 || len(all) == 0 && taken(c, spans)):
+		v := judgeTaken(c, spans)
+		for i := range all {
+			all[i].figures(c, &v)
+		}
+		return v
+	case len(all) > 0:
+		return judgeGauges(c, all)
+	case spans != nil:
+		return check.Verdict{State: check.Inconclusive, Summary: "the spans do not show waits for a connection: they would be part of local time", Needs: []check.Need{readPool}}
+	default:
+		if v, ok := judgeLimits(c); ok && c.Ledger == nil {
+			return v
+		}
+		return c.NoStates()
+	}
+	v := judgeWaits(c, all)
+	if len(all) == 0 && c.Ledger.Sampled {
+		return c.UnlessUnseen(v)
+	}
+	return v
+}
+
+// poolWaits are waits for a pool, for a place that lets only so many on, or for a thread of a
+// pool that serves requests. Who waits for the one that serves all others in turn waits for
+// that, not for a pool: what it does is the place to look ([Waiting]). And where the pool's
+// threads wait for a lock, it is the lock that lets too few on: more threads would wait there. Of carriers
+// that pinned threads keep jvm.pinned-thread tells.
+func poolWaits(c *check.Case) check.Wait {
+	one, told, locks, pinned := serial(c), events(c), locksOf(c), pinnedNames(c)
+	full := busyProcessors(c) >= saturated
+	return func(s *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) {
+		switch {
+		case one[s.Cause], told[s.Cause], pinned[s.Cause]:
+			return ledger.Pool, 0
+		case s.Kind == evidence.ThreadWait && s.Cause != 0:
+			if full && s.HolderKind == evidence.Running { // more threads would wait for the same processors
+				return ledger.PoolThread, 0
+			}
+			if locks.hold(c, s) {
+				return ledger.PoolThread, 0
+			}
+			return ledger.PoolThread, ch[ledger.PoolThread]
+		}
+		return ledger.Pool, ch[ledger.Pool]
+	}
+}
+
+// serial are the names of what one goroutine or thread alone serves all others by.
+func serial(c *check.Case) map[evidence.NameID]bool {
+	holders := make(map[evidence.NameID]map[evidence.LaneID]bool)
+	for _, row := range c.Ledger.Slow {
+		for s := range c.Bundle.Requests.Path(row).All {
+			if s.Kind != evidence.PoolWait || s.Holder == 0 {
+				continue
+			}
+			if holders[s.Cause] == nil {
+				holders[s.Cause] = make(map[evidence.LaneID]bool)
+			}
+			holders[s.Cause][s.Holder] = true
+		}
+	}
+	one := make(map[evidence.NameID]bool)
+	for name, lanes := range holders {
+		one[name] = len(lanes) == 1
+	}
+	for _, x := range limits(c) {
+		switch name := c.Bundle.Names.Lookup(x.Words()); {
+		case x.Workers && x.Most == 1:
+			one[name] = true
+		case x.Most > 1: // the few requests whose holder is known had the same one
+			delete(one, name)
+		}
+	}
+	delete(one, 0)
+	return one
+}
+
+// limits are the places that looks at threads show to let only so many on.
+func limits(c *check.Case) []threads.Limit {
+	if !c.OnThreads() {
+		return nil
+	}
+	return c.Threads().Limits(c.Subject)
+}
+
+func judgeWaits(c *check.Case, all []gauged) check.Verdict {
+	l := c.Ledger
+	wait := poolWaits(c)
+	behind := c.BehindOf(wait)
+	share := float64(behind.Total) / float64(max(1, l.Total))
+	v := check.Verdict{State: check.RuledOut, Summary: check.SlowWait("for pools", behind.Total, share)}
+	v.Evidence = append(v.Evidence, c.Figure("slow.pool_ms", "slow time waiting for pools", float64(behind.Total)/1e6, "ms", check.From(l.Source)))
+	for i := range all {
+		all[i].figures(c, &v)
+		if i == 0 {
+			v.Summary = all[i].sum() + "; " + v.Summary
+		}
+	}
+	switch {
+	case share < check.Material || !c.Slow():
+		return v
+	case !c.Noticed(check.Noticeable):
+		v.Summary += ", but slow requests are over within milliseconds"
+		return v
+	}
+	chain := c.Chain(wait, &behind)
+	if mine := float64(behind.Mine()) / float64(l.Total); mine < check.Material {
+		v.Evidence = append(v.Evidence, chain...)
+		v.Summary += behind.Root()
+		return v
+	}
+	names := waitedFor(c, wait)
+	name := c.Bundle.Names.Text(names[0].id)
+	own := strings.HasPrefix(name, evidence.LimitBegins)
+	busy := workersOf(c, name)
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Requests queue for a pool: %s.", name)
+	if own {
+		v.Title = fmt.Sprintf("Requests wait for the goroutines they start themselves, of which only so many work at a time: %s.", name)
+	}
+	v.Saves = c.Save(behind.Own, -1, -1)
+	for _, x := range names[:min(3, len(names))] {
+		v.Evidence = append(v.Evidence, c.Figure("slow.pool_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", check.From(l.Source)))
+	}
+	v.Evidence = append(v.Evidence, chain...)
+	if x := carriers(c, name); x != nil {
+		keptCarriers(c, &v, x)
+	}
+	switch {
+	case busy != nil:
+		busy.told(c, &v)
+		little(c, &v, names[0].id, wait)
+		busy.fix(c, &v, names[0].id, wait)
+	case own: // each request has one of its own, so that how many requests come says nothing
+		v.Fix = append(v.Fix, check.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if what these goroutines call can take more at once, or ask for several things in one call", Code: name})
+	default:
+		little(c, &v, names[0].id, wait)
+		v.Fix = append(v.Fix, enlarge(c, name))
+	}
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) (ns int64) {
+		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) { _, w := wait(&s, ch); ns += w })
+		return ns
+	}))
+	return v
+}
+
+// enlarge is what helps, with the setting of the library whose pool of threads it is.
+func enlarge(c *check.Case, name string) check.Fix {
+	if x := carriers(c, name); x != nil {
+		return moreCarriers(x)
+	}
+	pool, ok := threads.PoolOf(name)
+	if !ok || !c.OnThreads() {
+		return enlargePool(name)
+	}
+	setting := c.Threads().PoolSize(c.Subject, pool)
+	if setting == "" {
+		return enlargePool(name)
+	}
+	return check.Fix{Text: "give the pool more threads, if what they wait for can handle more (needed at once = requests per second × seconds each is held), or hold each for less time: " + setting, Code: name}
+}
+
+// named is slow time waiting for one thing.
+type named struct {
+	id evidence.NameID
+	ns int64
+}
+
+// waitedFor lists what slow requests waited for, most first.
+func waitedFor(c *check.Case, wait check.Wait) (out []named) {
+	sums := make(map[evidence.NameID]int64)
+	for _, row := range c.Ledger.Slow {
+		c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+			if _, ns := wait(&s, ch); ns > 0 {
+				sums[s.Cause] += ns
+			}
+		})
+	}
+	for id, ns := range sums {
+		out = append(out, named{id, ns})
+	}
+	sorting.By(out, func(a, b named) int { return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.id, b.id)) })
+	return out
+}
+
+// little tells how many places a pool would need: the requests per second of the routes that
+// wait for it – who comes while one is free takes it without a wait –, times the time each is
+// under way without waiting for it, which is the most it can hold one (Little's law, J. Little,
+// Operations Research 9, 1961). Where a quarter of that was not observed, waits are in it, and
+// nothing is said.
+func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) {
+	l, r := c.Ledger, &c.Bundle.Requests
+	waited, unseen := make([]int64, len(l.Rows)), make([]int64, len(l.Rows))
+	through := make(map[evidence.NameID]bool)
+	waiters := 0
+	for i, row := range l.Rows {
+		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+			if _, ns := wait(&s, ch); s.Cause == name {
+				waited[i] += ns
+			}
+			unseen[i] += ch[ledger.Unobserved]
+		})
+		if waited[i] > 0 {
+			through[r.Route.At(row)] = true
+			waiters++
+		}
+	}
+	if waiters == 0 || l.To <= l.From {
+		return
+	}
+	var n, held, unknown int64
+	for i, row := range l.Rows {
+		if through[r.Route.At(row)] {
+			n++
+			held += r.Latency(row) - waited[i]
+			unknown += unseen[i]
+		}
+	}
+	seconds := float64(l.To-l.From) / 1e9
+	rate, mean := float64(n)/seconds, float64(held)/float64(n)/1e9
+	v.Evidence = append(v.Evidence,
+		c.Figure("pool.waits_per_s", "requests that waited for it", float64(waiters)/seconds, "1/s", check.From(l.Source)),
+		c.Figure("pool.requests_per_s", "requests of the routes that need it", rate, "1/s", check.From(l.Source)))
+	if unknown*4 < held {
+		v.Evidence = append(v.Evidence,
+			c.Figure("pool.held_ms", "time each held it, at most: all that it did not wait", mean*1e3, "ms", check.From(l.Source)),
+			c.Figure("pool.needed", "needed at once, at most (requests per second × seconds held)", rate*mean, "1", check.From(l.Source)))
+	}
+	for _, x := range limits(c) {
+		if x.Words() == c.Bundle.Names.Text(name) {
+			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "there at once, in the looks at its threads, at most", float64(x.Most), "1", x.Origin))
+		}
+	}
+}
+
+// judgeLimits judges where there are no requests, by the threads that were seen waiting at a
+// place that lets only so many on.
+func judgeLimits(c *check.Case) (v check.Verdict, ok bool) {
+	for _, x := range limits(c) {
+		if x.Workers && x.Most == 1 || x.Carriers && x.Pinned >= mostlyPinned || x.Waiting < check.Queueing || 2*x.Waiting < float64(x.Most) {
+			continue
+		}
+		v = check.Verdict{State: check.Supported, Weight: min(1, x.Waiting/float64(max(1, x.Most))),
+			Title:   fmt.Sprintf("Requests queue for a pool: %s.", x.Words()),
+			Summary: fmt.Sprintf("on average %s threads waited for it", units.Num(x.Waiting))}
+		v.Evidence = append(v.Evidence,
+			c.Figure("pool.waiting", fmt.Sprintf("threads waiting there, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
+			c.Figure("pool.beyond_most", "beyond it at once, at most", float64(x.Most), "count", x.Origin))
+		for _, d := range x.Doing[:min(3, len(x.Doing))] {
+			v.Evidence = append(v.Evidence, c.Figure("pool.doing_share", "share of the looks in which those beyond it were "+d.Words, d.Share, "1", x.Origin))
+		}
+		v.Fix = append(v.Fix, enlargePool(x.Words()))
+		v.Needs = []check.Need{{What: "an access log from the same time, to show what it costs requests"}}
+		return v, true
+	}
+	return v, false
+}
+
+// taken says whether spans show the taking of connections at all, so that none that took
+// long says something.
+func taken(c *check.Case, s *spanned) bool {
+	for _, row := range s.rows {
+		if waits(c, row, evidence.PoolWait) > 0 {
+			return true
+		}
+	}
+	return false
+}

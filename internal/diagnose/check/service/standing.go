@@ -1,0 +1,113 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// What it takes to say of a process without any requests that it stands still at one place: so
+// much of the looks at its threads with work, and so many of them in the mean.
+const (
+	mostlyStands = .5
+	leastStands  = .5
+	alwaysStands = .9 // of one that serves nobody, as far as is known
+	leastMoments = 20
+)
+
+// stand is looks at threads that wait for the same.
+type stand struct {
+	reason string
+	looks  int
+	lanes  map[evidence.LaneID]bool
+	view   threads.View
+	root   bool // it is what the holder of a lock waits for
+	origin evidence.Origin
+}
+
+// judgeStanding judges a process of which no requests are known by what its threads, those that serve if
+// there are any, wait for in the kernel or at a lock whenever they have work. Waits to be
+// woken and for others' answers may be for work, and say nothing.
+func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
+	if c.Ledger != nil || !platform.Of(c.Runtime()).Native() {
+		return v, false
+	}
+	looks := c.Threads().Looks(c.Subject)
+	moments := make(map[int64]bool)
+	serves := slices.ContainsFunc(looks, func(l threads.Look) bool { return l.View.Request })
+	at := make(map[string]*stand)
+	work := 0
+	for i := range looks {
+		l := &looks[i]
+		moments[l.Time] = true
+		if v := &l.View; v.State == evidence.Idle || serves && !v.Request {
+			continue
+		}
+		work++
+		reason := standsAt(l)
+		if reason == "" {
+			continue
+		}
+		s := at[reason]
+		if s == nil {
+			s = &stand{reason: reason, lanes: make(map[evidence.LaneID]bool), view: l.View, root: l.View.State == evidence.LockWait && l.Held.State == evidence.Syscall, origin: l.Origin}
+			at[reason] = s
+		}
+		s.looks++
+		s.lanes[l.Lane] = true
+	}
+	var top *stand
+	for _, s := range at {
+		if top == nil || cmp.Or(cmp.Compare(s.looks, top.looks), cmp.Compare(top.reason, s.reason)) > 0 {
+			top = s
+		}
+	}
+	if top == nil || len(moments) < leastMoments {
+		return v, false
+	}
+	mean, share := float64(top.looks)/float64(len(moments)), float64(top.looks)/float64(work)
+	place := ledger.Place{Mechanism: standing[top.view.State], What: top.reason}
+	if place.Mechanism == ledger.Lock && top.root {
+		place.Mechanism = ledger.Kernel
+	}
+	if spokenFor(c, &place) {
+		return v, false
+	}
+	if share < mostlyStands || mean < leastStands || !serves && mean < alwaysStands {
+		return v, false
+	}
+	who := "threads"
+	if serves {
+		who = "threads that serve requests"
+	}
+	v = check.Verdict{State: check.Supported, Weight: min(1, mean), Summary: fmt.Sprintf("%s of looks at %s with work see them there", units.Percent(share), who),
+		Title: fmt.Sprintf("The process waits at one place: %s, %s of the time its %s have work.", top.reason, units.Percent(share), who)}
+	v.Evidence = append(v.Evidence,
+		c.Figure("wait.threads_mean", "threads waiting there, on average", mean, "count", top.origin),
+		c.Figure("wait.threads_seen", "threads seen waiting there", float64(len(top.lanes)), "count", top.origin),
+		c.Figure("wait.looks_share", "share of looks at "+who+" with work", share, "1", top.origin))
+	v.Fix = append(v.Fix, check.Fix{Text: fixOf(standing[top.view.State], top.view.Pattern, top.reason), Code: top.view.Owner})
+	return v, true
+}
+
+var standing = map[evidence.Kind]ledger.Mechanism{evidence.Syscall: ledger.Kernel, evidence.LockWait: ledger.Lock}
+
+// standsAt is what a thread waits for in the kernel, or who holds the lock that it waits for; else the lock.
+func standsAt(l *threads.Look) string {
+	switch {
+	case l.View.State == evidence.Syscall:
+		return l.View.Reason()
+	case l.View.State != evidence.LockWait:
+		return ""
+	case l.Held.State == evidence.Syscall:
+		return l.Held.Cause
+	}
+	return l.View.Reason()
+}

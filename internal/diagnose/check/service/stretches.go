@@ -1,0 +1,107 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Where nobody tells of requests, threads that serve connections tell how long they compute at a time, by
+// the kernel's clock of CPU time: each sample is 10 ms of it. Samples in a row in one function are one stretch.
+// What computes for less than the clock's period is met by one sample alone; if stretches have more in the mean, they
+// last as long as these. All others of which threads were given a processor are short.
+const (
+	leastMean     = 1.3  // samples of a stretch, in the mean
+	leastLong     = 20   // stretches in one function
+	longOfAll     = .004 // of the times threads were given a processor, two or three for a request: then the p99 is as long
+	longOfWork    = .5   // of the service's CPU time
+	farLonger     = 20.  // times what the others take in the mean
+	noGap         = 1.6  // periods between samples of one stretch, at most
+	mostRareTimes = .25  // where as many are as long, that is what it does
+)
+
+// stretches are those in one function.
+type stretches struct {
+	count int
+	ns    int64
+}
+
+// computesLong judges a service of which no requests are known by them.
+func computesLong(c *check.Case) (v check.Verdict, ok bool) {
+	if c.Ledger != nil || !c.OnThreads() {
+		return v, false
+	}
+	t := c.Threads()
+	serving := make(map[evidence.LaneID]bool)
+	for _, l := range t.Looks(c.Subject) {
+		if l.View.Request || l.View.Reads {
+			serving[l.Lane] = true
+		}
+	}
+	by := make(map[string]*stretches)
+	period := t.ClockPeriod(c.Subject)
+	from, until := int64(0), int64(0)
+	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverOnCPU) {
+		from, until = w.From, max(until, w.Until)
+	}
+	for _, lane := range slices.Sorted(maps.Keys(serving)) {
+		var last int64
+		var in string
+		n := 0
+		end := func() {
+			if n > 0 && in != "" {
+				if by[in] == nil {
+					by[in] = &stretches{}
+				}
+				by[in].count++
+				by[in].ns += int64(n) * period
+			}
+			n = 0
+		}
+		t.Clocked(c.Subject, lane, from, until, func(at int64, stack evidence.StackID) {
+			owner := t.View(c.Subject, stack).Owner
+			if n > 0 && (owner != in || float64(at-last) > noGap*float64(period)) {
+				end()
+			}
+			last, in = at, owner
+			n++
+		})
+		end()
+	}
+	if len(by) == 0 {
+		return v, false
+	}
+	top := slices.MaxFunc(slices.Sorted(maps.Keys(by)), func(a, b string) int { return cmp.Compare(by[a].ns, by[b].ns) })
+	x := by[top]
+	w := metrics.Window{From: from, Until: until}
+	process := metrics.ProcessOf(c.Bundle, c.Subject, w)
+	times, used := process.Given, process.CPU
+	if !times.MostlyKnown() || !used.MostlyKnown() || x.count < leastLong || float64(x.ns) < leastMean*float64(x.count)*float64(period) {
+		return v, false
+	}
+	all, cpu := times.Number*float64(until-from)/1e9, used.Number*float64(until-from)
+	part, each := float64(x.count)/all, float64(x.ns)/float64(x.count)
+	rest := max(0, cpu-float64(x.ns)) / max(1, all-float64(x.count))
+	if part < longOfAll || part > mostRareTimes || float64(x.ns) < longOfWork*cpu || each < farLonger*rest {
+		return v, false
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Some requests compute far longer than the others: %s takes %s of CPU time at once, %s, and all others %s in the mean.",
+		top, units.Time(each), units.Times(x.count), units.Time(rest))
+	v.Summary = fmt.Sprintf("%s of the CPU time goes there", units.Percent(float64(x.ns)/cpu))
+	v.Weight = min(1, float64(x.ns)/float64(until-from))
+	v.Evidence = append(v.Evidence,
+		c.Figure("work.long_stretches", "stretches of computing in "+top+" on threads that serve connections", float64(x.count), "count", used.Origin),
+		c.Figure("work.long_stretch_ms", "each, in the mean", each/1e6, "ms", used.Origin),
+		c.Figure("work.stretches", "times that threads of the process were given a CPU", all, "count", times.Origin),
+		c.Figure("work.stretch_ms", "CPU time of the others, in the mean", rest/1e6, "ms", used.Origin))
+	v.Fix = append(v.Fix, check.Fix{Text: "do less per request there, cache the result, or do it outside the request", Code: top})
+	v.Needs = []check.Need{{What: "a row for each request from the same time, to show what it costs them (--load, --requests)"}}
+	return v, true
+}

@@ -1,0 +1,273 @@
+package service
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// TrafficSurge is more requests than were agreed on, or than there used to be.
+var TrafficSurge = check.Check{
+	ID:    "service.traffic-surge",
+	Title: "far more requests arrive than expected",
+	Step:  check.StepTraffic,
+	Doc: `A service is built for a request rate, and what was agreed with its callers is often not
+written down. When more arrive than it can serve, requests queue for whatever runs out
+first: CPUs, a pool, time for GC. Other causes show which of these it is; this one shows
+that it would not happen at the expected rate.
+
+The expected rate is given by --expect-rate, by --baseline, or by the recording itself,
+if the rate rises during it and requests become slow with it, not before. That there are
+more requests explains nothing by itself: there must be a stretch at about the expected
+rate in which requests were fast (in the recording or the baseline), or CPUs that are
+busy now and would not be then.
+
+An access log shows callers that do not cache: one caller sends the same request, with
+the same query, again within seconds.
+
+What helps: callers that cache, and a rate limit that holds them to what was agreed; a
+cache in the service where one request costs many queries.`,
+	Least: "1.5 times the requests that were expected, and slow requests that wait for CPUs",
+	Needs: "the agreed rate (--expect-rate 10) or a capture from a healthy time (--baseline), and requests",
+	Applies: func(c *check.Case) bool {
+		if c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests {
+			return false
+		}
+		rate, _ := metrics.ExpectedRate(c.Bundle, c.Subject)
+		return rate.Known() || c.Slow() && (c.Share(loaded...) >= check.Material && !spare(c) || outsideOf(c).noticed(shortest))
+	},
+	Judge: judgeSurge,
+}
+
+// spare says whether the processors are known to have had room for what came, where it is
+// also known what requests waited for: then there are nearer reasons.
+func spare(c *check.Case) bool {
+	if !c.Spent() {
+		return false
+	}
+	busy, known := ownUtilisation(c)
+	if used, _, ok := c.ProcessorsUsed(); !known && ok && procs(c) > 0 {
+		busy, known = used/procs(c), true
+	}
+	return known && busy < saturated
+}
+
+// loaded is time that a high rate of requests may be the reason of.
+var loaded = []ledger.Mechanism{ledger.RequestsCPU, ledger.Queued, ledger.Pool, ledger.PoolThread, ledger.Unobserved, ledger.Unexplained}
+
+const (
+	surging = 1.5  // times what was expected: less is how traffic varies
+	about   = 1.25 // times a rate that is still about that rate
+	asSlow  = .75  // of the median from which requests are as slow at the expected rate
+	foreign = .2   // of the host's processors that others use, from which they are a reason of their own
+	copied  = .2   // of requests that repeat another, from which callers do not cache
+)
+
+func judgeSurge(c *check.Case) check.Verdict {
+	a := arrivalsOf(c)
+	rate, by := metrics.ExpectedRate(c.Bundle, c.Subject)
+	expected, known := rate.Number, rate.Known()
+	origin := check.From(a.Source)
+	v := check.Verdict{State: check.RuledOut}
+	v.Evidence = append(v.Evidence, c.Figure("requests.per_s", "requests", a.rate, "1/s", origin))
+	step, risen := a.step()
+	if !risen {
+		step, risen = a.burst()
+	}
+	switch {
+	case known:
+		v.Evidence = append(v.Evidence, check.Given("requests.expected_per_s", "expected", expected, "1/s", by))
+	case risen:
+		expected = step.before
+		v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+clock(step.at), step.before, "1/s", origin), c.Figure("requests.after_per_s", "after", step.after, "1/s", origin))
+		a.rate = step.after
+		if out := outsideOf(c); out.noticed(shortest) {
+			v.Evidence = append(v.Evidence, out.figure(c, ", on average after "+clock(step.at), metrics.Window{From: step.at, Until: a.From + int64(len(a.Rates))*a.Width}))
+		}
+	case surged(c, &v):
+		return v
+	default:
+		v.State, v.Summary = check.Inconclusive, fmt.Sprintf("%s requests/s without a rise, and the expected rate is not known", units.Num(a.rate))
+		v.Needs = []check.Need{{What: "the rate agreed with the callers, or a capture from a healthy time (--baseline)", Command: "unstall FILE... --expect-rate N"}}
+		return v
+	}
+	times, than := a.rate/expected, "the expected rate"
+	if !known {
+		than = "the rate before " + clock(step.at)
+	}
+	v.Summary = fmt.Sprintf("%s requests/s, %s × %s", units.Num(a.rate), units.Num(times), than)
+	if known {
+		v.Summary = fmt.Sprintf("%s requests/s, %s/s expected", units.Num(a.rate), units.Num(expected))
+	}
+	repeated(c, &v)
+	switch {
+	case times < surging:
+		return v
+	case !c.Slow():
+		v.Summary = fmt.Sprintf("%s × %s, but almost no requests are slow", units.Num(times), than)
+		return v
+	}
+	v.Title = fmt.Sprintf("%s requests/s arrive, %s × the expected %s/s.", units.Num(a.rate), units.Num(times), units.Num(expected))
+	if !known {
+		v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests became slow.", units.Num(times), clock(step.at), units.Num(step.after))
+	}
+	if share, origin, none := withheld(c); none {
+		v.State, v.Title = check.Inconclusive, ""
+		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
+		v.Summary = fmt.Sprintf("%s × %s, but other processes used %s of the host's CPUs: which of the two made requests slow is not known", units.Num(times), than, units.Percent(share))
+		v.Needs = []check.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + check.Digits(3, expected)}}
+		return v
+	}
+	e := explained{c: c, v: &v, a: a, expected: expected, times: times, than: than}
+	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
+		v.State, v.Title = check.Inconclusive, ""
+		v.Summary = fmt.Sprintf("%s × %s, but whether requests would be fast at that rate is not known", units.Num(times), than)
+		v.Needs = []check.Need{{What: "CPU use at the same time as the requests, or a recording that includes a time at the expected rate", Command: "unstall record PID --expect-rate " + check.Digits(3, expected)}}
+		return v
+	}
+	if v.State == check.Supported {
+		v.Fix = append(v.Fix,
+			check.Fix{Text: fmt.Sprintf("hold callers to the agreed rate: let them cache answers, and reject requests above %s/s early", units.Num(about*expected))},
+			check.Fix{Text: "cache in the service what costs a request most; write down the agreed rate, and monitor it"})
+	}
+	return v
+}
+
+// withheld says whether others left the service no processor, and which share they used.
+func withheld(c *check.Case) (share float64, origin evidence.Origin, none bool) {
+	h := metrics.HostOf(c.Bundle, c.Subject, window(c))
+	used, _, known := c.ProcessorsUsed()
+	if !h.Busy.MostlyKnown() || !known || math.IsNaN(h.CPUs) {
+		return 0, 0, false
+	}
+	share = max(0, h.Taken()-used) / h.CPUs
+	return share, h.Busy.Origin, h.Taken() >= full*h.CPUs && share >= foreign
+}
+
+// repeated adds how many requests a cache of the callers would have saved.
+func repeated(c *check.Case, v *check.Verdict) {
+	f, ok := c.Bundle.Fact(c.Subject, evidence.FactRepeated)
+	if !ok {
+		return
+	}
+	text := "share of requests that repeat one by the same caller within " + f.Value
+	if f.Number >= copied {
+		text += ": callers do not cache"
+	}
+	v.Evidence = append(v.Evidence, c.Figure("requests.repeated_share", text, f.Number, "1", f.Origin))
+}
+
+func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("15:04:05") }
+
+// arrivals is how requests came.
+type arrivals struct {
+	*metrics.Arrivals
+	rate float64 // per second, of all
+}
+
+func arrivalsOf(c *check.Case) *arrivals {
+	r := &c.Ledger.Requests
+	a := &arrivals{Arrivals: metrics.ArrivalsOf(c.Bundle, c.Subject, r.Source, metrics.Window{From: r.From, Until: r.To})}
+	if a.rate = a.Rate.Number; !a.Rate.Known() {
+		a.rate = r.Rate
+	}
+	for i := range a.Medians {
+		from := a.From + int64(i)*a.Width
+		a.Medians[i] += float64(outsideOf(c).over(metrics.Window{From: from, Until: from + a.Width}))
+	}
+	return a
+}
+
+// A rise lasts for so many stretches at least: fewer are a burst. Requests take longer after
+// one if their median grows by such a factor, more than it varies by itself.
+const (
+	shortest = 3
+	slower   = 1.5
+)
+
+// rise is a moment from which on more requests came.
+type rise struct {
+	at            int64
+	before, after float64 // per second
+}
+
+// step finds the largest rise of the rate after which requests took longer, and not
+// before: what is slow for another reason is sent again, and that looks alike.
+func (a *arrivals) step() (best rise, ok bool) {
+	changes := append(stats.ChangePoints(a.Rates, shortest), len(a.Rates))
+	slowed := stats.ChangePoints(a.Medians, shortest)
+	begin := 0
+	for n, at := range changes[:len(changes)-1] {
+		before, after := mean(a.Rates[begin:at]), mean(a.Rates[at:changes[n+1]])
+		begin = at
+		follows := slices.ContainsFunc(slowed, func(k int) bool {
+			return k >= at-1 && k < changes[n+1] && mean(a.Medians[k:min(k+shortest, len(a.Medians))]) > slower*mean(a.Medians[max(0, k-shortest):k])
+		})
+		early := slices.ContainsFunc(slowed, func(k int) bool {
+			return k < at-1 && mean(a.Medians[k:]) > slower*mean(a.Medians[:k])
+		})
+		if before > 0 && after >= surging*before && follows && !early && after/before > best.after/max(best.before, 1e-9) {
+			best, ok = rise{a.From + int64(at)*a.Width, before, after}, true
+		}
+	}
+	return best, ok
+}
+
+// certain is how many standard deviations of what comes by chance (Poisson) a burst exceeds.
+const certain = 4
+
+// burst finds a rise that does not stay: the stretches before vary by chance, so that next to
+// them a short one changes little of a whole recording. Requests take longer in it than they
+// did before.
+func (a *arrivals) burst() (best rise, ok bool) {
+	for from := shortest; from+shortest <= len(a.Rates); from++ {
+		before := median(a.Rates[:from])
+		to := from
+		for to < len(a.Rates) && a.Rates[to] >= surging*before {
+			to++
+		}
+		if before <= 0 || to-from < shortest || a.Rates[from-1] >= surging*before {
+			continue
+		}
+		after := mean(a.Rates[from:to])
+		came := before * float64(to-from) * float64(a.Width) / 1e9
+		usual := median(a.Medians[:from])
+		slowed := mean(a.Medians[from:to]) > slower*usual && median(a.Medians[from-shortest:from]) <= slower*usual // it may begin within the last stretch before
+		if slowed && (after/before-1)*came >= certain*math.Sqrt(came) && after/before > best.after/max(best.before, 1e-9) {
+			best, ok = rise{a.From + int64(from)*a.Width, before, after}, true
+		}
+	}
+	return best, ok
+}
+
+func median(v []float64) float64 {
+	sorted := slices.Sorted(slices.Values(v))
+	return sorted[len(sorted)/2]
+}
+
+func mean(v []float64) (m float64) {
+	for _, x := range v {
+		m += x / float64(len(v))
+	}
+	return m
+}
+
+// quiet are the latencies of requests that came while the rate was about what was
+// expected, and had been so in the stretch before, sorted.
+func (a *arrivals) quiet(expected float64) (took []int64) {
+	for i, r := range a.Rates {
+		if r <= about*expected && (i == 0 || a.Rates[i-1] <= about*expected) {
+			took = append(took, a.Took[i]...)
+		}
+	}
+	slices.Sort(took)
+	return took
+}

@@ -1,0 +1,355 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Waiting is most slow time at one place, whatever it is.
+var Waiting = check.Check{
+	ID:    "service.waiting",
+	Title: "slow requests wait at one place",
+	Step:  check.StepRest,
+	Doc: `Slow requests spend much of their time in one function of the program, waiting for one
+thing that is no lock, pool or dependency which another cause names: a timer, a system call
+such as fsync, a goroutine or thread that works for all requests one after the other, a
+queue. This cause names the place, what was waited for there, and how much of the slow time
+it is. It is asked last, and only about time that no other cause explains. Pauses of a garbage
+collector are such a place, too, where no cause of its own says what they come from.
+
+What counts is how much longer slow requests wait there than the others do. A wait that all
+requests of a route have, the quick ones, too, is what that route does: a long poll, a
+delay by design. With --slo all of it counts.
+
+How to tell it from similar problems: where the place is a limit that others hold, it is a
+pool (service.pool-exhausted); where they all call something outside, that is slow
+(service.dependency-slow).
+
+Where no requests are known, a process that nothing but the kernel tells of is looked at by its
+threads: if half of those with work wait in one function for one lock or in one call, it is named.
+
+Least evidence: 5 slow requests whose states are known, with a quarter of the slow time at
+the place; without an objective, a p99 of 20 ms. Without requests: half of the looks at threads with work.
+
+What helps: depends on the place. The code that is named says what it waits for.`,
+	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time at one place that no other cause explains, 20 ms each on average unless a limit was given",
+	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
+	Applies: (*check.Case).Serves,
+	Judge:   judgeWaiting,
+}
+
+// watched says whether states of enough slow requests are known to look for a place.
+func watched(c *check.Case) bool {
+	l := c.Ledger
+	return l != nil && (l.Traced || l.Sampled) && len(l.Rows) >= ledger.MinRequests
+}
+
+// speaksFor are the mechanisms that a supported cause of a step speaks for: what waits
+// there has a name already.
+var speaksFor = map[check.Step][]ledger.Mechanism{
+	check.StepDependency: {ledger.Dependency, ledger.Awaiting},
+	check.StepPool:       {ledger.Pool, ledger.PoolThread, ledger.TaskWait, ledger.Awaiting},
+	check.StepProcessors: {ledger.RequestsCPU, ledger.BackgroundCPU, ledger.HostCPU, ledger.Wakeup},
+	check.StepCollector:  {ledger.StopTheWorld, ledger.MarkAssist, ledger.AllocationStall, ledger.CollectorCPU},
+	check.StepLocks:      {ledger.Lock},
+	check.StepTraffic:    {ledger.RequestsCPU, ledger.BackgroundCPU},
+}
+
+// claims are the mechanisms that supported causes speak for.
+func claims(c *check.Case) (m ledger.Claimed) {
+	for _, f := range c.Found {
+		for _, of := range speaksFor[f.Step] {
+			m[of] = true
+		}
+	}
+	if m[ledger.Lock] && !m[ledger.PoolThread] {
+		m[ledger.PoolThread] = locksOf(c).ofThreads(c)
+	}
+	return m
+}
+
+// spokenFor says whether a supported cause explains a place.
+func spokenFor(c *check.Case, p *ledger.Place) bool {
+	return slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Speaks != nil && f.Speaks(p) })
+}
+
+// waitsSomewhere are the mechanisms that are a wait at a place of the program.
+var waitsSomewhere = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, ledger.Dependency, ledger.Goroutine, ledger.Timer, ledger.Kernel}
+
+func judgeWaiting(c *check.Case) check.Verdict {
+	if v, ok := judgeStanding(c); ok {
+		return v
+	}
+	if !watched(c) {
+		return c.NoStates()
+	}
+	l := c.Ledger
+	if v, ok := judgePauses(c); ok && !pausesExplained(c) {
+		return v
+	}
+	if !c.Slow() {
+		return check.Verdict{State: check.RuledOut, Summary: "almost no requests were slow"}
+	}
+	claimed := claims(c)
+	one, sites := serial(c), c.Sites()
+	var not *check.Verdict // of the place that has most
+	for _, p := range l.Places(sites, claimed) {
+		if float64(p.Ns) < check.Material*float64(l.Total) {
+			break
+		}
+		alone := p.Mechanism == ledger.PoolThread && one[c.Bundle.Names.Lookup(p.What)]
+		if !alone && !slices.Contains(waitsSomewhere, p.Mechanism) || spokenFor(c, &p) {
+			continue
+		}
+		v := judgePlace(c, &p, sites)
+		if v.State == check.Supported {
+			return v
+		}
+		if not == nil || not.State == check.RuledOut && v.State == check.Inconclusive {
+			not = &v
+		}
+	}
+	if not != nil {
+		return unlessUnseen(c, *not)
+	}
+	return unlessUnseen(c, check.Verdict{State: check.RuledOut, Summary: "no single place holds a quarter of slow time that nothing else explains"})
+}
+
+// unlessUnseen takes back that something is ruled out where so much of the slow time was not
+// seen that it may be there.
+func unlessUnseen(c *check.Case, v check.Verdict) check.Verdict {
+	unseen := c.Share(ledger.Unobserved)
+	if v.State != check.RuledOut || unseen < check.Material {
+		return v
+	}
+	if c.WaitsUnseen() {
+		return c.UnlessUnseen(v)
+	}
+	v.State, v.Summary = check.Inconclusive, fmt.Sprintf("%s of slow time was not observed", units.Percent(unseen))
+	v.Needs = []check.Need{c.Trace("a longer time under load", "")}
+	return v
+}
+
+func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict {
+	l := c.Ledger
+	share := float64(p.Ns) / float64(l.Total)
+	at := check.From(l.Source)
+	name := placeName(c, p)
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s at %s", check.OfSlow(share), name)}
+	v.Evidence = append(v.Evidence,
+		c.Figure("slow.wait_ms", "slow time "+p.Mechanism.TitleAt(platform.Of(c.Runtime()).Lane, p.What)+": "+name, float64(p.Ns)/1e6, "ms", at),
+		c.Figure("slow.wait_requests", fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
+	wait := func(row int) int64 { return l.At(row, p, sites) }
+	if p.From != "" && p.From != p.Where {
+		v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+p.From, at))
+	}
+	if call := c.SiteOf(p.Stack).Callee; p.Mechanism == ledger.Kernel && c.OnThreads() && call != "" && !strings.Contains(name, call) {
+		v.Evidence = append(v.Evidence, c.Seen("called there as "+call, at))
+	}
+	for _, link := range p.Through {
+		v.Evidence = append(v.Evidence, c.Seen("requests get there by waiting for "+link, at))
+	}
+	if p.Mechanism == ledger.Goroutine && p.From == "" {
+		toiling(c, &v)
+	}
+	wholly := check.For(p.Mechanism)
+	behind := c.BehindOf(wholly)
+	v.Evidence = append(v.Evidence, c.Chain(wholly, &behind)...)
+	per, usual, over := beyondUsual(c, p.Mechanism, wait)
+	if 2*p.Linked.Sum() >= p.Ns { // they wait for holders who are there, which no call of theirs tells
+		per, usual, over = c.Excess(l.Rows, l.Slow, wait)
+	}
+	v.Evidence = append(v.Evidence, c.Figure("requests.usual_wait_ms", "usual wait there per request (median)", float64(usual)/1e6, "ms", at))
+	switch {
+	case over < check.Material:
+		v.Summary += ", as in requests that were not slow"
+		return v
+	case p.Mechanism == ledger.Dependency && readLate(c, per) != "":
+		v.State = check.Inconclusive
+		v.Summary += readLate(c, per)
+		return v
+	case l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && byDesign(c, p, wait):
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("requests wait at %s, quick ones, too: that may be what they are for", name)
+		v.Needs = []check.Need{{What: "how long requests may take", Command: "unstall PID --slo 300ms"}}
+		return v
+	case !c.Noticed(check.Noticeable):
+		v.Summary += ", but slow requests are over within milliseconds"
+		return v
+	}
+	v.State = check.Supported
+	fix, one := p.Mechanism, serial(c)
+	if p.Mechanism == ledger.Goroutine && one[c.Bundle.Names.Lookup(p.What)] {
+		fix = ledger.Pool
+	}
+	title := placeTitle(fix, p.What, name)
+	for i := len(p.Through) - 1; i >= 0; i-- {
+		title += ", by way of " + p.Through[i]
+	}
+	v.Title = fmt.Sprintf("%s: %s of slow time.", title, units.Percent(share))
+	v.Saves = c.Save(per, -1, -1)
+	if p.Linked[ledger.PoolThread] > 0 && slices.ContainsFunc(p.Through, func(link string) bool { return one[c.Bundle.Names.Lookup(link)] }) {
+		fix = ledger.PoolThread // it is done on the thread that others wait for
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: fixOf(fix, p.What, name), Code: siteOf(c, p)})
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
+	return v
+}
+
+// toiling adds the threads that the program began itself and that have work nearly all the while: what
+// requests wait for may be theirs to do.
+func toiling(c *check.Case, v *check.Verdict) {
+	if !c.OnThreads() {
+		return
+	}
+	for i, t := range c.Threads().Toiling(c.Subject) {
+		if i == 2 {
+			break
+		}
+		what := units.Plural(len(t.Lanes), "thread") + " of " + t.Root
+		if len(t.Names) > 0 {
+			what += " (" + strings.Join(t.Names[:min(len(t.Names), 3)], ", ") + ")"
+		}
+		if len(t.Doing) > 0 {
+			what += ", mostly " + t.Doing[0].Words
+		}
+		v.Evidence = append(v.Evidence, c.Figure("wait.background_share", "share of the looks in which others have work that serve no request themselves: "+what, t.Part, "1", t.Origin))
+	}
+}
+
+// mostly is the part of its time that a request must spend at a place for that to be what
+// it does.
+const mostly = .5
+
+// typical is the part of a route's requests that must wait at a place for that to be what the
+// route is for. Which route the shortest requests are of is not always known: with long polls
+// come those who post.
+const typical = .6
+
+// byDesign says whether most requests of the route spend most of their time at the place,
+// quick ones, too, in a select, a receive or a wait of the program's own, where nobody is
+// known to have been at work for others meanwhile: a long poll, whose requests are told of
+// events. A sleep is not, as nobody is told of anything; nor is what a library waits for.
+func byDesign(c *check.Case, p *ledger.Place, wait func(row int) int64) bool {
+	switch {
+	case p.What == evidence.ForcedCycle:
+		return false
+	case p.Mechanism == ledger.Pool && events(c)[c.Bundle.Names.Lookup(p.What)]:
+	case p.Mechanism != ledger.Goroutine && p.Mechanism != ledger.Timer, 2*p.Linked.Sum() >= p.Ns:
+		return false
+	}
+	if callee := c.SiteOf(p.Stack).Callee; !strings.HasPrefix(callee, "runtime.") && !strings.HasPrefix(callee, "sync.") {
+		return false
+	}
+	l, r := c.Ledger, &c.Bundle.Requests
+	lost := make(map[evidence.NameID]int64)
+	for n, row := range l.Slow {
+		lost[r.Route.At(row)] += p.Per[n]
+	}
+	route := most(lost)
+	n, there := 0, 0
+	for _, row := range l.Rows {
+		if r.Route.At(row) != route {
+			continue
+		}
+		n++
+		if events := waitsForEvents(c, row); float64(wait(row)+events) >= mostly*float64(r.Latency(row)) {
+			there++
+		}
+	}
+	return n >= ledger.MinRequests && float64(there) >= typical*float64(n)
+}
+
+// placeName is what was waited for, and where: "fsync in main.(*Journal).Append".
+func placeName(c *check.Case, p *ledger.Place) string {
+	s := c.SiteOf(p.Stack)
+	what := p.What
+	if what == "" {
+		what = s.Callee
+	}
+	switch {
+	case p.Where == "" || strings.Contains(what, p.Where):
+		return what
+	case what == "":
+		return p.Where
+	}
+	return what + " in " + p.Where
+}
+
+func placeTitle(m ledger.Mechanism, what, name string) string {
+	if name == "" {
+		return "Slow requests spend their time " + m.Title()
+	}
+	switch m {
+	case ledger.Pool, ledger.PoolThread:
+		return "Requests wait for what serves them one after the other: " + name
+	case ledger.Timer:
+		return "Slow requests wait for a timer: " + name
+	case ledger.Kernel:
+		if title := m.TitleAt("", what); title == ledger.InKernel {
+			return "Slow requests wait " + title + ": " + name
+		}
+		return "Slow requests wait in a system call: " + name
+	case ledger.Goroutine:
+		if what == evidence.ForcedCycle {
+			return "Slow requests wait for " + name
+		}
+		return "Slow requests wait for others to go on: " + name
+	}
+	return "Slow requests wait at one place: " + name
+}
+
+// siteOf is the place in the code, with its line where that is known.
+func siteOf(c *check.Case, p *ledger.Place) string {
+	s := c.SiteOf(p.Stack)
+	if s.Function == "" {
+		return ""
+	}
+	return s.String()
+}
+
+// fixOf is what helps against waiting at a place.
+func fixOf(m ledger.Mechanism, what, name string) string {
+	if what == evidence.ForcedCycle {
+		return "do not call runtime.GC or debug.FreeOSMemory in a request: the collector starts a cycle when the heap has grown; where memory must stay below a limit, set GOMEMLIMIT"
+	}
+	switch text := strings.ToLower(name); {
+	case m != ledger.Kernel:
+	case strings.Contains(text, threads.TooSlowly):
+		return "whoever reads the other end is slower than what is written, and what is between is full: make it read faster, write less, or put a queue that drops between, with O_NONBLOCK"
+	case strings.HasPrefix(text, "page fault from disk"):
+		return "the file's pages are not in memory when they are touched: give the host memory for them, read them ahead (madvise MADV_WILLNEED, MAP_POPULATE), or touch them outside of requests"
+	case strings.HasPrefix(text, threads.StartingThreads):
+		return "threads are started for single pieces of work: each takes memory for its stack and a lock of the process's memory map, for which all wait that start or end one, or fault a page in: keep a pool of threads, and hand it the work"
+	case strings.HasPrefix(text, "fork"):
+		return "a fork copies the page tables of the whole process, the longer the more memory that has, and of one process forks wait for each other: start programs by posix_spawn or vfork, or from a small process that is begun before there is much memory"
+	case strings.HasPrefix(text, evidence.KernelReclaim), strings.HasPrefix(text, evidence.KernelCompaction):
+		return "there was no free memory, or no large piece of it, and this thread had to make some: give the process or its group more memory, or use less"
+	case strings.Contains(text, "write throttling"):
+		return "more is written than the disk takes, and the kernel holds the writer back: write less, write to a faster disk, or flush earlier and in the background"
+	}
+	// Of the commands of fcntl only those that wait for a lock (F_SETLKW, F_OFD_SETLKW) take long.
+	if text := strings.ToLower(name); m == ledger.Kernel && (strings.HasPrefix(text, "flock") || strings.HasPrefix(text, "fcntl of /")) {
+		return "another process, or another open file of this one, holds the lock of this file meanwhile: hold it for less time there, lock a part or a file of your own, or try it without waiting (LOCK_NB, F_SETLK) and answer without"
+	}
+	return placeFix[m]
+}
+
+var placeFix = map[ledger.Mechanism]string{
+	ledger.Timer:      "this delay is asked for by the code: make it shorter, end it when what it waits for is there, or move it out of the request",
+	ledger.Kernel:     "take this call off the request's path: do it once for many requests (group commit), in the background, or on a faster device",
+	ledger.Goroutine:  "what requests hand over here is done one after the other, or late: do it in parallel, in the request itself, or in batches, or do not wait for it",
+	ledger.Lock:       "do less while this lock is held, or use one lock per key",
+	ledger.Pool:       "what serves them does one request after the other: let several do it, let it do less for each, or take several at once",
+	ledger.PoolThread: "this thread serves all connections: give it no work that takes long and none that waits, hand that to a pool of threads; or let more threads serve connections",
+	ledger.TaskWait:   "await the task instead of blocking a thread for it",
+	ledger.Dependency: boundWait.Text,
+}

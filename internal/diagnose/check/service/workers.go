@@ -1,0 +1,182 @@
+package service
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/model/queue"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// workers is a pool of worker processes, each of which serves one request at a time.
+type workers struct {
+	pool    string
+	subject evidence.SubjectID
+	most    float64 // it may have, NaN unknown
+	setting string  // what says so, "" unknown: "pm.max_children"
+	where   string  // in words, "" unknown: " in /etc/php/8.2/fpm/pool.d/www.conf"
+	origin  evidence.Origin
+	reached evidence.Fact // times it was found to have as many; Number 0: not told
+}
+
+// workersOf is the pool of a name that requests waited for, nil if that is none of workers.
+func workersOf(c *check.Case, name string) *workers {
+	_, pool, ok := strings.Cut(name, evidence.WorkerPool)
+	if !ok {
+		return nil
+	}
+	w := &workers{pool: pool, most: math.NaN()}
+	for _, f := range c.Bundle.Facts {
+		of, rest, _ := strings.Cut(f.Value, evidence.Link)
+		if of != pool {
+			continue
+		}
+		switch f.Key {
+		case evidence.FactWorkersMost:
+			w.most, w.origin, w.subject = f.Number, f.Origin, f.Subject
+		case evidence.FactWorkersSetting:
+			setting, where, in := strings.Cut(rest, " in ")
+			if w.setting = setting; in {
+				w.where = " in " + where
+			}
+		case evidence.FactWorkersReached:
+			w.reached = f
+		}
+	}
+	return w
+}
+
+// told puts into a verdict what a pool of workers says beside the waits.
+func (w *workers) told(c *check.Case, v *check.Verdict) {
+	if w.most > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("pool.size", "workers that pool "+w.pool+" may have", w.most, "count", w.origin))
+	}
+	if w.reached.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("pool.full_times", "times it was found to have as many as it may", w.reached.Number, "count", w.reached.Origin))
+	}
+}
+
+// passed are the requests that went through a pool, in the order of their arrival.
+type passed struct {
+	rows           []int
+	arrive, demand []int64
+	latency        []int64
+}
+
+// throughPool are those of the routes of which some waited.
+func throughPool(c *check.Case, id evidence.NameID, wait check.Wait) (p passed) {
+	l, r := c.Ledger, &c.Bundle.Requests
+	waited := make(map[int]int64, len(l.Rows))
+	for _, row := range l.Rows {
+		through := false
+		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+			if s.Cause == id && s.Kind == evidence.PoolWait {
+				_, ns := wait(&s, ch)
+				waited[row] += ns
+				through = true
+			}
+		})
+		if through {
+			p.rows = append(p.rows, row)
+		}
+	}
+	sorting.By(p.rows, func(i, j int) int {
+		return int(max(-1, min(1, r.End.At(i)-r.Latency(i)-(r.End.At(j)-r.Latency(j)))))
+	})
+	for _, row := range p.rows {
+		p.arrive = append(p.arrive, r.End.At(row)-r.Latency(row))
+		p.demand = append(p.demand, max(0, r.Latency(row)-waited[row]))
+		p.latency = append(p.latency, r.Latency(row))
+	}
+	return p
+}
+
+// with is the p99 (ns) had the pool so many workers.
+func (p *passed) with(n int) (p99 int64, ok bool) {
+	t, err := queue.Queue{Servers: n}.Open(p.arrive, p.demand)
+	if err != nil {
+		return 0, false
+	}
+	slices.Sort(t.Latency)
+	return stats.Quantile(t.Latency, .99), true
+}
+
+// nearlyNone times the p99 without any wait is what so many workers are enough for: the next
+// one gains next to nothing.
+const nearlyNone = 1.1
+
+// mostWorkers are more than a host runs.
+const mostWorkers = 4096
+
+// enough is how many workers it takes for requests to hardly wait, with the p99 (ns) there, and
+// without any wait; 0 where that is not known. The recorded requests are run through the pool again:
+// they come as they came, and keep a worker for as long as they did.
+func (p *passed) enough(now float64) (n int, p99, least int64) {
+	if len(p.rows) < queue.MinReplay {
+		return 0, 0, 0
+	}
+	demand := slices.Clone(p.demand)
+	slices.Sort(demand)
+	least = stats.Quantile(demand, .99)
+	from := 1
+	if now > 0 {
+		from = int(now)
+	}
+	n = from + sort.Search(mostWorkers-from, func(k int) bool {
+		p99, ok := p.with(from + k)
+		return ok && float64(p99) <= nearlyNone*float64(least)
+	})
+	if n >= mostWorkers {
+		return 0, 0, 0
+	}
+	p99, _ = p.with(n)
+	return n, p99, least
+}
+
+// fix says how many workers are enough, and what that would do.
+func (w *workers) fix(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) {
+	p := throughPool(c, name, wait)
+	n, p99, least := p.enough(w.most)
+	setting := w.setting
+	if setting == "" {
+		setting = "the number of its workers"
+	}
+	fix := check.Fix{Text: "raise " + setting + w.where + ", if CPUs and memory allow (needed at once = requests per second × seconds each is worked on), or have requests take less of a worker's time",
+		Code: c.Bundle.Names.Text(name)}
+	if n > 0 && float64(n) > w.most || n > 0 && math.IsNaN(w.most) {
+		from := ""
+		if w.most > 0 {
+			from = fmt.Sprintf(" from %.0f", w.most)
+		}
+		fix.Text = fmt.Sprintf("raise %s%s%s to %d: with as many the recorded requests would hardly wait, if CPUs and memory allow as many at once", setting, w.where, from, n)
+		if memory := w.memory(c); memory > 0 {
+			fix.Text += fmt.Sprintf(" (a worker takes %.0f MiB of memory of its own, at most)", math.Ceil(memory/(1<<20)))
+		}
+		if w.setting != "" {
+			fix.Setting = fmt.Sprintf("%s = %d", w.setting, n)
+		}
+		observed := slices.Clone(p.latency)
+		slices.Sort(observed)
+		now := stats.Quantile(observed, .99)
+		v.Prediction = append(v.Prediction, check.Prediction{ID: "requests.p99_with_workers_ms", Metric: "p99 with as many workers", Unit: "ms", Now: check.Number(float64(now) / 1e6), Then: check.Number(float64(p99) / 1e6),
+			Low: check.Number(float64(min(least, p99)) / 1e6), High: check.Number(float64(p99) * (1 + queue.Tolerance) / 1e6)})
+	}
+	v.Fix = append(v.Fix, fix)
+}
+
+// memory is what a request of the pool takes at most, bytes; 0 unknown.
+func (w *workers) memory(c *check.Case) (most float64) {
+	for _, f := range c.Bundle.Facts {
+		if f.Subject == w.subject && f.Key == evidence.FactRequestMemory {
+			most = max(most, f.Number)
+		}
+	}
+	return most
+}

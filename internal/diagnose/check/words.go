@@ -1,0 +1,27 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/base/units"
+)
+
+// OfSlow words a share of the slow time.
+func OfSlow(share float64) string {
+	switch {
+	case share <= 0:
+		return "none of the slow time"
+	case share < .0005:
+		return "less than 0.1 % of slow time"
+	}
+	return fmt.Sprintf("%s of slow time", units.Percent(share))
+}
+
+// SlowWait words the slow time (ns) spent waiting, and its share. What for begins with a
+// preposition: "for locks".
+func SlowWait(what string, ns int64, share float64) string {
+	if ns <= 0 {
+		return "no slow request waited " + what
+	}
+	return fmt.Sprintf("slow requests waited %s %s, %s", units.Time(float64(ns)), what, OfSlow(share))
+}

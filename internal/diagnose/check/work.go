@@ -1,0 +1,189 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Effort is the work of slow requests in one function of the program.
+type Effort struct {
+	Site
+	Share  float64
+	Origin evidence.Origin
+}
+
+// Name is the function, and what it called.
+func (e Effort) Name() string {
+	switch {
+	case e.Function == "":
+		return e.Callee
+	case e.Callee == "":
+		return e.Function
+	}
+	return fmt.Sprintf("%s (calling %s)", e.Function, e.Callee)
+}
+
+// Worked says in which functions slow requests ran, most first: by the samples that fall
+// into them, else by what their threads were seen in.
+func (c *Case) Worked() []Effort {
+	sums := make(map[called]float64)
+	origin := From(c.Ledger.Source)
+	if clocked := c.clocked(); len(clocked) > 0 {
+		sums = clocked
+	} else if samples := samplesOf(c); len(samples.lanes) > 0 {
+		for _, row := range c.Ledger.Slow {
+			lane := c.Bundle.Requests.Lane.At(row)
+			c.Ledger.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
+				if ch[ledger.Own] == 0 {
+					return
+				}
+				samples.within(cmp.Or(s.Lane, lane), at, at+s.Dur, func(i int) {
+					site := c.SiteOf(c.Bundle.Samples.Stack[i])
+					sums[called{site.Function, site.Callee}] += float64(c.Bundle.Samples.Value[i])
+					origin = c.Bundle.Samples.Origin[i]
+				})
+			})
+		}
+	} else if ran, at := c.sampled(); len(ran) > 0 {
+		sums, origin = ran, at
+	} else {
+		for _, p := range c.Places() {
+			if p.Mechanism == ledger.Own {
+				sums[called{cmp.Or(p.Where, p.What), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
+			}
+		}
+	}
+	return ranked(sums, origin)
+}
+
+// sampled is where threads that serve requests ran, by the runtime's own sampler (a JVM's flight recording): it meets
+// requests of all kinds, slow ones for as long as they run. The origin is of the most.
+func (c *Case) sampled() (sums map[called]float64, at evidence.Origin) {
+	typ := c.Bundle.Names.Lookup(evidence.SampleRunning)
+	if typ == 0 || !c.OnThreads() {
+		return nil, 0
+	}
+	sums = make(map[called]float64)
+	x := &c.Bundle.Samples
+	most := int64(0)
+	for i := range x.Len() {
+		if x.Type[i] != typ || x.Subject[i] != c.Subject || !c.Threads().View(c.Subject, x.Stack[i]).Request {
+			continue
+		}
+		site := c.SiteOf(x.Stack[i])
+		sums[called{site.Function, site.Callee}] += float64(x.Value[i])
+		if x.Value[i] > most {
+			most, at = x.Value[i], x.Origin[i]
+		}
+	}
+	return sums, at
+}
+
+// fewClocked samples by the kernel's clock, 10 ms of CPU time each, say too little.
+const fewClocked = 10
+
+// clocked is where slow requests ran by the kernel's clock of CPU time, where that tells of the runtime's
+// functions: on the thread that began with a request, as long as that works on requests.
+func (c *Case) clocked() map[called]float64 {
+	sums := make(map[called]float64)
+	r, n := &c.Bundle.Requests, 0
+	count := func(_ int64, stack evidence.StackID) {
+		if v := c.Threads().View(c.Subject, stack); v.Request && v.State == evidence.Running {
+			n++
+			site := c.SiteOf(stack)
+			sums[called{site.Function, site.Callee}]++
+		}
+	}
+	for _, row := range c.Ledger.Slow {
+		if lane := r.Lane.At(row); lane != 0 {
+			c.Threads().Clocked(c.Subject, lane, r.Start.At(row), r.End.At(row), count)
+		}
+	}
+	if n < fewClocked {
+		return nil
+	}
+	return sums
+}
+
+// Background says in which functions goroutines ran that serve no request, most first.
+func (c *Case) Background() []Effort {
+	serving := make(map[evidence.LaneID]bool)
+	for _, row := range c.Ledger.Rows {
+		serving[c.Bundle.Requests.Lane.At(row)] = true
+	}
+	sums := make(map[called]float64)
+	origin := From(c.Ledger.Source)
+	for lane, rows := range samplesOf(c).lanes {
+		if serving[lane] {
+			continue
+		}
+		for _, i := range rows {
+			site := c.SiteOf(c.Bundle.Samples.Stack[i])
+			sums[called{site.Function, site.Callee}] += float64(c.Bundle.Samples.Value[i])
+		}
+	}
+	return ranked(sums, origin)
+}
+
+// called is a function of the program, and what it called.
+type called struct{ function, callee string }
+
+// ranked are the functions with their parts of the work, each with what it called most.
+func ranked(sums map[called]float64, origin evidence.Origin) (out []Effort) {
+	delete(sums, called{})
+	var total float64
+	byFunction := make(map[string]float64)
+	best := make(map[string]called)
+	for k, n := range sums {
+		total += n
+		name := cmp.Or(k.function, k.callee)
+		byFunction[name] += n
+		if b, ok := best[name]; !ok || n > sums[b] || n == sums[b] && k.callee < b.callee {
+			best[name] = k
+		}
+	}
+	for name, n := range byFunction {
+		k := best[name]
+		out = append(out, Effort{Site{Function: k.function, Callee: k.callee}, n / total, origin})
+	}
+	sorting.By(out, func(a, b Effort) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name(), b.Name())) })
+	return out
+}
+
+// samples are samples of what ran, by lane and time.
+type samples struct {
+	lanes map[evidence.LaneID][]int // rows of the bundle's samples, by time
+	at    []int64
+}
+
+func samplesOf(c *Case) samples {
+	x := &c.Bundle.Samples
+	s := samples{lanes: make(map[evidence.LaneID][]int), at: x.Time}
+	typ := c.Bundle.Names.Lookup(evidence.SampleWork)
+	if typ == 0 {
+		return s
+	}
+	for i := range x.Len() {
+		if a, ok := x.Origin[i].Artifact(); x.Type[i] == typ && x.Subject[i] == c.Subject && ok && a == c.Ledger.Source {
+			s.lanes[x.Lane[i]] = append(s.lanes[x.Lane[i]], i)
+		}
+	}
+	for _, rows := range s.lanes {
+		sorting.By(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
+	}
+	return s
+}
+
+// within yields the samples of a lane in [from, until).
+func (s *samples) within(lane evidence.LaneID, from, until int64, yield func(i int)) {
+	rows := s.lanes[lane]
+	n, _ := slices.BinarySearchFunc(rows, from, func(i int, t int64) int { return cmp.Compare(s.at[i], t) })
+	for ; n < len(rows) && s.at[rows[n]] < until; n++ {
+		yield(rows[n])
+	}
+}

@@ -1,0 +1,59 @@
+package experiment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// sysfs is where the kernel's settings are: in a container, which mostly may only read its
+// own, $HOST_SYS is where the host's are mounted, as exporters of metrics have it.
+func sysfs() string { return cmp.Or(os.Getenv("HOST_SYS"), "/sys") }
+
+// readFile reads a setting's file.
+func readFile(name string) (string, error) {
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) { // a cgroup that was removed has open files still
+		return "", fmt.Errorf("%s: %w", name, ErrGone)
+	}
+	return strings.TrimSpace(string(b)), err
+}
+
+// writeFile writes a setting's file in one call, as the kernel wants it, and makes none.
+func writeFile(name, value string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return refused(name, err)
+	}
+	_, err = f.WriteString(value)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return refused(name, err)
+	}
+	return nil
+}
+
+// writable says why a file cannot be written; nothing is.
+func writable(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return refused(name, err)
+	}
+	return f.Close()
+}
+
+// refused says what to do about a file that cannot be written.
+func refused(name string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%s is on a read-only file system, as in most containers: run unstall on the host, or mount the host's /sys and set HOST_SYS to where that is", name)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s may not be written: it takes root: sudo unstall try …", name)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", name, ErrGone)
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package experiment
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/probe"
+)
+
+// GuardCommand is the first argument of the second process of a try; whoever starts the tool
+// gives it to [Guard] before anything else.
+const GuardCommand = "try-guard"
+
+// guard is the second process: it puts the setting back when the first one has ended in
+// whatever way and has not.
+type guard struct {
+	command *exec.Cmd
+	alive   *os.File // it ends when this is closed
+	over    chan struct{}
+}
+
+// starting is how long it may take to say that it is there.
+const starting = 20 * time.Second
+
+// startGuard starts it in a session of its own, which no Ctrl-C and no hang-up reaches. It
+// holds the note's lock, too.
+func startGuard(note string, held *os.File, until time.Time) (*guard, error) {
+	in, alive, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	ready, out, err := os.Pipe()
+	if err != nil {
+		_ = alive.Close()
+		return nil, err
+	}
+	defer ready.Close()
+	g := &guard{alive: alive, over: make(chan struct{})}
+	g.command = exec.Command("/proc/self/exe", GuardCommand, note, strconv.FormatInt(until.UnixNano(), 10))
+	g.command.Args[0] = os.Args[0]
+	g.command.Dir = "/"
+	g.command.Stdin, g.command.Stdout, g.command.ExtraFiles = in, out, []*os.File{held}
+	apart(g.command)
+	err = g.command.Start()
+	_ = out.Close()
+	if err != nil {
+		_ = alive.Close()
+		return nil, err
+	}
+	go func() {
+		_ = g.command.Wait()
+		close(g.over)
+	}()
+	_ = ready.SetReadDeadline(time.Now().Add(starting))
+	if _, err := bufio.NewReader(ready).ReadString('\n'); err != nil {
+		g.release()
+		return nil, fmt.Errorf("it does not answer: %w", err)
+	}
+	return g, nil
+}
+
+func (g *guard) ended() bool {
+	select {
+	case <-g.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// release lets it end; it has nothing to do if the note is gone.
+func (g *guard) release() { _ = g.alive.Close() }
+
+// patient is for how long it tries to put something back, of a JVM that does not answer.
+const patient = time.Minute
+
+// Guard is what the second process does, with the arguments behind [GuardCommand].
+func Guard(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("%s: is started by unstall try", GuardCommand)
+	}
+	note, err := probe.Held(args[0])
+	if err != nil {
+		return err
+	}
+	c, known := changeOf(note)
+	until, err := strconv.ParseInt(args[1], 10, 64)
+	if !known || err != nil {
+		return fmt.Errorf("%s: is started by unstall try", GuardCommand)
+	}
+	told := deaf()
+	gone := make(chan struct{})
+	go func() {
+		var b [1]byte
+		_, _ = os.Stdin.Read(b[:]) // nothing is ever written: it ends when the first process does
+		close(gone)
+	}()
+	fmt.Println("ready")
+	select {
+	case <-gone:
+	case <-told: // the first one, if it is there, sees that this one has ended, and ends, too
+	case <-time.After(time.Until(time.Unix(0, until))):
+	}
+	for end := time.Now().Add(patient); note.There(); time.Sleep(time.Second) {
+		if _, err = restore(context.Background(), c); err == nil {
+			note.Forget()
+		}
+		if err == nil || time.Now().After(end) { // then the next start of the tool does it
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+)
+
+// Transparent huge pages, https://docs.kernel.org/admin-guide/mm/transhuge.html: files that
+// list what they can be, with what they are in brackets: "always [madvise] never". A change
+// is felt by what is faulted in from then on; what is mapped stays as it is.
+var (
+	thp = &Setting{
+		Name: "thp", About: "which memory gets transparent huge pages, of the whole host", Values: "always, madvise or never",
+		Host: true, Settle: time.Second, Find: hugePages("enabled"), Value: choice, Read: chosen, Write: choose,
+	}
+	thpDefrag = &Setting{
+		Name: "thp-defrag", About: "whether who needs a huge page compacts memory for it at once, of the whole host", Values: "always, defer, defer+madvise, madvise or never",
+		Host: true, Settle: time.Second, Find: hugePages("defrag"), Value: choice, Read: chosen, Write: choose,
+	}
+)
+
+func hugePages(file string) func(context.Context, discover.Target, string) (Place, error) {
+	return func(ctx context.Context, t discover.Target, name string) (Place, error) {
+		p := Place{Name: name, File: filepath.Join(sysfs(), "kernel/mm/transparent_hugepage", file), Affects: "every process of this host"}
+		if _, err := chosen(ctx, p); errors.Is(err, ErrGone) {
+			return p, fmt.Errorf("this kernel has no transparent huge pages: there is no %s", p.File)
+		} else if err != nil {
+			return p, err
+		}
+		if off, known := withoutHugePages(t.PID); known && off {
+			return p, use("pid %d has transparent huge pages switched off for itself (PR_SET_THP_DISABLE): the host's setting does not reach it", t.PID)
+		}
+		return p, writable(p.File)
+	}
+}
+
+// withoutHugePages reads THP_enabled of /proc/PID/status (Linux 5.0 and later).
+func withoutHugePages(pid int) (off, known bool) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return false, false
+	}
+	for line := range strings.Lines(string(b)) {
+		if v, ok := strings.CutPrefix(line, "THP_enabled:"); ok {
+			return strings.TrimSpace(v) == "0", true
+		}
+	}
+	return false, false
+}
+
+// choice is one of those that a file lists.
+func choice(_ context.Context, p Place, typed string) (string, error) {
+	text, err := readFile(p.File)
+	if err != nil {
+		return "", err
+	}
+	var all []string
+	for _, word := range strings.Fields(text) {
+		word = strings.Trim(word, "[]")
+		if word == typed {
+			return word, nil
+		}
+		all = append(all, word)
+	}
+	return "", use("this kernel has %s", strings.Join(all, ", "))
+}
+
+// chosen is the one in brackets.
+func chosen(_ context.Context, p Place) (string, error) {
+	text, err := readFile(p.File)
+	if err != nil {
+		return "", err
+	}
+	if len(strings.Fields(text)) == 1 {
+		return strings.Trim(text, "[]"), nil
+	}
+	_, rest, ok := strings.Cut(text, "[")
+	word, _, closed := strings.Cut(rest, "]")
+	if !ok || !closed {
+		return "", fmt.Errorf("%s does not say what it is: %.60q", p.File, text)
+	}
+	return word, nil
+}
+
+func choose(_ context.Context, p Place, value string) error { return writeFile(p.File, value) }

@@ -1,0 +1,66 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+)
+
+// Together are settings of the host that are what is asked for, until they are ended.
+type Together []*Loan
+
+// Host makes settings of the host what was typed ("thp=always"), until then at most, and with the
+// same care as a try: whatever ends this process, they are put back. Those that are so already stay.
+func Host(ctx context.Context, typed []string, until time.Time) (all Together, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, all.End(context.WithoutCancel(ctx)))
+			all = nil
+		}
+	}()
+	for _, text := range typed {
+		s, name, value, err := Parse(text)
+		if err != nil {
+			return all, err
+		}
+		if !s.Host {
+			return all, use("%s is no setting of the host", name)
+		}
+		place, err := s.Find(ctx, discover.Target{PID: os.Getpid()}, name)
+		if err != nil {
+			return all, err
+		}
+		if now, err := s.Read(ctx, place); err == nil && now == value {
+			continue
+		}
+		c, err := Find(ctx, text, discover.Target{PID: os.Getpid()})
+		if err != nil {
+			return all, err
+		}
+		l, err := Lend(c, until, all...)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, l)
+		if err := l.Set(ctx, c.Tried); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// End puts them back, the last one first. Somebody else's change stays, which is an error.
+func (t Together) End(ctx context.Context) error {
+	var errs []error
+	for i := len(t) - 1; i >= 0; i-- {
+		r, err := t[i].End(ctx)
+		if err == nil && r.Kept {
+			err = errors.New(t[i].Place.Name + ": somebody else changed it meanwhile: it stays " + r.Now)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

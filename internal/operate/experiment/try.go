@@ -1,0 +1,182 @@
+// Package try changes a setting of a running service, or of its host, under the load that
+// is there, says what that did, and changes it back. The frame is here; a setting is a file
+// with a [Setting] value and a line in [All].
+//
+// The package's opinion: a change that is tried is a loan. What was there is written down
+// before anything is changed; it is put back at the end, on a signal, by a second process if
+// the first one is killed, and by the next start of the tool if both were; and "restored" is
+// said only of what was read back. Somebody else's change is never written over. And a
+// change is judged only against what was there, in short turns in random order: what the
+// load does meanwhile meets both alike.
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+)
+
+// Setting is something that can be changed while a service runs, and changed back.
+type Setting struct {
+	// Name is what stands before the "=". One that ends in a dot is a family: "jvm." takes
+	// "jvm.SoftMaxHeapSize".
+	Name   string
+	About  string // one line
+	Values string // what may stand behind the "=", in words
+
+	// Host: it is one of the whole host. It takes --host, and root.
+	Host bool
+
+	// Told: what it does is told by the target's runtime, such as its GC log, which is
+	// switched on for as long as it is tried. Else nothing is.
+	Told bool
+
+	// Settle is how long a change takes until what was under way before it has gone, at
+	// least.
+	Settle time.Duration
+
+	// Find says where the setting is for a target, without changing anything. What keeps it
+	// from being changed is an error of one line, with what to do.
+	Find func(ctx context.Context, t discover.Target, name string) (Place, error)
+
+	// Value is what was typed in the form in which Read gives it.
+	Value func(ctx context.Context, p Place, typed string) (string, error)
+
+	// Read and Write are all that is needed to change it back: they know nothing of the
+	// target but the place. [ErrGone]: the place is not there any more, and so is nothing to
+	// be changed back.
+	Read  func(ctx context.Context, p Place) (string, error)
+	Write func(ctx context.Context, p Place, value string) error
+}
+
+// Place is where a setting is. It is written down with what was there.
+type Place struct {
+	Name string // as typed: "jvm.SoftMaxHeapSize"
+	File string // that is written; "" if it is none
+
+	// PID is the process that the place ends with, and when it was started, ticks after
+	// boot; 0: it is of the host.
+	PID   int
+	Start uint64
+
+	Affects string // whom a change is felt by: "every process of this host"
+}
+
+// All settings, in the order they are offered.
+var All = []*Setting{thp, thpDefrag, cpuMax, jvmFlag}
+
+// Errors that callers tell apart.
+var (
+	ErrUse  = errors.New("wrong use")
+	ErrGone = errors.New("it is not there any more")
+	ErrBusy = errors.New("another try is still running")
+)
+
+// use is an error of what was typed.
+func use(format string, args ...any) error { return &useError{fmt.Sprintf(format, args...)} }
+
+type useError struct{ text string }
+
+func (e *useError) Error() string        { return e.text }
+func (e *useError) Is(target error) bool { return target == ErrUse }
+
+// Of returns the setting of a name as typed.
+func Of(name string) (*Setting, bool) {
+	i := slices.IndexFunc(All, func(s *Setting) bool {
+		rest, family := strings.CutPrefix(name, s.Name)
+		return name == s.Name && !s.family() || s.family() && family && rest != ""
+	})
+	if i < 0 {
+		return nil, false
+	}
+	return All[i], true
+}
+
+func (s *Setting) family() bool { return strings.HasSuffix(s.Name, ".") }
+
+// Title is how a setting is listed: "jvm.FLAG".
+func (s *Setting) Title() string {
+	if s.family() {
+		return s.Name + "FLAG"
+	}
+	return s.Name
+}
+
+// Help lists the settings: "thp= (with --host), cpu.max=, jvm.FLAG=".
+func Help() string {
+	var all []string
+	for _, s := range All {
+		title := s.Title() + "="
+		if s.Host {
+			title += " (with --host)"
+		}
+		all = append(all, title)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Parse takes "thp=never" apart.
+func Parse(typed string) (s *Setting, name, value string, err error) {
+	name, value, ok := strings.Cut(typed, "=")
+	if s, known := Of(name); known {
+		if !ok || value == "" {
+			return nil, "", "", use("%s: give a value: %s=%s", typed, name, s.Values)
+		}
+		return s, name, value, nil
+	}
+	var names []string
+	for _, s := range All {
+		names = append(names, s.Title()+"=")
+	}
+	return nil, "", "", use("%s: there is no such setting to try: give one of %s", typed, strings.Join(names, ", "))
+}
+
+// Change is a change to be tried.
+type Change struct {
+	Setting *Setting
+	Place   Place
+	Was     string // what is there
+	Tried   string // what is to be there, in turn
+}
+
+// Find makes a change of what was typed for a target; nothing is changed.
+func Find(ctx context.Context, typed string, t discover.Target) (*Change, error) {
+	s, name, value, err := Parse(typed)
+	if err != nil {
+		return nil, err
+	}
+	c := &Change{Setting: s}
+	if c.Place, err = s.Find(ctx, t, name); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if c.Was, err = s.Read(ctx, c.Place); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if c.Tried, err = s.Value(ctx, c.Place, value); err != nil {
+		return nil, fmt.Errorf("%s=%s: %w", name, value, err)
+	}
+	if c.Tried == c.Was {
+		return nil, use("%s=%s: it is so already: there is nothing to try", name, value)
+	}
+	return c, nil
+}
+
+// set writes a value and reads it back.
+func (c *Change) set(ctx context.Context, value string) error {
+	if err := c.Setting.Write(ctx, c.Place, value); err != nil {
+		return fmt.Errorf("%s=%s: %w", c.Place.Name, value, err)
+	}
+	now, err := c.Setting.Read(ctx, c.Place)
+	if err != nil {
+		return fmt.Errorf("%s=%s: %w", c.Place.Name, value, err)
+	}
+	if now != value {
+		return fmt.Errorf("%s=%s: it was written, and %s is read back", c.Place.Name, value, now)
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+// Package metrics tells monitoring systems what is watched: it is asked by Prometheus
+// (prometheus.go), and sends to stores by remote write, by OTLP, and to Zabbix.
+//
+// Its opinion: a figure has one name and one meaning in all of them, that of internal/operate/watch/series; a store
+// that does not answer costs a bounded buffer and then figures, which are counted, and never the watch.
+package exporter
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/operate/watch/series"
+)
+
+// Kind is what a sample is.
+type Kind uint8
+
+// Kinds of samples.
+const (
+	Gauge   Kind = iota
+	Counter      // a sum that grows
+	Untyped      // a sum, or a gauge, whose name follows conventions older than those for names
+)
+
+// Label is one of a sample's.
+type Label struct{ Name, Value string }
+
+// Sample is one figure as stores are told it.
+type Sample struct {
+	Name   string
+	Part   string // "count" or "sum" of a summary, "" it is none
+	Kind   Kind
+	Help   string
+	Labels []Label // by name
+	Value  float64
+	At     time.Time
+}
+
+// Full is the name with its part.
+func (s *Sample) Full() string {
+	if s.Part == "" {
+		return s.Name
+	}
+	return s.Name + "_" + s.Part
+}
+
+// Sort puts labels in order, as stores want them.
+func Sort(l []Label) []Label {
+	sorting.By(l, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
+	return l
+}
+
+// Of is a sample of a series.
+func Of(s series.Series, v float64, at time.Time, labels ...Label) Sample {
+	out := Sample{Name: s.Metric.Name, Part: s.Metric.Part, Help: cmp.Or(s.Metric.Help, s.About), Value: v, At: at, Labels: slices.Clone(labels)}
+	if s.Metric.Counter {
+		out.Kind = Counter
+	}
+	// Names with such endings are others' to give: OpenTelemetry's gauges that count things, and
+	// what node_exporter copies from /proc/vmstat.
+	if out.Part == "" && (strings.HasSuffix(out.Name, "_count") || strings.HasPrefix(out.Name, "node_vmstat_")) {
+		out.Kind = Untyped
+	}
+	for pair := range strings.SplitSeq(s.Metric.Labels, ",") {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			out.Labels = append(out.Labels, Label{name, value})
+		}
+	}
+	Sort(out.Labels)
+	return out
+}
+
+// Figure is a value of a series in the unit that rules name it in, for systems whose rules are made of
+// these.
+type Figure struct {
+	Runtime string // as in [State.Runs]
+	Service string
+	Series  string
+	Value   float64
+	At      time.Time
+}
+
+// Bound is what a rule of a service is held against, where that is no number of the rule's own.
+type Bound struct {
+	Runtime, Service, Rule string
+	Value                  float64
+}
+
+// State is all there is to tell at a time.
+type State struct {
+	At      time.Time
+	Samples []Sample
+	Figures []Figure
+	Bounds  []Bound
+	Runs    map[string][]string // services by runtime: jvm, dotnet, go, redis; process is any other, host the machine
+}

@@ -1,0 +1,220 @@
+package exporter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Store is a system that is sent what is watched.
+type Store struct {
+	Name   string // as it is called in what is said: "remote write"
+	Where  string // without secrets
+	Encode func(State) (payload []byte, points int)
+	Send   func(ctx context.Context, payload []byte) error
+}
+
+// ErrRefused is wrapped by errors of a store that will not take a payload however often it is sent.
+var ErrRefused = errors.New("it refuses what it is sent")
+
+// ErrToken is wrapped by errors of a store that does not know who sends.
+var ErrToken = errors.New("the token or password is wrong")
+
+// Bounds of what waits for a store: an hour of states, each 15 s, or this many bytes.
+const (
+	mostStates = 240
+	mostBytes  = 8 << 20
+)
+
+// Pusher sends states to a store; what it does not take waits, and what is more than may wait is lost.
+type Pusher struct {
+	Store
+	Say func(what, text string) // told of a trouble once
+	OK  func(what, text string) // that it is over
+
+	mu      sync.Mutex
+	waiting []payload
+	bytes   int
+	lost    int64 // points
+	sent    int64
+	wake    chan struct{}
+}
+
+type payload struct {
+	text   []byte
+	points int
+}
+
+// NewPusher is one of a store.
+func NewPusher(s Store, say, ok func(what, text string)) *Pusher {
+	return &Pusher{Store: s, Say: say, OK: ok, wake: make(chan struct{}, 1)}
+}
+
+// Put has a state sent.
+func (p *Pusher) Put(s State) {
+	text, n := p.Encode(s)
+	if n == 0 {
+		return
+	}
+	p.mu.Lock()
+	p.waiting = append(p.waiting, payload{text, n})
+	p.bytes += len(text)
+	for len(p.waiting) > mostStates || p.bytes > mostBytes && len(p.waiting) > 1 {
+		p.drop()
+	}
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// drop gives up the oldest. The caller holds mu.
+func (p *Pusher) drop() {
+	p.bytes -= len(p.waiting[0].text)
+	p.lost += int64(p.waiting[0].points)
+	p.waiting = append(p.waiting[:0], p.waiting[1:]...)
+}
+
+// Lost is how many points no longer wait and were not taken, Sent how many were, Waiting how many wait.
+func (p *Pusher) Lost() (lost, sent, waiting int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.waiting {
+		waiting += int64(x.points)
+	}
+	return p.lost, p.sent, waiting
+}
+
+// Pauses between two tries where a store does not take anything.
+const (
+	firstPause   = time.Second
+	longestPause = time.Minute
+	patience     = 10 * time.Second // for an answer
+)
+
+// Run sends until the context ends.
+func (p *Pusher) Run(ctx context.Context) {
+	pause := firstPause
+	for ctx.Err() == nil {
+		p.mu.Lock()
+		n := len(p.waiting)
+		var first payload
+		if n > 0 {
+			first = p.waiting[0]
+		}
+		p.mu.Unlock()
+		if n == 0 {
+			select {
+			case <-p.wake:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		of, cancel := context.WithTimeout(ctx, patience)
+		err := p.Send(of, first.text)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil, errors.Is(err, ErrRefused):
+			p.mu.Lock()
+			// Meanwhile the oldest may have been given up.
+			if len(p.waiting) > 0 && &p.waiting[0].text[0] == &first.text[0] {
+				if err == nil {
+					p.sent += int64(first.points)
+					p.bytes -= len(first.text)
+					p.waiting = append(p.waiting[:0], p.waiting[1:]...)
+				} else {
+					p.drop()
+				}
+			}
+			p.mu.Unlock()
+			pause = firstPause
+			if err != nil {
+				p.Say(p.Name, fmt.Sprintf("%s to %s: %v", p.Name, p.Where, err))
+				continue
+			}
+			p.OK(p.Name, fmt.Sprintf("%s to %s: goes on", p.Name, p.Where))
+		default:
+			p.Say(p.Name, fmt.Sprintf("%s to %s: %v; figures wait, %d states at most, then the oldest are lost", p.Name, p.Where, err, mostStates))
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+			}
+			pause = min(2*pause, longestPause)
+		}
+	}
+}
+
+// Auth is how a store knows who sends.
+type Auth struct {
+	Token          string // sent as bearer
+	User, Password string // of the URL
+}
+
+// endpoint takes the user out of a URL.
+func endpoint(address string) (where string, a Auth, err error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", a, fmt.Errorf("%q is not a URL: give http://HOST:PORT/PATH", strings.ReplaceAll(address, "\n", " "))
+	}
+	if u.User != nil {
+		a.User = u.User.Username()
+		a.Password, _ = u.User.Password()
+		u.User = nil
+	}
+	return u.String(), a, nil
+}
+
+// post sends a payload by HTTP.
+func post(ctx context.Context, client *http.Client, where string, auth Auth, header map[string]string, body []byte) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, where, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for k, v := range header {
+		r.Header.Set(k, v)
+	}
+	switch {
+	case auth.Token != "":
+		r.Header.Set("Authorization", "Bearer "+auth.Token)
+	case auth.User != "":
+		r.SetBasicAuth(auth.User, auth.Password)
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		var of *url.Error
+		if errors.As(err, &of) {
+			err = of.Err
+		}
+		return err
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 300))
+	said := strings.Join(strings.Fields(string(text)), " ")
+	switch c := answer.StatusCode; {
+	case c/100 == 2:
+		return nil
+	case c == http.StatusUnauthorized || c == http.StatusForbidden:
+		return fmt.Errorf("%s: %w: give another by --token-file or in the URL", answer.Status, ErrToken)
+	case c == http.StatusTooManyRequests, c >= 500, c == http.StatusNotFound, c == http.StatusRequestTimeout:
+		return fmt.Errorf("%s %s", answer.Status, said) // of a proxy, or while it starts
+	default:
+		return fmt.Errorf("%w: %s %s", ErrRefused, answer.Status, said)
+	}
+}
+
+// client keeps a connection.
+func client() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost, t.IdleConnTimeout = 1, 2*time.Minute
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}

@@ -1,0 +1,177 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/present/html"
+	"github.com/unstall/unstall/internal/serve/capturestore"
+)
+
+// mostShown bounds how many captures a page lists.
+const mostShown = 200
+
+// list is the first page.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) { s.listed(w, r, http.StatusOK, "") }
+
+// listed is the list, with why something could not be done.
+func (s *Server) listed(w http.ResponseWriter, r *http.Request, code int, failed string) {
+	items, left, err := s.shelf.Items()
+	if err != nil {
+		s.failed(w, err)
+		return
+	}
+	part := html.Shelf{Dir: s.shelf.Dir(), Query: r.URL.Query().Get("q"), Sort: "time", Left: left, Token: s.form, Failed: failed,
+		Records: s.opt.Record != nil, DefaultTime: defaultSeconds, LongestTime: mostSeconds, Instructions: "start unstall serve with --allow-record."}
+	if r.URL.Query().Get("sort") == "verdict" {
+		part.Sort = "verdict"
+	}
+	for _, item := range items {
+		if !item.Capture {
+			continue
+		}
+		c := html.Shelved{Name: item.Name, Target: item.Target, Size: units.Size(float64(item.Bytes)), At: item.At, For: item.For, Tone: "plain"}
+		if item.Running {
+			c.Says = "is being recorded, or was cut off"
+		}
+		if f, ok := s.shelf.Known(item.Name); ok {
+			c.Cause, c.Says, c.Tone = f.Cause, f.Brief, tone(f)
+		}
+		if !matches(part.Query, c) {
+			continue
+		}
+		if c.Says == "" {
+			part.Pending++
+		}
+		part.Captures = append(part.Captures, c)
+	}
+	if part.Sort == "verdict" { // those with a cause first, the same ones together
+		sorting.By(part.Captures, func(a, b html.Shelved) int {
+			if (a.Cause == "") != (b.Cause == "") {
+				return strings.Compare(b.Cause, a.Cause)
+			}
+			return strings.Compare(a.Cause, b.Cause)
+		})
+	}
+	if more := len(part.Captures) - mostShown; more > 0 {
+		part.Captures, part.Left = part.Captures[:mostShown], part.Left+more
+	}
+	part.Processes, part.NoProcesses = s.running(r)
+	part.Under = s.under()
+	page(w, code, func(text *bytes.Buffer) error {
+		return html.Page{Title: "captures", Strip: []string{s.shelf.Dir()}, Version: s.opt.Version, Parts: []html.Part{part}}.Write(text)
+	})
+}
+
+func tone(f capturestore.Finding) string {
+	switch {
+	case f.Cause != "":
+		return "found"
+	case f.Outcome == diagnose.NothingFound:
+		return "calm"
+	}
+	return "plain"
+}
+
+// matches says whether a capture has all words of a search.
+func matches(query string, c html.Shelved) bool {
+	text := strings.ToLower(strings.Join([]string{c.Name, c.Target, c.Cause, c.Says}, " "))
+	for _, word := range strings.Fields(strings.ToLower(query)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// running are the processes of this host, and why there are none.
+func (s *Server) running(r *http.Request) (all []html.Running, why string) {
+	if s.opt.List == nil {
+		return nil, ""
+	}
+	found, err := s.opt.List(r.Context())
+	if err != nil {
+		return nil, err.Error()
+	}
+	for _, f := range found {
+		p := html.Running{PID: f.PID, Name: f.Name, About: []string{cmp.Or(platform.Of(f.Runtime).Release(f.Version), f.Runtime), fmt.Sprintf("%.2f CPUs", f.CPU), units.Size(float64(f.RSS))}}
+		for _, l := range f.Listens[:min(3, len(f.Listens))] {
+			p.About = append(p.About, l.String())
+		}
+		all = append(all, p)
+	}
+	if len(all) == 0 {
+		why = "No process here has a runtime that unstall knows; others can be recorded by their PID."
+	}
+	return all, why
+}
+
+// report is a capture's.
+func (s *Server) report(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	d, err := s.shelf.Diagnose(r.Context(), []string{name}, diagnose.Options{})
+	if err != nil {
+		s.failed(w, err)
+		return
+	}
+	page(w, http.StatusOK, func(text *bytes.Buffer) error {
+		return html.Options{Home: "/", Repeat: []string{"unstall " + quoted(name)}}.Report(text, d)
+	})
+}
+
+// compare is the comparison of two captures, with the diagnoses of both.
+func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
+	before, after := r.URL.Query().Get("before"), r.URL.Query().Get("after")
+	if before == "" || after == "" || before == after {
+		s.listed(w, r, http.StatusBadRequest, "To compare, choose one capture as before and another as after the change.")
+		return
+	}
+	c, err := s.shelf.Compare(r.Context(), []string{before}, []string{after}, 0)
+	if err != nil {
+		s.failed(w, err)
+		return
+	}
+	side := func(name string) *diagnose.Diagnosis {
+		d, err := s.shelf.Diagnose(r.Context(), []string{name}, diagnose.Options{})
+		if err != nil || len(d.Verdicts) == 0 {
+			return nil
+		}
+		return d
+	}
+	page(w, http.StatusOK, func(text *bytes.Buffer) error {
+		return html.Options{Home: "/", Repeat: []string{"unstall compare " + quoted(before) + " " + quoted(after)}}.Compare(text, c, side(before), side(after))
+	})
+}
+
+// failed says what could not be read.
+func (s *Server) failed(w http.ResponseWriter, err error) {
+	code := http.StatusUnprocessableEntity
+	if errors.Is(err, capturestore.ErrName) {
+		code = http.StatusNotFound
+	}
+	s.notice(w, code, html.Notice{Label: "not shown", Text: "That cannot be shown.", More: strings.Split(err.Error(), "\n")})
+}
+
+func (s *Server) notice(w http.ResponseWriter, code int, n html.Notice) {
+	page(w, code, func(text *bytes.Buffer) error {
+		return html.Page{Title: n.Label, Version: s.opt.Version, Home: "/", Parts: []html.Part{n}}.Write(text)
+	})
+}
+
+// quoted writes a file's name so that a shell takes it for one.
+func quoted(name string) string {
+	if strings.IndexFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:", r))
+	}) < 0 {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}

@@ -1,0 +1,215 @@
+// Package serve shows a directory of captures as pages over HTTP, and records into it: the
+// reports are those of package internal/present/html, the same that unstall writes to files.
+//
+// Its opinion: whoever can reach a port is not whoever may read captures. So it listens on
+// loopback, and for anything else takes a token; it answers only to names that nobody can point
+// at it (a foreign web page would otherwise reach it by a name of its own, DNS rebinding); what
+// changes something must come from its own pages; what is sent to it is bounded; and files are
+// named, not paths.
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/serve/capturestore"
+)
+
+// Options are what is served, and to whom.
+type Options struct {
+	Version string   // of the tool
+	Token   string   // that a browser must bring; "" none is needed
+	Names   []string // by which it may be asked beside localhost and addresses
+
+	// List finds what runs here. Nil: nothing is listed.
+	List func(ctx context.Context) ([]discover.Found, error)
+
+	// Record records a target into the directory. Nil: nothing can be recorded.
+	Record func(ctx context.Context, target string, how time.Duration, passive bool) (name, said string, err error)
+}
+
+// Server is the handler. Close it when nothing asks any more.
+type Server struct {
+	shelf *capturestore.Shelf
+	opt   Options
+	form  string // what a form of our own pages brings back
+	mux   http.Handler
+
+	ctx   context.Context // of what goes on behind requests
+	stop  context.CancelFunc
+	going sync.WaitGroup
+
+	mu        sync.Mutex
+	recording *recording // the last one, nil none
+}
+
+// Bounds of what may be sent.
+const (
+	mostBody   = 64 << 10
+	mostHeader = 32 << 10
+)
+
+// New serves a directory. It begins to diagnose the captures there, one after the other, so that
+// the list can say what was found.
+func New(captures *capturestore.Shelf, opt Options) *Server {
+	s := &Server{shelf: captures, opt: opt, form: Token()}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.list)
+	mux.HandleFunc("GET /capture/{name}", s.report)
+	mux.HandleFunc("GET /compare", s.compare)
+	mux.HandleFunc("GET /recording", s.progress)
+	mux.HandleFunc("POST /record", s.record)
+	s.mux = s.guard(http.NewCrossOriginProtection().Handler(mux))
+	s.going.Go(s.diagnose)
+	return s
+}
+
+// Close ends what goes on, recordings included: what was switched on is off when it returns.
+func (s *Server) Close() {
+	s.stop()
+	s.going.Wait()
+}
+
+// Token makes one that nobody can guess.
+func Token() string {
+	var random [18]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(random[:])
+}
+
+// Serve answers on a listener until the context ends.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: mostHeader}
+	ended := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer ended()
+	err := server.Serve(l)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// guard lets in who may ask.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "frame-ancestors 'none'")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if !s.known(r.Host) {
+			http.Error(w, "unstall serve does not answer to this name: ask for its address, or start it with --name", http.StatusMisdirectedRequest)
+			return
+		}
+		if s.opt.Token != "" && !s.entered(w, r) {
+			return
+		}
+		if r.ContentLength > mostBody {
+			h.Set("Connection", "close")
+			http.Error(w, fmt.Sprintf("at most %d bytes are taken", mostBody), http.StatusRequestEntityTooLarge)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, mostBody)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// known says whether a name is one that leads here for certain: an address, localhost, or one
+// that the user gave.
+func (s *Server) known(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return host == "localhost" || slices.ContainsFunc(s.opt.Names, func(name string) bool { return strings.EqualFold(name, host) })
+}
+
+// cookie carries the token once it was given; its name differs by the token, as browsers send
+// cookies to all ports of a host.
+func (s *Server) cookie() string {
+	sum := sha256.Sum256([]byte(s.opt.Token))
+	return "unstall-" + base64.RawURLEncoding.EncodeToString(sum[:6])
+}
+
+// entered says whether a request brings the token: in the address it was told, from where it goes
+// into a cookie, or as a bearer.
+func (s *Server) entered(w http.ResponseWriter, r *http.Request) bool {
+	is := func(given string) bool {
+		a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.opt.Token))
+		return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+	}
+	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && is(bearer) {
+		return true
+	}
+	if c, err := r.Cookie(s.cookie()); err == nil && is(c.Value) {
+		return true
+	}
+	q := r.URL.Query()
+	if r.Method == http.MethodGet && q.Has("token") && is(q.Get("token")) {
+		http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: s.opt.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil})
+		q.Del("token")
+		to := url.URL{Path: r.URL.Path, RawQuery: q.Encode()}
+		http.Redirect(w, r, to.String(), http.StatusSeeOther)
+		return false
+	}
+	http.Error(w, "unstall serve needs the token: open the address it printed when it was started", http.StatusUnauthorized)
+	return false
+}
+
+// diagnose finds out what each capture shows, the latest first, and looks for new ones.
+func (s *Server) diagnose() {
+	const every = 5 * time.Second
+	for {
+		items, _, err := s.shelf.Items()
+		if err == nil {
+			for _, item := range items {
+				if item.Capture && !item.Running {
+					if _, err := s.shelf.Find(s.ctx, item.Name); err != nil && s.ctx.Err() != nil {
+						return
+					}
+				}
+			}
+		}
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-time.After(every):
+		}
+	}
+}
+
+// page sends one that was rendered whole: what goes wrong on the way is no half of a page.
+func page(w http.ResponseWriter, code int, render func(*bytes.Buffer) error) {
+	var text bytes.Buffer
+	if err := render(&text); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write(text.Bytes())
+}
