@@ -121,7 +121,7 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 			if err != nil {
 				return err
 			}
-			if err := record.Made(g, t.Subject(), rows, sum)(ctx, sink); err != nil {
+			if err := record.RunGenerator(g, t.Subject(), rows, sum)(ctx, sink); err != nil {
 				return err
 			}
 			return one.handOver(sink)

@@ -64,7 +64,7 @@ func (c *calibrateCommand) Run(s *session) error {
 	if b == nil {
 		return nil
 	}
-	b = incident.Held(b)
+	b = incident.Normalize(b)
 	var service []evidence.SubjectID
 	name, pid := "", 0
 	if target.PID != 0 {

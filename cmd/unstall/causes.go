@@ -27,7 +27,7 @@ func (c *causesCommand) Run(s *session) error {
 		case c.ID == "":
 			fmt.Fprintf(s.out, "%-*s  %s\n", width, k.ID, k.Title)
 		case c.ID == k.ID:
-			fmt.Fprintf(s.out, "%s: %s\n\n%s\n\nNeeds %s.\n\nNamed from: %s.\n", k.ID, k.Title, strings.TrimSpace(k.Doc), strings.TrimSuffix(k.Needs, "."), k.Least)
+			fmt.Fprintf(s.out, "%s: %s\n\n%s\n\nNeeds %s.\n\nNamed from: %s.\n", k.ID, k.Title, strings.TrimSpace(k.Doc), strings.TrimSuffix(k.Needs, "."), k.Thresholds)
 			return nil
 		}
 	}

@@ -50,7 +50,7 @@ func (c *debugCommand) Run(s *session) error {
 }
 
 // print writes what to paste, and why.
-func (c *debugCommand) print(w io.Writer, a remote.Aside) error {
+func (c *debugCommand) print(w io.Writer, a remote.Sidecar) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "To record %s from a container beside it, with these rights and no others:\n\n", a.Of)
 	width := 0
@@ -89,7 +89,7 @@ func (c *debugCommand) print(w io.Writer, a remote.Aside) error {
 }
 
 // begin runs the container and diagnoses what it recorded.
-func (c *debugCommand) begin(ctx context.Context, s *session, a remote.Aside, form present.Form) error {
+func (c *debugCommand) begin(ctx context.Context, s *session, a remote.Sidecar, form present.Form) error {
 	command := a.Command
 	if a.Profile != nil {
 		f, err := os.CreateTemp("", "unstall-*.json")

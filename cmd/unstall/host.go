@@ -52,7 +52,7 @@ func (c *hostCommand) Run(s *session) error {
 	if b == nil {
 		return nil
 	}
-	r := host.Of(incident.Held(b))
+	r := host.Of(incident.Normalize(b))
 	if r == nil {
 		s.fail(unreadable, fmt.Errorf("%s: holds no recording of a host: record one with unstall host", strings.Join(files, ", ")))
 		return nil

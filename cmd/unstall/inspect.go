@@ -24,7 +24,7 @@ func (c *inspectCommand) Run(s *session) error {
 	if bundle == nil {
 		return nil
 	}
-	held := incident.Held(bundle)
+	held := incident.Normalize(bundle)
 	s.write(c.Output, c.Files, func(w io.Writer) error { return form.Inspect(w, held) })
 	return nil
 }

@@ -158,14 +158,14 @@ func hidden(b *strings.Builder, found []discover.Found, o text.Options, root boo
 // programName is the process's name and, where that is the runtime's, that of
 // what runs in it.
 func programName(f discover.Found) string {
-	if f.Main == "" || !platform.Of(f.Runtime).Hosts {
+	if f.Main == "" || !platform.ByID(f.Runtime).Hosts {
 		return f.Name
 	}
 	return f.Name + " " + f.Main
 }
 
 func runtimeName(f discover.Found) string {
-	r := platform.Of(f.Runtime)
+	r := platform.ByID(f.Runtime)
 	if r.Versioned == "" && f.Version != "" {
 		return f.Version // which says it
 	}

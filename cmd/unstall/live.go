@@ -73,7 +73,7 @@ func (s *session) record(r recording, targets []discover.Target, sends *sending,
 func (s *session) recordUntil(ctx context.Context, r recording, targets []discover.Target, sends *sending, first func(path string)) string {
 	beNice()
 	probes, others := r.probes()
-	found := record.FindElse(ctx, probes, others, targets)
+	found := record.FindOther(ctx, probes, others, targets)
 	if sends == nil && !s.recordable(found) {
 		return ""
 	}
@@ -131,7 +131,7 @@ func (r *recording) probes() (probes, others []probe.Probe) {
 
 // clock is who runs, of processes whose functions are named by what else is recorded of them.
 var clock = probe.Probe{Name: all.Clock.Name, About: all.Clock.About, General: true, Find: func(ctx context.Context, t discover.Target) []probe.Access {
-	if !platform.Of(t.Runtime).Addresses {
+	if !platform.ByID(t.Runtime).Addresses {
 		return nil
 	}
 	return all.Clock.Find(ctx, t)
@@ -172,10 +172,10 @@ func (s *session) announce(f record.Finding, r recording) {
 		}
 	}
 	on := f.SwitchesOn()
-	if r.JFR && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return platform.Of(t.Runtime).Records }) {
+	if r.JFR && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return platform.ByID(t.Runtime).Records }) {
 		on = append(on, "flight recording")
 	}
-	if r.Heap && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return platform.Of(t.Runtime).Walks }) {
+	if r.Heap && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return platform.ByID(t.Runtime).Walks }) {
 		on = append(on, "what survives each collection, which lengthens its pause (3 s at a time)", "a blocking gen 2 collection at the end, which walks the heap")
 	}
 	switch {

@@ -198,7 +198,7 @@ func joined(args []string) (out []string) {
 // tidy switches off what recordings left on that were killed, and puts back what tries
 // changed, whatever this start is for.
 func tidy(s *session) {
-	experiment.Tidy(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })
+	experiment.RestoreLeftovers(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })
 	for _, p := range all.Probes {
 		if p.Tidy != nil {
 			p.Tidy(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })

@@ -35,7 +35,7 @@ func (c *mcpCommand) Run(s *session) error {
 	defer captures.Close()
 	opt := mcp.Options{Version: version(), Bound: c.MaxAnswer, List: here}
 	if c.AllowRecord {
-		opt.Record = (&desk{dir: c.Dir}).record
+		opt.Record = (&recordQueue{dir: c.Dir}).record
 	}
 	beNice()
 	if err := mcp.New(captures, opt).Run(ctx, &sdk.StdioTransport{}); err != nil && ctx.Err() == nil && !errors.Is(err, sdk.ErrConnectionClosed) {

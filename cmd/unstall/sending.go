@@ -66,7 +66,7 @@ func (b *besides) sending(d time.Duration) (*sending, error) {
 func (x *sending) run(s *session, targets []discover.Target) func(context.Context, probe.Sink) error {
 	about := serves(x.load.Plan().URL, targets)
 	progress := &loadProgress{line: text.NewProgress(s.err)}
-	return record.Made(x.load, about, progress, func(r *load.Result) {
+	return record.RunGenerator(x.load, about, progress, func(r *load.Result) {
 		progress.line.Done()
 		x.result = r
 		for _, w := range r.Warnings {

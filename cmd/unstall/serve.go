@@ -52,7 +52,7 @@ func (c *serveCommand) Run(s *session) error {
 	}
 	opt := pages.Options{Version: version(), Token: token, Names: c.Name, List: here}
 	if c.AllowRecord {
-		opt.Record = (&desk{dir: c.Dir}).record
+		opt.Record = (&recordQueue{dir: c.Dir}).record
 	}
 	beNice()
 	server := pages.New(captures, opt)

@@ -66,7 +66,7 @@ func counters(t discover.Target) *top.Counters {
 	if t.Runtime == "" && t.URL != nil {
 		return platform.Go.Counters
 	}
-	return platform.Of(t.Runtime).Counters
+	return platform.ByID(t.Runtime).Counters
 }
 
 // show draws on a terminal, else writes tables.

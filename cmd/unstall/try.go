@@ -122,7 +122,7 @@ type trial struct {
 // run tries it, measures what was recorded meanwhile and writes what it did.
 func (c *tryCommand) run(ctx context.Context, s *session, form present.Form, x trial) {
 	all := x.plan.All() + 2*lead
-	loan, err := experiment.Lend(x.Change, time.Now().Add(all+lead+all/10))
+	loan, err := experiment.NewTrial(x.Change, time.Now().Add(all+lead+all/10))
 	if err != nil {
 		s.fail(unreadable, err)
 		return

@@ -59,7 +59,7 @@ func formatTable() string {
 func causeTable() string {
 	t := newTable("cause", "step", "what it is", "evidence it needs", "least evidence from which it is named")
 	for _, c := range causes.Causes {
-		t.row(code(c.ID), string(c.Step), c.Title, c.Needs, c.Least)
+		t.row(code(c.ID), string(c.Step), c.Title, c.Needs, c.Thresholds)
 	}
 	return t.String()
 }

@@ -46,7 +46,7 @@ func (m *measurer) capture(ctx context.Context, j job) (others float64, err erro
 	ours, began := lab.CPUSeconds(one.PID)+lab.CPUSeconds(os.Getpid()), time.Now()
 	d := demand{rate: j.rate, lasts: recording, seed: m.seedOf(j)}
 	if _, err := found.Record(ctx, record.Options{For: recording + 5*time.Second, Path: fresh, Command: []string{"unstall", "record"},
-		Beside: record.Load(plan(one, d), t.Subject(), nil, nil)}); err != nil {
+		Beside: record.RunLoad(plan(one, d), t.Subject(), nil, nil)}); err != nil {
 		return 0, err
 	}
 	after, taken := lab.HostBusySeconds()

@@ -86,7 +86,7 @@ func captured(ctx context.Context, b *builder, r recording, tmp string, say func
 			if _, err := load.Run(ctx, first, nil); err != nil {
 				return err
 			}
-			return record.Load(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loaded(r.load, result) })(ctx, sink)
+			return record.RunLoad(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loaded(r.load, result) })(ctx, sink)
 		}})
 	if err != nil {
 		return nil, err

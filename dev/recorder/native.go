@@ -98,7 +98,7 @@ func recordNative(ctx context.Context, r recording, tmp string, say func(string)
 		}
 		plan.Duration = r.capture
 		opt.Beside = func(ctx context.Context, sink probe.Sink) error {
-			return record.Load(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loaded(r.load, result) })(ctx, sink)
+			return record.RunLoad(plan, found.Subject(), nil, func(result *load.Result) { t.Load = loaded(r.load, result) })(ctx, sink)
 		}
 	}
 	say("recording")

@@ -86,7 +86,7 @@ func recordRedis(ctx context.Context, r recording, tmp string, say func(string))
 	p := &process.Process{PID: server.PID}
 	path, from := filepath.Join(tmp, "capture.unstall"), markOf(p)
 	load.mark()
-	_, err = record.FindElse(ctx, probes.Probes, probes.Kernel, []discover.Target{found}).Record(ctx, record.Options{For: r.capture, Path: path, Tool: "dev/recorder", Command: []string{"unstall", "record"}})
+	_, err = record.FindOther(ctx, probes.Probes, probes.Kernel, []discover.Target{found}).Record(ctx, record.Options{For: r.capture, Path: path, Tool: "dev/recorder", Command: []string{"unstall", "record"}})
 	t.All = from.until(markOf(p))
 	if err := errors.Join(err, load.end(t)); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type Collector struct {
 func (r *run) collectors() []Collector {
 	var all []Collector
 	for _, s := range slices.Sorted(maps.Keys(r.name)) {
-		read := platform.Of(r.b.Subjects[s].Runtime).ReadCollector
+		read := platform.ByID(r.b.Subjects[s].Runtime).ReadCollector
 		if read == nil || r.b.Subjects[s].Kind != evidence.Process {
 			continue
 		}

@@ -80,7 +80,7 @@ func ms(ns int64) *float64 {
 
 func (r *run) entry(l *ledger.Ledger, e ledger.Entry) Entry {
 	detail := r.b.Names.Text(e.Detail)
-	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleAt(platform.Of(r.b.Subjects[l.Subject].Runtime).Lane, detail), Detail: detail,
+	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleAt(platform.ByID(r.b.Subjects[l.Subject].Runtime).Lane, detail), Detail: detail,
 		SlowMs: float64(e.Ns) / 1e6, Method: e.Method}
 	if e.Interval != nil {
 		out.Low, out.High = check.Number(e.Interval.Low/1e6), check.Number(e.Interval.High/1e6)
@@ -227,7 +227,7 @@ func atLeast(b *evidence.Bundle, id evidence.SubjectID) string {
 
 // release is the oldest one that the evidence leaves possible; "" unknown.
 func release(b *evidence.Bundle, id evidence.SubjectID) (release string) {
-	if of := platform.Of(b.Subjects[id].Runtime); of.AtLeast != nil {
+	if of := platform.ByID(b.Subjects[id].Runtime); of.AtLeast != nil {
 		release, _ = of.AtLeast(b, id)
 	}
 	return release

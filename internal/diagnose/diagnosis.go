@@ -42,7 +42,7 @@ type Diagnosis struct {
 	Ledger     []Entry   `json:"ledger"` // in order of slow_ms; sums to slow_total_ms
 	// Collectors are those of the processes that were watched; left out where none was.
 	Collectors []Collector `json:"collectors,omitempty"`
-	Through    *Through    `json:"through,omitempty"` // left out where no requests were followed through a pool of workers
+	Through    *RequestPath    `json:"through,omitempty"` // left out where no requests were followed through a pool of workers
 	Verdicts   []Verdict   `json:"verdicts"`          // supported by rank, then inconclusive, then ruled out
 	Warnings   []Warning   `json:"warnings"`
 	NotSeen    []NotSeen   `json:"not_seen"`

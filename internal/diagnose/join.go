@@ -45,7 +45,7 @@ func (r *run) toJoin(all []Verdict, seen map[string]bool) (waiting, best int, ti
 		}
 		waits := r.waitsOf(evidence.SubjectID(who))
 		for id, s := range r.b.Subjects {
-			server, name := platform.Of(s.Runtime), r.name[evidence.SubjectID(id)]
+			server, name := platform.ByID(s.Runtime), r.name[evidence.SubjectID(id)]
 			if !server.Tells || name == "" || id == who || waits.part(r.b, evidence.SubjectID(id), server, r.alone(server)) < joinedFrom {
 				continue
 			}

@@ -70,7 +70,7 @@ func (r *run) outcome() string {
 // nothing else shows that it is well.
 func (r *run) ofItself(v Verdict) bool {
 	for id, name := range r.name {
-		if x := platform.Of(r.b.Subjects[id].Runtime); name == v.Subject && x.Tells && strings.HasPrefix(v.Cause, x.ID+".") {
+		if x := platform.ByID(r.b.Subjects[id].Runtime); name == v.Subject && x.Tells && strings.HasPrefix(v.Cause, x.ID+".") {
 			return true
 		}
 	}
@@ -84,7 +84,7 @@ func (r *run) atRequests() (at *float64, did []Doing) {
 	t := threads.Of(r.b, platform.Stacks())
 	most := 0.
 	for _, s := range slices.Sorted(maps.Keys(r.name)) {
-		if l := r.incident.Ledger(s); l != nil && len(l.Rows) > 0 || platform.Of(r.b.Subjects[s].Runtime).Tells {
+		if l := r.incident.Ledger(s); l != nil && len(l.Rows) > 0 || platform.ByID(r.b.Subjects[s].Runtime).Tells {
 			continue
 		}
 		moments := slices.Concat(t.Moments(s)...)

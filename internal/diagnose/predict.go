@@ -44,7 +44,7 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := platform.Of(b.Subjects[id].Runtime)
+	of := platform.ByID(b.Subjects[id].Runtime)
 	m := platform.Everywhere[0]
 	if len(of.Models) > 0 {
 		m = of.Models[0]
@@ -75,7 +75,7 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 		if target != "" && target != s.Name && target != strconv.Itoa(s.PID) && target != r.name[id] {
 			continue
 		}
-		models := platform.Of(s.Runtime).Models
+		models := platform.ByID(s.Runtime).Models
 		covers := func(m *model.Model) bool { return len(r.b.Covered(id, m.Covers)) > 0 }
 		anyway := slices.ContainsFunc(platform.Everywhere, covers)
 		if len(models) == 0 && !anyway {

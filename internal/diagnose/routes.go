@@ -69,7 +69,7 @@ func (r *run) routes() (out []Route, left int) {
 		if float64(known) < mostKnown*float64(len(charged.Slow)) { // what few of them did says nothing of a route
 			clear(spent)
 		}
-		lane := platform.Of(r.b.Subjects[l.Subject].Runtime).Lane
+		lane := platform.ByID(r.b.Subjects[l.Subject].Runtime).Lane
 		for route, x := range of {
 			ns := took[route]
 			x.Requests, x.P50Ms = len(ns), ms(stats.QuantileOf(ns, .5))

@@ -17,7 +17,7 @@ import (
 func stretches(ctx context.Context, read *evidence.Bundle, opt Options, d *Diagnosis) (*Diagnosis, error) {
 	i := d.kept.incident
 	worst := metrics.Stretches(i.Bundle)
-	closely, closer := metrics.Closely(i.Bundle)
+	closely, closer := metrics.CloselyWatched(i.Bundle)
 	if closer && d.Outcome != Found {
 		worst = append([]metrics.Window{closely}, worst...)
 	}

@@ -189,7 +189,7 @@ func throughStack() *diagnose.Diagnosis {
 	other.Slow = &slow2
 	route := page
 	route.Step, route.OutsideMs, route.MeanMs, route.Slow = "", 0, 40.99, nil
-	d.Through = &diagnose.Through{Front: "nginx pid 7", Title: "nginx", Pool: "PHP-FPM workers, pool www", Worker: "PHP",
+	d.Through = &diagnose.RequestPath{Front: "nginx pid 7", Title: "nginx", Pool: "PHP-FPM workers, pool www", Worker: "PHP",
 		Store:  &diagnose.Store{Subject: "redis-server pid 9", Title: "Redis", Address: "unix:/run/redis.sock", Busy: ptr(.124), Most: []diagnose.Call{{Name: "keys", Ms: 11.2}, {Name: "setex", Ms: .004}, {Name: "get", Ms: .002}, {Name: "hgetall", Ms: .002}}},
 		Routes: []diagnose.Steps{route}, Left: 2, Journeys: []diagnose.Steps{page, other, style}}
 	return d

@@ -238,10 +238,10 @@ func one(ctx context.Context, dir, stress string, k known, beside []string, d ti
 		return v, err
 	}
 	incident.ReadCapture(ctx, x, b)
-	b = incident.Held(b)
+	b = incident.Normalize(b)
 	_, _, processes := host.ServiceOf(b, c.Process.Pid)
 	if len(processes) == 0 {
 		return v, fmt.Errorf("pid %d is not in the recording", c.Process.Pid)
 	}
-	return workload.Of(metrics.WorkOf(b, processes, metrics.Watched(b, processes[0])), metrics.MachineOf(b)), nil
+	return workload.Of(metrics.WorkOf(b, processes, metrics.WatchedTime(b, processes[0])), metrics.MachineOf(b)), nil
 }

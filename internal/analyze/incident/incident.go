@@ -46,9 +46,9 @@ type Incident struct {
 
 // Of makes an incident of a bundle, which it leaves as it is.
 func Of(read *evidence.Bundle, opt Options) *Incident {
-	b := Held(read)
+	b := Normalize(read)
 	threads.Attach(b, platform.Stacks())
-	i := &Incident{Bundle: b, opt: opt, passedOn: throughPools(b)}
+	i := &Incident{Bundle: b, opt: opt, passedOn: followWorkerPools(b)}
 	i.Dated = b.Dated()
 	if i.Whole.From, i.Whole.Until = b.Window(); !i.Dated {
 		i.Whole.From, i.Whole.Until = b.Undated()
@@ -62,15 +62,15 @@ func Of(read *evidence.Bundle, opt Options) *Incident {
 	return i
 }
 
-// Held is what files hold: their processes are one where they are the same, clocks agree, and
+// Normalize is what files hold: their processes are one where they are the same, clocks agree, and
 // requests have the routes that all stacks together tell, but nothing else is worked out of one
 // by another.
-func Held(read *evidence.Bundle) *evidence.Bundle {
+func Normalize(read *evidence.Bundle) *evidence.Bundle {
 	b := read.Clone()
 	b.Unify()
 	b.Align()
 	b.NameCode()
-	metrics.CountWorkers(b, func(id string) bool { return platform.Of(id).Master })
+	metrics.CountWorkers(b, func(id string) bool { return platform.ByID(id).Master })
 	threads.Adopt(b, platform.Stacks())
 	routes.Name(b)
 	routes.Match(b)

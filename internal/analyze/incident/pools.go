@@ -20,7 +20,7 @@ type workerPool struct {
 	served  []int // rows of its own account of them
 }
 
-// throughPools follows requests through a pool of workers: a web server's log says how long its
+// followWorkerPools follows requests through a pool of workers: a web server's log says how long its
 // upstream took, the pool's own log how long its workers worked on each request. What is between them
 // is the wait for a worker, as each of them serves one at a time, and what waits stands in the backlog of
 // the socket, where PHP counts no time. How workers spent theirs, looks at them tell.
@@ -32,7 +32,7 @@ type workerPool struct {
 // work itself takes longer for a while, nobody waits for that.
 //
 // It gives the subjects whose requests are others' that were followed.
-func throughPools(b *evidence.Bundle) (passedOn map[evidence.SubjectID]bool) {
+func followWorkerPools(b *evidence.Bundle) (passedOn map[evidence.SubjectID]bool) {
 	pools := poolsOf(b)
 	if len(pools) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func poolsOf(b *evidence.Bundle) (all []*workerPool) {
 		f := &b.Facts[i]
 		name, address, ok := strings.Cut(f.Value, evidence.Link)
 		id := b.Names.Lookup(address)
-		if f.Key != evidence.FactListens || !ok || id == 0 || at[id] != nil || !platform.Of(b.Subjects[f.Subject].Runtime).Workers {
+		if f.Key != evidence.FactListens || !ok || id == 0 || at[id] != nil || !platform.ByID(b.Subjects[f.Subject].Runtime).Workers {
 			continue
 		}
 		p := &workerPool{subject: f.Subject, name: name}
@@ -82,7 +82,7 @@ func poolsOf(b *evidence.Bundle) (all []*workerPool) {
 		}
 	}
 	return slices.DeleteFunc(all, func(p *workerPool) bool {
-		p.wait = b.Names.ID(platform.Of(b.Subjects[p.subject].Runtime).Title + evidence.WorkerPool + p.name)
+		p.wait = b.Names.ID(platform.ByID(b.Subjects[p.subject].Runtime).Title + evidence.WorkerPool + p.name)
 		return len(p.callers) < leastPassed
 	})
 }

@@ -58,7 +58,7 @@ type tally struct {
 // workersSpent sums up the looks at the workers of a service.
 func workersSpent(b *evidence.Bundle, subject evidence.SubjectID) *spending {
 	s := &spending{bins: make(map[int64]*tally), whole: &tally{by: make(map[evidence.Segment]int)}}
-	for _, l := range threads.Of(b, platform.Stacks()).Looks(subject) {
+	for _, l := range threads.Of(b, platform.Stacks()).Samples(subject) {
 		v := &l.View
 		if n := len(s.rounds); l.Time != 0 && (n == 0 || s.rounds[n-1].at != l.Time) {
 			s.rounds = append(s.rounds, round{at: l.Time})

@@ -24,7 +24,7 @@ const baselinePart = .99
 func BaselineOf(b *evidence.Bundle, opt Options) Baseline {
 	out := make(Baseline)
 	for _, l := range Build(b, opt) {
-		floors, grain := l.byRoute(), max(l.grain(), shortest)
+		floors, grain := l.byRoute(), max(l.latencyResolution(), shortest)
 		for route, v := range l.LatenciesByRoute() {
 			if len(v) < MinRequests {
 				continue

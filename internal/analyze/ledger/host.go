@@ -88,7 +88,7 @@ func (l *Ledger) denied() (share float64, ok bool) {
 	}
 	had := run.Number / float64(run.Until-run.From) // processors, as its runtime believes
 	used := metrics.ProcessOf(l.b, l.Subject, metrics.Window{From: run.From, Until: run.Until}).CPU
-	if !used.MostlyKnown() || metrics.Strange(used.Number, had) {
+	if !used.MostlyKnown() || metrics.IsAnotherProcess(used.Number, had) {
 		return 0, false
 	}
 	return max(0, 1-used.Number/had), true

@@ -88,16 +88,16 @@ type Ledger struct {
 	stops     stops
 	holds     stops                     // what recorded the process held it
 	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
-	stalled   *stalled                  // nil: the requests' states are known, or no thread waited for memory
+	stalled   *allocStalls                  // nil: the requests' states are known, or no thread waited for memory
 	awaiteds  []share                   // what is awaited; nil: not known
 	awaitGate *gate                     // by which these are split; nil: by none
-	alike     *alike                    // nil: no request's awaits are known one by one
-	queued    *queued                   // nil: nothing waited for a thread of the pool, or that was not watched
+	alike     *similarRequests                    // nil: no request's awaits are known one by one
+	queued    *poolQueue                   // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
 	withheld  metrics.Withheld          // of the stops
-	clock     *clocked                  // nil: nobody sampled where its threads run, or not beside its requests
-	ready     *ready                    // nil: nobody looked at threads, or the kernel's account of them is not known
-	kernel    *beneath                  // nil: the requests' states are not traced, or the kernel recorded nothing
+	clock     *onCPU                  // nil: nobody sampled where its threads run, or not beside its requests
+	ready     *runQueue                    // nil: nobody looked at threads, or the kernel's account of them is not known
+	kernel    *kernelWaits                  // nil: the requests' states are not traced, or the kernel recorded nothing
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
 	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
 }
@@ -204,7 +204,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	l.holds = holdsOf(b, subject)
 	if l.Traced {
 		l.Sampled = l.sampled()
-		l.kernel = l.beneathOf()
+		l.kernel = l.kernelWaitsOf()
 		l.Host = l.hostShare()
 	}
 	l.queued = l.queue()
@@ -226,7 +226,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	l.alike = l.likewise(opt.Stacks)
 	l.occupancy.pool(l)
 	l.charge()
-	l.All = l.everybody(sources[widest], opt)
+	l.All = l.findSlowOfAll(sources[widest], opt)
 	return l
 }
 

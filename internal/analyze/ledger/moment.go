@@ -6,7 +6,7 @@ import (
 )
 
 // sharesOf splits the requests in flight at one moment, at which all threads were looked at.
-func (l *Ledger) sharesOf(looks []threads.Look, serve func(*threads.View) bool, m meanwhile) (parts []share) {
+func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threads.View) bool, m meanwhile) (parts []share) {
 	at := looks[0].Time
 	inFlight, awaiting := m.inFlight(at), m.awaiting(at)
 	free := false

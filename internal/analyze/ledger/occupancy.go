@@ -85,7 +85,7 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 	o := &occupancy{unseen: t.WaitsUnseen(l.Subject)}
 	m := l.meanwhile()
 	if m.clients { // what the service did before they came is not about them
-		bursts = slices.DeleteFunc(bursts, func(moments [][]threads.Look) bool { return endOf(moments) < m.first || startOf(moments) > m.last })
+		bursts = slices.DeleteFunc(bursts, func(moments [][]threads.Sample) bool { return endOf(moments) < m.first || startOf(moments) > m.last })
 	}
 	if len(bursts) == 0 && l.queued == nil {
 		return nil
@@ -108,7 +108,7 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 	if o.gate = l.gated(t, o.cells, m); o.gate != nil {
 		o.waits = mixture(o.cells, func(m Mechanism) bool { return m == Pool })
 	}
-	o.between(l, m)
+	o.interpolate(l, m)
 	o.serves = serves(bursts)
 	return o
 }
@@ -116,9 +116,9 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 // mean is what requests in flight did at the moments of a burst: one at which ten of them were
 // tells of ten times as much of their time as one that met a single one, and one that met none
 // tells nothing.
-func (l *Ledger) mean(moments [][]threads.Look, serve func(*threads.View) bool, m meanwhile) (parts []share) {
+func (l *Ledger) mean(moments [][]threads.Sample, serve func(*threads.View) bool, m meanwhile) (parts []share) {
 	weigh := func(at int64) float64 { return m.inFlight(at) }
-	if !slices.ContainsFunc(moments, func(looks []threads.Look) bool { return weigh(looks[0].Time) > 0 }) {
+	if !slices.ContainsFunc(moments, func(looks []threads.Sample) bool { return weigh(looks[0].Time) > 0 }) {
 		weigh = func(int64) float64 { return 1 }
 	}
 	var sum float64
@@ -138,10 +138,10 @@ func (l *Ledger) mean(moments [][]threads.Look, serve func(*threads.View) bool, 
 
 // serves is the part of the looks at threads that ran in which these worked on requests, or
 // were of what serves them: of those that are ready as well, which look the same.
-func serves(bursts [][][]threads.Look) float64 {
+func serves(bursts [][][]threads.Sample) float64 {
 	of := make(map[evidence.LaneID]bool) // a thread that polls does what comes by itself, too, and a pool what requests hand it
 	ran, served := 0, 0
-	count := func(each func(*threads.Look)) {
+	count := func(each func(*threads.Sample)) {
 		for _, moments := range bursts {
 			for _, looks := range moments {
 				for i := range looks {
@@ -150,12 +150,12 @@ func serves(bursts [][][]threads.Look) float64 {
 			}
 		}
 	}
-	count(func(l *threads.Look) {
+	count(func(l *threads.Sample) {
 		if v := &l.View; v.Request || v.Accepts || v.Role == threads.IO || v.Role == threads.Worker {
 			of[l.Lane] = true
 		}
 	})
-	count(func(l *threads.Look) {
+	count(func(l *threads.Sample) {
 		if l.View.State == evidence.Running {
 			if ran++; of[l.Lane] {
 				served++
@@ -168,9 +168,9 @@ func serves(bursts [][][]threads.Look) float64 {
 	return float64(served) / float64(ran)
 }
 
-func startOf(moments [][]threads.Look) int64 { return moments[0][0].Time }
+func startOf(moments [][]threads.Sample) int64 { return moments[0][0].Time }
 
-func endOf(moments [][]threads.Look) int64 {
+func endOf(moments [][]threads.Sample) int64 {
 	last := moments[len(moments)-1]
 	return last[len(last)-1].Time
 }
@@ -234,7 +234,7 @@ func (l *Ledger) begun() (starts, ends []int64) {
 // serving tells the pools whose threads work on requests from others, where a runtime has
 // several; if none was seen to, all may. Threads of the runtime's own, of which only those that
 // run were seen, are no pool of which it could be told that all its threads are busy.
-func serving(bursts [][][]threads.Look, onlyRunning bool) func(v *threads.View) bool {
+func serving(bursts [][][]threads.Sample, onlyRunning bool) func(v *threads.View) bool {
 	pools := make(map[string]bool)
 	for _, moments := range bursts {
 		for _, looks := range moments {

@@ -18,7 +18,7 @@ func (l *Ledger) FewerSlow(less func(row int) int64) (now, then float64) {
 	}
 	left := 0
 	for _, row := range l.Slow {
-		if l.b.Requests.Latency(row)-less(row)-l.heldFor(row) > l.Limit(row) {
+		if l.b.Requests.Latency(row)-less(row)-l.recorderDelay(row) > l.Limit(row) {
 			left++
 		}
 	}

@@ -66,7 +66,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	byRoute, open := l.byRoute(), l.unfinished()
 	stuck := min(stuck, (l.To-l.From)/2)
 	threshold := make(map[evidence.NameID]int64)
-	grain, usual := max(l.grain(), shortest), usually(byRoute)
+	grain, usual := max(l.latencyResolution(), shortest), usually(byRoute)
 	most, known := 0, false
 	few := make(map[evidence.NameID]int) // routes with too few requests to know their floor, and how many
 	for _, route := range slices.Sorted(maps.Keys(byRoute)) {
@@ -91,7 +91,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 			most, l.Threshold, l.Rule = n, limit, rule
 		}
 	}
-	for _, kin := range l.kin(few) {
+	for _, kin := range l.siblingRoutes(few) {
 		var took []int64
 		n := 0
 		for _, route := range kin {
@@ -135,10 +135,10 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	}
 }
 
-// kin are groups of routes with too few requests each to know their floor, which together have
+// siblingRoutes are groups of routes with too few requests each to know their floor, which together have
 // enough: of one method and below one path, which says most often that they differ by what they
 // are asked for, "/city/york" and "/city/leeds".
-func (l *Ledger) kin(few map[evidence.NameID]int) (groups [][]evidence.NameID) {
+func (l *Ledger) siblingRoutes(few map[evidence.NameID]int) (groups [][]evidence.NameID) {
 	below := make(map[string][]evidence.NameID)
 	for _, route := range slices.Sorted(maps.Keys(few)) {
 		if at := parent(l.b.Names.Text(route)); at != "" {
@@ -188,7 +188,7 @@ func (l *Ledger) LimitOf(route evidence.NameID) int64 {
 // byRoute returns what the finished requests of each route took without what
 // stood in their way, in no order; nothing of routes that finished none.
 func (l *Ledger) byRoute() map[evidence.NameID][]int64 {
-	return byRoute(&l.b.Requests, l.Rows, func(i int) bool { return !l.open(i) }, l.unhindered)
+	return byRoute(&l.b.Requests, l.Rows, func(i int) bool { return !l.open(i) }, l.serviceTime)
 }
 
 // insideFloors are what requests of each route take where the service itself saw them:
@@ -233,9 +233,9 @@ func (l *Ledger) unfinished() map[evidence.NameID]int {
 	return n
 }
 
-// grain is the unit (ns) that the requests' durations are whole multiples of: the
+// latencyResolution is the unit (ns) that the requests' durations are whole multiples of: the
 // least that their source can tell from zero. Traced ones have none.
-func (l *Ledger) grain() int64 {
+func (l *Ledger) latencyResolution() int64 {
 	if l.Traced {
 		return 0
 	}
@@ -254,7 +254,7 @@ func (l *Ledger) addSlow(i int, threshold int64) {
 	if lat <= threshold {
 		return
 	}
-	if held := l.heldFor(i); lat-held <= threshold {
+	if held := l.recorderDelay(i); lat-held <= threshold {
 		l.Held = append(l.Held, i)
 		l.HeldTime += held
 		return
@@ -263,12 +263,12 @@ func (l *Ledger) addSlow(i int, threshold int64) {
 	l.Total += lat
 }
 
-// unhindered is a request's time without what stands in requests' way: the
+// serviceTime is a request's time without what stands in requests' way: the
 // collector, other requests, locks and pools. Without states it is all of it, unless looks at
 // the threads show that most of it was waiting for locks and pools. What
 // it awaits or blocks a thread for is its own: how much of that was waiting for a
 // thread of the pool cannot be seen.
-func (l *Ledger) unhindered(i int) int64 {
+func (l *Ledger) serviceTime(i int) int64 {
 	if !l.Traced {
 		took := l.b.Requests.Latency(i)
 		if l.occupancy == nil {

@@ -13,7 +13,7 @@ import (
 // ones, area twice the integral of the time stopped until it begins.
 type pause struct {
 	from, to, before int64
-	area             wide
+	area             uint128
 }
 
 // stops are a subject's pauses, in order, and how far (ns) a request may have to
@@ -123,7 +123,7 @@ func (s *stops) merge() {
 
 // areaAt is twice the integral of the time stopped until t, which lies between
 // this pause's beginning and the next one's.
-func (p *pause) areaAt(t int64) wide {
+func (p *pause) areaAt(t int64) uint128 {
 	dt := t - p.from
 	in := min(dt, p.to-p.from)
 	return p.area.plus(product(2*p.before, dt)).plus(product(in, in)).plus(product(2*in, dt-in))
@@ -155,10 +155,10 @@ func (s *stops) until(t int64) int64 {
 	return p.before + min(t, p.to) - p.from
 }
 
-func (s *stops) area(t int64) wide {
+func (s *stops) area(t int64) uint128 {
 	p := s.last(t)
 	if p == nil {
-		return wide{}
+		return uint128{}
 	}
 	return p.areaAt(t)
 }

@@ -56,7 +56,7 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 		start = began
 	}
 	path := r.Path(row)
-	_, loose := l.loose(path)
+	_, loose := l.hasUnplacedWaits(path)
 	if began < start {
 		w.queued(began, min(start, end)-began)
 	}
@@ -79,10 +79,10 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 	}
 }
 
-// loose says whether a path knows durations but not when they were: an access
+// hasUnplacedWaits says whether a path knows durations but not when they were: an access
 // log's waits for an upstream come first and the rest of the request follows.
 // Labelled is the sum of the waits.
-func (l *Ledger) loose(p evidence.Path) (labelled int64, loose bool) {
+func (l *Ledger) hasUnplacedWaits(p evidence.Path) (labelled int64, loose bool) {
 	if l.Traced {
 		return 0, false
 	}
@@ -299,7 +299,7 @@ func (l *Ledger) stoppedBounds() (low, high float64) {
 		end := r.End.At(row)
 		start := max(r.Start.At(row), l.came(row))
 		path := r.Path(row)
-		if labelled, loose := l.loose(path); loose || placed(path) {
+		if labelled, loose := l.hasUnplacedWaits(path); loose || placed(path) {
 			least, most := l.stops.extremes(start, end)
 			ran := 1 - l.withheld.Part(start, end)
 			low += ran * float64(max(0, least-labelled))

@@ -240,8 +240,8 @@ func (g *Collector) ShareOf(p Pauses) float64 {
 	return p.Seconds() / g.Span
 }
 
-// Ran is how long some pauses lasted, s, but for what the host withheld processors for.
-func (g *Collector) Ran(p Pauses) (sum float64) {
+// PauseTime is how long some pauses lasted, s, but for what the host withheld processors for.
+func (g *Collector) PauseTime(p Pauses) (sum float64) {
 	for _, x := range p {
 		sum += x.Seconds() * (1 - g.withheld.Part(x.From, x.To))
 	}

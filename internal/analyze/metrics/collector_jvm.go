@@ -130,8 +130,8 @@ func (g *Collector) CPUOf(p Pauses) (user, system, real float64) {
 	return user, system, real
 }
 
-// Told returns a flag's value (bytes, counts), 0 where nothing tells it.
-func (g *Collector) Told(flag string) float64 {
+// Flag returns a flag's value (bytes, counts), 0 where nothing tells it.
+func (g *Collector) Flag(flag string) float64 {
 	if f, ok := g.fact(flag); ok && f.Number > 0 {
 		return f.Number
 	}
@@ -140,7 +140,7 @@ func (g *Collector) Told(flag string) float64 {
 
 // capacity is how large the heap may get, else was; NaN unknown.
 func (g *Collector) capacity() float64 {
-	if m := g.Told(evidence.FactMaxHeapSize); m > 0 {
+	if m := g.Flag(evidence.FactMaxHeapSize); m > 0 {
 		return m
 	}
 	most := math.NaN()
@@ -198,10 +198,10 @@ type Left struct {
 // live instead.
 const FewLeft = 6
 
-// Lefts are what was in the heap right after collections that collect the old generation,
+// OldGenerationLeft are what was in the heap right after collections that collect the old generation,
 // in order: full ones, and for concurrent cycles the least heap seen after any pause from
 // one cycle's end to the next one's beginning, when mixed collections or the sweep are done.
-func (g *Collector) Lefts() (all []Left) {
+func (g *Collector) OldGenerationLeft() (all []Left) {
 	v := &g.bundle.Intervals
 	put := func(x Left) {
 		if x.Bytes > 0 {
@@ -265,7 +265,7 @@ func (g *Collector) least(w Window) Left {
 func (g *Collector) left() Value {
 	var all []float64
 	var last evidence.Origin
-	for _, x := range g.Lefts() {
+	for _, x := range g.OldGenerationLeft() {
 		if x.At >= g.From && x.At < g.Until {
 			all, last = append(all, x.Bytes), x.Origin
 		}

@@ -110,7 +110,7 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	}
 	l.Owner = most(owners)
 	delete(holders, 0)
-	l.seenHolding(of.Looks(subject), most(holders))
+	l.seenHolding(of.Samples(subject), most(holders))
 	if l.Owner == "" && l.Holder.Told {
 		l.Within = under(of, subject, most(holders))
 	}
@@ -118,7 +118,7 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 }
 
 // looked is how many of the pool's threads waited for a lock at a look, in the mean, and in which code, in looks.
-func (l *Locks) looked(bursts [][][]threads.Look) (mean float64, owners map[string]int64) {
+func (l *Locks) looked(bursts [][][]threads.Sample) (mean float64, owners map[string]int64) {
 	l.Looks, owners = len(bursts), make(map[string]int64)
 	for _, moments := range bursts {
 		locked := 0
@@ -147,7 +147,7 @@ func actOf(v *threads.View) act { return act{v.Owner, v.Doing(), v.Waiting()} }
 
 // seenHolding finds what the holder was seen doing: the thread that the runtime names (0:
 // none), else one that is in the same code without waiting for the lock.
-func (l *Locks) seenHolding(looks []threads.Look, lane evidence.LaneID) {
+func (l *Locks) seenHolding(looks []threads.Sample, lane evidence.LaneID) {
 	seen := make(map[act]int)
 	for i := range looks {
 		x := &looks[i]
@@ -165,7 +165,7 @@ func (l *Locks) seenHolding(looks []threads.Look, lane evidence.LaneID) {
 // under is the outermost code of the user's that a thread was seen in most often while it did not wait for a lock itself.
 func under(of *threads.Threads, subject evidence.SubjectID, lane evidence.LaneID) string {
 	seen := make(map[string]int)
-	for _, x := range of.Looks(subject) {
+	for _, x := range of.Samples(subject) {
 		if x.Lane == lane && x.View.State != evidence.LockWait && x.View.State != evidence.Idle {
 			seen[of.Outermost(subject, &x)]++
 		}

@@ -21,8 +21,8 @@ type dumps struct {
 	*Locks
 	b       *evidence.Bundle
 	subject evidence.SubjectID
-	bursts  [][]threads.Look
-	at      map[moment]*threads.Look
+	bursts  [][]threads.Sample
+	at      map[moment]*threads.Sample
 }
 
 // LockDumps reads dumps of threads: who is blocked, and, where the dump says it, by whom.
@@ -38,7 +38,7 @@ func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.Subject
 			l.Groups = append(l.Groups, g)
 		}
 	}
-	d := dumps{Locks: l, b: b, subject: subject, bursts: of.Bursts(subject), at: make(map[moment]*threads.Look)}
+	d := dumps{Locks: l, b: b, subject: subject, bursts: of.Rounds(subject), at: make(map[moment]*threads.Sample)}
 	l.Looks = len(d.bursts)
 	owners := make(map[string]int)
 	waited := 0
@@ -69,7 +69,7 @@ func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.Subject
 
 // behind is which part of the threads of the pools that serve requests waited for a lock, in
 // the mean of looks.
-func behind(bursts [][]threads.Look) float64 {
+func behind(bursts [][]threads.Sample) float64 {
 	serve := make(map[string]bool)
 	for _, looks := range bursts {
 		for i := range looks {
@@ -101,7 +101,7 @@ const handedOn = .1
 
 // apart says that who waits for a lock serves nobody: no look saw one of them on a request or
 // in a pool, to which requests may be handed, and who does serve waits for nobody else.
-func apart(bursts [][]threads.Look) bool {
+func apart(bursts [][]threads.Sample) bool {
 	served, waits := false, 0
 	for _, looks := range bursts {
 		for i := range looks {
@@ -146,7 +146,7 @@ func (d *dumps) holder() {
 	v := &d.b.Intervals
 	classes := make(map[string]int)
 	looks := make(map[act]map[int64]bool)
-	saw := func(x *threads.Look) {
+	saw := func(x *threads.Sample) {
 		a := actOf(&x.View)
 		if looks[a] == nil {
 			looks[a] = make(map[int64]bool)
@@ -206,7 +206,7 @@ func (d *dumps) holder() {
 // the waiting one was looked at, 0 if that was never.
 func (d *dumps) during(lane, holder evidence.LaneID, from, until int64) (at int64) {
 	both := false
-	n, _ := slices.BinarySearchFunc(d.bursts, from, func(burst []threads.Look, t int64) int { return cmp.Compare(burst[0].Time, t) })
+	n, _ := slices.BinarySearchFunc(d.bursts, from, func(burst []threads.Sample, t int64) int { return cmp.Compare(burst[0].Time, t) })
 	for ; n < len(d.bursts) && d.bursts[n][0].Time < until; n++ {
 		t := d.bursts[n][0].Time
 		h := d.at[moment{holder, t}]
@@ -235,7 +235,7 @@ func (d *dumps) beside() map[act]int {
 	var waited, free int // dumps
 	with, without := make(map[act]int), make(map[act]int)
 	for _, burst := range d.bursts {
-		waits := slices.ContainsFunc(burst, func(x threads.Look) bool {
+		waits := slices.ContainsFunc(burst, func(x threads.Sample) bool {
 			return x.View.State == evidence.LockWait && x.View.Owner == d.Owner
 		})
 		into := without

@@ -65,9 +65,9 @@ func ProcessorsUsed(b *evidence.Bundle, subject evidence.SubjectID, processors f
 	return v
 }
 
-// Watched is the time in which a process was watched from outside, the longest of its
+// WatchedTime is the time in which a process was watched from outside, the longest of its
 // series; empty if it was not.
-func Watched(b *evidence.Bundle, subject evidence.SubjectID) (w Window) {
+func WatchedTime(b *evidence.Bundle, subject evidence.SubjectID) (w Window) {
 	for i := range b.Series {
 		s := &b.Series[i]
 		if s.Subject != subject || len(s.T) < 2 || !strings.HasPrefix(s.Name, "process.") {
@@ -84,9 +84,9 @@ func Watched(b *evidence.Bundle, subject evidence.SubjectID) (w Window) {
 // that of the process which was traced: the recording of /proc has another's PID.
 const stranger = .02
 
-// Strange says that a process which used so many processors by /proc is not the one whose
+// IsAnotherProcess says that a process which used so many processors by /proc is not the one whose
 // runtime believes it had run of them.
-func Strange(used, run float64) bool { return used < stranger*run }
+func IsAnotherProcess(used, run float64) bool { return used < stranger*run }
 
 // Resident is how much of a process was resident over time, bytes; nil: not watched.
 func Resident(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {

@@ -23,7 +23,7 @@ func TestProcess(t *testing.T) {
 	near(t, "faults else, of all that was watched", ProcessOf(b, x.id, Whole).FaultsElse.Number, nan)
 	near(t, "CPU at another time", ProcessOf(b, x.id, Window{epoch + 60*sec, epoch + 62*sec}).CPU.Number, nan)
 	near(t, "CPU of nobody", ProcessOf(b, x.host, Whole).CPU.Number, nan)
-	if w := Watched(b, x.id); w != (Window{epoch, epoch + 4*sec}) {
+	if w := WatchedTime(b, x.id); w != (Window{epoch, epoch + 4*sec}) {
 		t.Errorf("watched %v", w)
 	}
 }

@@ -30,8 +30,8 @@ func QuotaOf(b *evidence.Bundle, subject evidence.SubjectID, told evidence.Artif
 	return q
 }
 
-// Stops is how many processors' queues a quota stopped over time; nil: not watched.
-func Stops(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
+// ThrottledQueues is how many processors' queues a quota stopped over time; nil: not watched.
+func ThrottledQueues(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
 	return CurveOf(b, subject, evidence.SeriesCgroupCPUThrottled, w)
 }
 

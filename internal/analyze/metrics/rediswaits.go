@@ -121,7 +121,7 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 		over = r.Seconds * 1e9
 	}
 	ran := 1.
-	if part := r.Ran(); part < mostlyRan {
+	if part := r.OnCPUShare(); part < mostlyRan {
 		ran = part
 	}
 	by := make(map[string]*RedisKept)
@@ -175,9 +175,9 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 // mostlyRan is the part of the time in commands that the thread must have been on a CPU for their times to be their own.
 const mostlyRan = .8
 
-// Ran is the part of the time that commands took in which the thread was on a CPU, 1 at most: their times are by the clock, and of
+// OnCPUShare is the part of the time that commands took in which the thread was on a CPU, 1 at most: their times are by the clock, and of
 // a thread that the host did not run whatever it was at took long. NaN unknown.
-func (r *Redis) Ran() float64 { return math.Min(1, r.ran()) }
+func (r *Redis) OnCPUShare() float64 { return math.Min(1, r.ran()) }
 
 // ran may be more than 1: the thread does other things than commands.
 func (r *Redis) ran() float64 {

@@ -81,7 +81,7 @@ func (p *ThreadPool) looked(of *threads.Threads, subject evidence.SubjectID) *Cu
 		p.Looks = evidence.NewOrigin(a, 0)
 	}
 	k := &Curve{Origin: p.Looks}
-	for _, looks := range of.Bursts(subject) {
+	for _, looks := range of.Rounds(subject) {
 		n := 0
 		for i := range looks {
 			if looks[i].View.Role == threads.Worker {

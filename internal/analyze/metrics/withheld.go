@@ -34,7 +34,7 @@ func WithheldFrom(b *evidence.Bundle, subject evidence.SubjectID, stopped Spans)
 	if !waits.Known() || !used.Known() {
 		return h
 	}
-	quota := Stops(b, subject, w)
+	quota := ThrottledQueues(b, subject, w)
 	for i := range len(waits.T) - 1 {
 		at := Window{waits.T[i], waits.T[i+1]}
 		sum := float64(stopped.Within(at.From, at.Until)) / 1e9

@@ -55,10 +55,10 @@ func TestOneMore(t *testing.T) {
 	if titles := seen.Titles(); titles[0] != "Shop pid 7" || titles[1] != "" {
 		t.Errorf("a process and its launcher are %q", titles)
 	}
-	if l := threads.Of(seen, platform.Stacks()).Looks(0); len(l) != 2 || l[0].View.State != evidence.LockWait {
+	if l := threads.Of(seen, platform.Stacks()).Samples(0); len(l) != 2 || l[0].View.State != evidence.LockWait {
 		t.Errorf("its threads are %+v", l)
 	}
-	of := platform.Of("dummy")
+	of := platform.ByID("dummy")
 	if of.Release("3") != "Dummy 3" || of.Lane != "fibre" || of.States.Command == "" {
 		t.Errorf("%+v", of)
 	}

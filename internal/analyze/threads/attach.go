@@ -26,7 +26,7 @@ import (
 // the time in which it held no thread.
 func Attach(b *evidence.Bundle, of Readers) {
 	t := Of(b, of)
-	a := &attacher{t: t, b: b, lanes: make(map[laneOf][]Look), turns: make(map[turnsOf][]int64), attached: make(map[charged]bool)}
+	a := &attacher{t: t, b: b, lanes: make(map[laneOf][]Sample), turns: make(map[turnsOf][]int64), attached: make(map[charged]bool)}
 	a.index()
 	if len(a.lanes) == 0 && len(a.locks) == 0 && len(a.calls) == 0 {
 		return
@@ -59,7 +59,7 @@ type span struct {
 type attacher struct {
 	t        *Threads
 	b        *evidence.Bundle
-	lanes    map[laneOf][]Look             // by time
+	lanes    map[laneOf][]Sample             // by time
 	locks    map[laneOf][]span             // contended locks, by start
 	stops    map[evidence.SubjectID][]span // pauses, by start, none overlapping
 	calls    map[int][]span                // to others, and awaits, by row of the requests, the longest first
@@ -162,7 +162,7 @@ func (a *attacher) path(i int) evidence.Path {
 
 // looksAt are the looks at a lane that are told by the time of day, as the request is,
 // or by the same artifact's clock.
-func (a *attacher) looksAt(i int, k laneOf) []Look {
+func (a *attacher) looksAt(i int, k laneOf) []Sample {
 	looks := a.lanes[k]
 	if len(looks) == 0 || a.b.Clocks[a.b.Requests.Clock.At(i)].Anchored() {
 		return looks
@@ -175,7 +175,7 @@ func (a *attacher) looksAt(i int, k laneOf) []Look {
 }
 
 // seen lays out the states that were seen, and says whether they suffice.
-func (a *attacher) seen(looks []Look, start, left, end int64) bool {
+func (a *attacher) seen(looks []Sample, start, left, end int64) bool {
 	from := sort.Search(len(looks), func(n int) bool { return looks[n].Time >= start })
 	to := from + sort.Search(len(looks)-from, func(n int) bool { return looks[from+n].Time >= left })
 	looks = looks[from:to]
@@ -217,7 +217,7 @@ func (a *attacher) add(from, to int64, s evidence.Segment) {
 	a.parts = append(a.parts, part{from, to, s})
 }
 
-func (a *attacher) segment(l *Look) evidence.Segment {
+func (a *attacher) segment(l *Sample) evidence.Segment {
 	return l.Segment(a.b)
 }
 

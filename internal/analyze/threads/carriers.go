@@ -38,10 +38,10 @@ func mounted(frames []string) (keeps, pinned bool) {
 
 // carriers finds what the virtual threads that never ran wait for: those that keep the
 // carriers, in turn; and whether they are requests, as others of the program's are.
-func (h *holding) carriers(bursts [][]*Look) {
+func (h *holding) carriers(bursts [][]*Sample) {
 	serve := false
 	for _, burst := range bursts {
-		serve = serve || slices.ContainsFunc(burst, func(l *Look) bool { return l.View.Virtual && l.View.Request })
+		serve = serve || slices.ContainsFunc(burst, func(l *Sample) bool { return l.View.Virtual && l.View.Request })
 	}
 	if !serve {
 		return
@@ -50,9 +50,9 @@ func (h *holding) carriers(bursts [][]*Look) {
 	did := make(tally)
 	waiting, beyond, pinned := 0, 0, 0
 	at := make(map[int]int) // looks with so many
-	var waits []*Look
+	var waits []*Sample
 	for _, burst := range bursts {
-		var keep, wait []*Look
+		var keep, wait []*Sample
 		stuck := 0
 		for _, l := range burst {
 			switch {
@@ -104,7 +104,7 @@ func (h *holding) carriers(bursts [][]*Look) {
 
 // pins are the program's own functions of a pinned thread, innermost first: one of them is
 // synchronized, or called by native code.
-func pins(t *Threads, l *Look) string {
+func pins(t *Threads, l *Sample) string {
 	v, frames := &l.View, t.pathOf(l.Stack).frames
 	var names []string
 	for i := v.User; i >= 0 && i <= v.Outer && len(names) < mostPins; i++ {

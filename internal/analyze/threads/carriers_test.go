@@ -35,7 +35,7 @@ func TestCarriers(t *testing.T) {
 		if len(limits) != 1 || limits[0].Words() != test.want || limits[0].Pinned != 1 || limits[0].Waiting != 2 || limits[0].Pins != "Desk.photo"+evidence.Link+"Main.badge" {
 			t.Fatalf("%+v", limits)
 		}
-		for _, l := range x.Looks(r.subject) {
+		for _, l := range x.Samples(r.subject) {
 			if l.View.State == evidence.ThreadWait && (!l.View.Request || l.Held.Lane == 0 || l.Held.State != evidence.NetWait || l.View.Reason() != test.want) {
 				t.Errorf("%+v", l)
 			}

@@ -25,7 +25,7 @@ func TestNativeCodeBesideLocks(t *testing.T) {
 			r.p.Interval(evidence.Interval{Subject: r.subject, Lane: 7, Kind: evidence.LockWait, Start: 1, End: 1 + tt.waited, Stack: r.stack(handler)})
 			r.look(8, 5e9, inside)
 			r.look(9, 5e9, other)
-			looks := Of(r.done(), stacks).Looks(r.subject)
+			looks := Of(r.done(), stacks).Samples(r.subject)
 			if got := looks[0].View; got.State != tt.want {
 				t.Errorf("in the code that waits for a lock: %s, want %s", got.State, tt.want)
 			}
@@ -50,7 +50,7 @@ func TestLockedByEvents(t *testing.T) {
 		r.look(9, at+2, handler)
 	}
 	x := Of(r.done(), stacks)
-	for _, l := range x.Looks(r.subject) {
+	for _, l := range x.Samples(r.subject) {
 		want := map[evidence.LaneID]evidence.Kind{7: evidence.LockWait, 8: evidence.Syscall, 9: evidence.Running}[l.Lane]
 		if l.Lane == 7 && l.Time >= 1e9+5e6 {
 			want = evidence.Running
@@ -76,7 +76,7 @@ func TestWaitsForMemory(t *testing.T) {
 		r.look(8, 1e9+1e6+i*10e6+1, inside)
 		r.look(9, 1e9+1e6+i*10e6+2, other)
 	}
-	for _, l := range Of(r.done(), stacks).Looks(r.subject) {
+	for _, l := range Of(r.done(), stacks).Samples(r.subject) {
 		want := map[evidence.LaneID]evidence.Kind{7: evidence.Running, 8: evidence.Running, 9: evidence.KindUnknown}[l.Lane]
 		if l.Lane == 7 && l.Time < 1e9+5e6 {
 			want = evidence.AllocStall
@@ -109,7 +109,7 @@ func TestStill(t *testing.T) {
 			for name, v := range map[string]float64{evidence.SeriesProcessCPU: tt.used, evidence.SeriesProcessRunDelay: tt.ready} {
 				b.Series = append(b.Series, evidence.Series{Subject: r.subject, Name: name, T: []int64{1e9, 9e9}, V: []float64{v, v}})
 			}
-			if got := Of(b, stacks).Looks(r.subject)[0].View; got.State != tt.want {
+			if got := Of(b, stacks).Samples(r.subject)[0].View; got.State != tt.want {
 				t.Errorf("%s, want %s", got.State, tt.want)
 			}
 		})

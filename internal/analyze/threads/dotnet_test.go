@@ -24,7 +24,7 @@ func describe(v View, frames []string) string {
 	}
 	g := Group{View: v, Frames: frames, Count: 1}
 	return fmt.Sprintf("role %q, %s, request %v\nstate %s, waits in %s\nowner %s, library %v\nbrief %s\n",
-		v.Role, v.Doing(), v.Request, v.State, at(v.Wait), v.Owner, v.Library, strings.Join(g.Brief(), " ← "))
+		v.Role, v.Doing(), v.Request, v.State, at(v.Wait), v.Owner, v.Library, strings.Join(g.Summary(), " ← "))
 }
 
 // Each pair of files of an archive is a stack, innermost first, and what it says.

@@ -38,7 +38,7 @@ func TestDotnetServer(t *testing.T) {
 			}
 		}
 		all := Of(r.Bundle, stacks)
-		for _, l := range all.Looks(r.subject) {
+		for _, l := range all.Samples(r.subject) {
 			if v := l.View; l.Lane == 1 && (v.State != x.state || v.Request != x.request) || v.Role == Worker {
 				t.Errorf("%s: thread %d: %s %q, at a request: %v", name, l.Lane, v.State, v.Role, v.Request)
 			}

@@ -23,7 +23,7 @@ type Summary struct {
 	Groups []Group // by Count, those that have nothing to do last
 	Root   *Node   // the same as Visual Studio's Parallel Stacks; its own frames are empty
 
-	Rows []Look // one for each thread
+	Rows []Sample // one for each thread
 }
 
 // Group is the threads that do the same at the same place.
@@ -47,11 +47,11 @@ const (
 
 // Summary sums up the looks at a process; nil if there are none.
 func (t *Threads) Summary(s evidence.SubjectID) *Summary {
-	var best []Look
+	var best []Sample
 	most := -1.
 	for _, moments := range t.Moments(s) {
 		sum, top := 0, -1
-		var busiest []Look
+		var busiest []Sample
 		for _, looks := range moments {
 			busy := 0
 			for i := range looks {
@@ -75,7 +75,7 @@ func (t *Threads) Summary(s evidence.SubjectID) *Summary {
 
 // burst is how many looks belong together with the first. A dump shows each thread once: where
 // another file shows one of them again, another look begins.
-func burst(looks []Look) int {
+func burst(looks []Sample) int {
 	in := make(map[evidence.LaneID]evidence.ArtifactID)
 	for i := range looks {
 		of, _ := looks[i].Origin.Artifact()
@@ -96,9 +96,9 @@ func burst(looks []Look) int {
 }
 
 // latest is the last look at each thread.
-func latest(looks []Look) []Look {
+func latest(looks []Sample) []Sample {
 	at := make(map[evidence.LaneID]int)
-	var out []Look
+	var out []Sample
 	for i := range looks {
 		l := &looks[i]
 		if i, ok := at[l.Lane]; ok && l.Lane != 0 {
@@ -121,7 +121,7 @@ type groupKey struct {
 	place   string // where no owner is known: who called what waits
 }
 
-func (t *Threads) keyOf(l *Look) groupKey {
+func (t *Threads) keyOf(l *Sample) groupKey {
 	k := groupKey{l.View.Role, l.View.State, l.View.Pattern, l.View.Pool, l.View.Owner, ""}
 	switch {
 	case l.View.State == evidence.Idle:
@@ -137,7 +137,7 @@ func (t *Threads) keyOf(l *Look) groupKey {
 
 // placeOf is the function that called what waits; of a thread that does not wait, the
 // innermost.
-func (t *Threads) placeOf(l *Look) string {
+func (t *Threads) placeOf(l *Sample) string {
 	frames := t.b.Stacks.Frames(l.Stack)
 	for i := l.View.Wait + 1; i < len(frames); i++ {
 		if f := t.b.Names.Text(frames[i].Func); !pseudo(f) {
@@ -147,7 +147,7 @@ func (t *Threads) placeOf(l *Look) string {
 	return ""
 }
 
-func (t *Threads) sum(s evidence.SubjectID, rows []Look) *Summary {
+func (t *Threads) sum(s evidence.SubjectID, rows []Sample) *Summary {
 	out := &Summary{Threads: len(rows)}
 	seen := make(map[groupKey]int)
 	for i := range t.looks[s] {

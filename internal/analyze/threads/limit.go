@@ -51,15 +51,15 @@ func (t *Threads) Limits(s evidence.SubjectID) []Limit { return t.limits[s] }
 // gate is a place at which requests were seen waiting.
 type gate struct {
 	at      string // the user's function that called what waits
-	waiting map[*Look]bool
+	waiting map[*Sample]bool
 	stacks  map[evidence.StackID]int // of who waits, and the frame of at
-	first   *Look
-	passes  func(*Look) bool // says who is beyond it, of those at work on requests who do not wait there
+	first   *Sample
+	passes  func(*Sample) bool // says who is beyond it, of those at work on requests who do not wait there
 	limit   Limit
 }
 
 // gates finds the places where requests wait, and which of them are limits.
-func (h *holding) gates(bursts [][]*Look) map[string]*gate {
+func (h *holding) gates(bursts [][]*Sample) map[string]*gate {
 	t := h.t
 	all := make(map[string]*gate)
 	for _, burst := range bursts {
@@ -69,7 +69,7 @@ func (h *holding) gates(bursts [][]*Look) map[string]*gate {
 			}
 			g := all[t.user(l)]
 			if g == nil {
-				g = &gate{at: t.user(l), waiting: make(map[*Look]bool), stacks: make(map[evidence.StackID]int), first: l}
+				g = &gate{at: t.user(l), waiting: make(map[*Sample]bool), stacks: make(map[evidence.StackID]int), first: l}
 				all[g.at] = g
 			}
 			g.waiting[l] = true
@@ -95,7 +95,7 @@ func gated(v *View) bool {
 }
 
 // notified adds those that have been let in but wait to lock the monitor again.
-func (t *Threads) notified(g *gate, bursts [][]*Look) {
+func (t *Threads) notified(g *gate, bursts [][]*Sample) {
 	for _, burst := range bursts {
 		for _, l := range burst {
 			if l.View.Request && l.View.State == evidence.LockWait && t.user(l) == g.at {
@@ -108,7 +108,7 @@ func (t *Threads) notified(g *gate, bursts [][]*Look) {
 
 // bounded looks for those beyond a gate: from the function that waits outwards, the first
 // that leads to others who do not wait there, and always to about as many.
-func (t *Threads) bounded(s evidence.SubjectID, g *gate, bursts [][]*Look) bool {
+func (t *Threads) bounded(s evidence.SubjectID, g *gate, bursts [][]*Sample) bool {
 	framework := t.of[t.b.Subjects[s].Runtime].Framework
 	for level := range mostLevels {
 		ways := make(map[way]bool)
@@ -121,7 +121,7 @@ func (t *Threads) bounded(s evidence.SubjectID, g *gate, bursts [][]*Look) bool 
 		if len(ways) == 0 {
 			return false
 		}
-		g.passes = func(l *Look) bool { return t.pathOf(l.Stack).through(ways) }
+		g.passes = func(l *Sample) bool { return t.pathOf(l.Stack).through(ways) }
 		if g.full(bursts) {
 			return true
 		}
@@ -130,7 +130,7 @@ func (t *Threads) bounded(s evidence.SubjectID, g *gate, bursts [][]*Look) bool 
 }
 
 // full says whether those beyond are as many as a limit lets in.
-func (g *gate) full(bursts [][]*Look) bool {
+func (g *gate) full(bursts [][]*Sample) bool {
 	var sum, waiting, looks, crowd int
 	counts := make(map[int]int) // looks with so many beyond while somebody waited
 	var more []int              // beyond, at each look
@@ -173,7 +173,7 @@ func (g *gate) full(bursts [][]*Look) bool {
 }
 
 // beyond are those of a burst that are beyond a gate.
-func (g *gate) beyond(burst []*Look) (out []*Look) {
+func (g *gate) beyond(burst []*Sample) (out []*Sample) {
 	for _, l := range burst {
 		if !g.waiting[l] && l.View.Request && l.View.State != evidence.Idle && g.passes(l) {
 			out = append(out, l)

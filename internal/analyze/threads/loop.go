@@ -12,7 +12,7 @@ import (
 // what came by a connection; where others work on requests, it may be a client's callback.
 func (t *Threads) looped(s evidence.SubjectID) {
 	looks := t.looks[s]
-	told := slices.ContainsFunc(looks, func(l Look) bool { return l.View.Request })
+	told := slices.ContainsFunc(looks, func(l Sample) bool { return l.View.Request })
 	at := make(map[string]map[evidence.LaneID]bool) // the threads of each pool of loops that works on requests
 	serving := make(map[string]bool)
 	for i := range looks {

@@ -57,7 +57,7 @@ func Adopt(b *evidence.Bundle, of Readers) {
 		}
 	}
 	detail(b, looks)
-	complete(b, looks)
+	fillMissing(b, looks)
 	for _, c := range b.Coverage {
 		if c.Kind == evidence.CoverSyscalls && native(c.Subject) {
 			c.Kind = evidence.CoverThreads

@@ -14,7 +14,7 @@ const leastPresent = .6
 // unnamed finds who holds what threads wait for where no stack tells: a mutex, or to be woken. While
 // somebody waits for it somebody holds it: who is seen, in most of these looks, to do the same
 // one thing, alone; where that differs, who alone has work at that moment and does not wait for it.
-func (h *holding) unnamed(bursts [][]*Look) {
+func (h *holding) unnamed(bursts [][]*Sample) {
 	if h.t.of[h.t.b.Subjects[h.s].Runtime].Settle == nil {
 		return
 	}
@@ -38,9 +38,9 @@ func (h *holding) unnamed(bursts [][]*Look) {
 // inFunction finds who holds a mutex where the program's functions are known: of those that did not run
 // then, who alone is in the function that locks it, and beyond the lock. What such a holder is seen
 // to wait for says more than what holders do most of the time.
-func (h *holding) inFunction(on string, bursts [][]*Look) {
+func (h *holding) inFunction(on string, bursts [][]*Sample) {
 	for _, burst := range bursts {
-		locks := make(map[string]*Look) // functions that lock it, and who alone is beyond
+		locks := make(map[string]*Sample) // functions that lock it, and who alone is beyond
 		for _, l := range burst {
 			if l.View.State == evidence.LockWait && l.View.Pattern == on && l.View.Owner != "" {
 				locks[l.View.Owner] = nil
@@ -58,7 +58,7 @@ func (h *holding) inFunction(on string, bursts [][]*Look) {
 }
 
 // beyondLock is who alone waits for something else in a function that locks a mutex; nil if that are none or several.
-func (h *holding) beyondLock(at, on string, burst []*Look) (only *Look) {
+func (h *holding) beyondLock(at, on string, burst []*Sample) (only *Sample) {
 	for _, l := range burst {
 		if !l.View.Waiting() || l.View.State == evidence.ClientWait || l.View.Pattern == on || !slices.ContainsFunc(h.t.frames(l.Stack), func(f string) bool { return tidy(f) == at }) {
 			continue
@@ -76,8 +76,8 @@ const leastPlaces = 2
 
 // place says whether what threads wait to be woken at is a limit: always about as many others are
 // at work on requests meanwhile, whatever these do.
-func (h *holding) place(on string, bursts [][]*Look) bool {
-	g := &gate{waiting: make(map[*Look]bool), passes: func(*Look) bool { return true }}
+func (h *holding) place(on string, bursts [][]*Sample) bool {
+	g := &gate{waiting: make(map[*Sample]bool), passes: func(*Sample) bool { return true }}
 	for _, burst := range bursts {
 		for _, l := range burst {
 			if l.View.State == evidence.SyncWait && l.View.Request && l.View.Pattern == on {
@@ -96,12 +96,12 @@ func (h *holding) place(on string, bursts [][]*Look) bool {
 	return true
 }
 
-func waitsUnnamed(l *Look) bool {
+func waitsUnnamed(l *Sample) bool {
 	return l.View.State == evidence.LockWait || l.View.State == evidence.SyncWait && l.View.Request
 }
 
 // alone finds what is done by one thread while others wait for one thing.
-func (h *holding) alone(on string, bursts [][]*Look) {
+func (h *holding) alone(on string, bursts [][]*Sample) {
 	present := make(map[string]int) // looks in which one thread did that
 	looks := 0
 	for _, burst := range bursts {
@@ -142,7 +142,7 @@ func (h *holding) alone(on string, bursts [][]*Look) {
 }
 
 // only is who has work and does not wait for it; nil if that are several.
-func only(on string, burst []*Look) (one *Look) {
+func only(on string, burst []*Sample) (one *Sample) {
 	for _, l := range burst {
 		switch {
 		case l.View.State == evidence.Idle || waitsUnnamed(l) && l.View.Pattern == on:
@@ -155,7 +155,7 @@ func only(on string, burst []*Look) (one *Look) {
 	return one
 }
 
-func someWait(on string, burst []*Look) bool {
+func someWait(on string, burst []*Sample) bool {
 	for _, l := range burst {
 		if waitsUnnamed(l) && l.View.Pattern == on {
 			return true
@@ -166,8 +166,8 @@ func someWait(on string, burst []*Look) bool {
 
 // single are the threads with work that do something which no other does at that moment, by what
 // that is; nil where several do.
-func single(on string, burst []*Look) map[string]*Look {
-	out := make(map[string]*Look)
+func single(on string, burst []*Sample) map[string]*Sample {
+	out := make(map[string]*Sample)
 	for _, l := range burst {
 		if l.View.State == evidence.Idle || waitsUnnamed(l) && l.View.Pattern == on {
 			continue

@@ -111,7 +111,7 @@ func TestKernelDetail(t *testing.T) {
 	of := threads.Readers{"": threads.NativeStacks}
 	threads.Adopt(b, of)
 	got := make(map[evidence.LaneID][]string)
-	for _, l := range threads.Of(b, of).Looks(0) {
+	for _, l := range threads.Of(b, of).Samples(0) {
 		v := threads.Native(frames(b, l.Stack), "")
 		if v.Ready {
 			v.Owner += "ready"

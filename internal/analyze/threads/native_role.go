@@ -61,7 +61,7 @@ func reads(call string) bool {
 
 // native is a thread as all looks at it show it.
 type native struct {
-	looks []*Look
+	looks []*Sample
 	by    []int      // of each look
 	deep  []uint64   // of each look: where its stack ended, 0 unknown
 	path  [][]string // of each look: the program's functions, innermost first
@@ -95,7 +95,7 @@ func settleNative(t *Threads, s evidence.SubjectID) {
 	for _, n := range order {
 		n.rest()
 	}
-	t.turns(s, order)
+	t.leaderFollower(s, order)
 	for _, n := range order {
 		classes[n.idles]++
 	}
@@ -154,7 +154,7 @@ func (t *Threads) besideCalls(s evidence.SubjectID) {
 		return
 	}
 	seen := make(map[evidence.StackID]int) // one of each reason stands for it
-	first := make(map[string]*Look)
+	first := make(map[string]*Sample)
 	running, calls := 0, 0
 	for i := range t.looks[s] {
 		switch l := &t.looks[s][i]; {
@@ -170,7 +170,7 @@ func (t *Threads) besideCalls(s evidence.SubjectID) {
 			seen[first[l.View.Reason()].Stack]++
 		}
 	}
-	var most *Look
+	var most *Sample
 	for _, l := range first {
 		if most == nil || seen[l.Stack] > seen[most.Stack] {
 			most = l

@@ -51,7 +51,7 @@ func kernelLooks(looks ...string) (*evidence.Bundle, *threads.Threads) {
 
 func seen(t *threads.Threads) string {
 	var w strings.Builder
-	for _, l := range t.Looks(0) {
+	for _, l := range t.Samples(0) {
 		fmt.Fprintf(&w, "%d %s", l.Lane, l.View.Doing())
 		if l.View.Request {
 			w.WriteString(" request")

@@ -15,7 +15,7 @@ const seldomElse = .5
 // oneWorker finds the one thread that does what requests hand over and wait to be woken after, of
 // looks that name no function's caller: one that serves no request itself, and has work whenever some wait
 // in one function, and hardly ever else. Each may wait at a word of its own.
-func (h *holding) oneWorker(bursts [][]*Look) {
+func (h *holding) oneWorker(bursts [][]*Sample) {
 	at := make(map[string]bool)
 	for _, burst := range bursts {
 		for _, l := range burst {
@@ -30,12 +30,12 @@ func (h *holding) oneWorker(bursts [][]*Look) {
 }
 
 // handsOver says whether a request's thread waits to be woken by another.
-func handsOver(l *Look) bool {
+func handsOver(l *Sample) bool {
 	return l.View.Kernel && l.View.Request && l.View.State == evidence.SyncWait && strings.HasPrefix(l.View.Pattern, "futex")
 }
 
-func (h *holding) workerOf(owner string, bursts [][]*Look) {
-	waits := make([][]*Look, len(bursts))
+func (h *holding) workerOf(owner string, bursts [][]*Sample) {
+	waits := make([][]*Sample, len(bursts))
 	looks := 0
 	busy := make(map[evidence.LaneID][2]int) // looks in which it had work: while nobody waited, and while somebody did
 	for i, burst := range bursts {
@@ -80,7 +80,7 @@ func (h *holding) workerOf(owner string, bursts [][]*Look) {
 	did := make(tally)
 	waiting := 0
 	for i, burst := range bursts {
-		n := slices.IndexFunc(burst, func(l *Look) bool { return l.Lane == worker })
+		n := slices.IndexFunc(burst, func(l *Sample) bool { return l.Lane == worker })
 		if len(waits[i]) == 0 || n < 0 || !toils(burst[n].View.State) {
 			continue
 		}
@@ -106,7 +106,7 @@ func (h *holding) workerOf(owner string, bursts [][]*Look) {
 
 // nameOf is what a thread is called: by its name, if those that serve requests have another; else by the
 // function in which it was seen most; "" not known.
-func (h *holding) nameOf(lane evidence.LaneID, bursts [][]*Look) string {
+func (h *holding) nameOf(lane evidence.LaneID, bursts [][]*Sample) string {
 	name, shared := "", false
 	in := make(map[string]int)
 	for _, burst := range bursts {

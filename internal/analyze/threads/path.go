@@ -52,7 +52,7 @@ func (p *callPath) through(ways map[way]bool) bool {
 
 // user is the function in whose code a thread is, "" if no code of the user's, nor a
 // library's, is on its stack.
-func (t *Threads) user(l *Look) string {
+func (t *Threads) user(l *Sample) string {
 	if l.View.User < 0 {
 		return ""
 	}
@@ -60,7 +60,7 @@ func (t *Threads) user(l *Look) string {
 }
 
 // root is the outermost function of the user's own, or a library's: what its thread is for.
-func (t *Threads) root(s evidence.SubjectID, l *Look) string {
+func (t *Threads) root(s evidence.SubjectID, l *Sample) string {
 	if l.View.User < 0 {
 		return ""
 	}
@@ -75,7 +75,7 @@ func (t *Threads) root(s evidence.SubjectID, l *Look) string {
 }
 
 // Outermost is the outermost function of the user's own, or a library's, on the stack of a look, as views name code; "" of none.
-func (t *Threads) Outermost(s evidence.SubjectID, l *Look) string {
+func (t *Threads) Outermost(s evidence.SubjectID, l *Sample) string {
 	frame := t.root(s, l)
 	if frame == "" {
 		return ""

@@ -16,11 +16,11 @@ import (
 func (t *Threads) served(s evidence.SubjectID) {
 	looks := t.looks[s]
 	t.looped(s)
-	if !slices.ContainsFunc(looks, func(l Look) bool { return l.View.Accepts }) {
+	if !slices.ContainsFunc(looks, func(l Sample) bool { return l.View.Accepts }) {
 		return
 	}
 	one := t.of[t.b.Subjects[s].Runtime].OnePool
-	groups := make(map[string][]*Look)
+	groups := make(map[string][]*Sample)
 	for i := range looks {
 		l := &looks[i]
 		if v := &l.View; v.Accepts || v.Request || v.User < 0 || v.Role != Other && v.Role != Worker {
@@ -32,7 +32,7 @@ func (t *Threads) served(s evidence.SubjectID) {
 	}
 	most := 0
 	for _, group := range groups {
-		if slices.ContainsFunc(group, func(l *Look) bool { return l.View.Reads }) {
+		if slices.ContainsFunc(group, func(l *Sample) bool { return l.View.Reads }) {
 			most = max(most, lanes(group))
 		}
 	}
@@ -41,7 +41,7 @@ func (t *Threads) served(s evidence.SubjectID) {
 			t.serves(group, one)
 		}
 	}
-	if slices.ContainsFunc(looks, func(l Look) bool { return l.View.Request }) {
+	if slices.ContainsFunc(looks, func(l Sample) bool { return l.View.Request }) {
 		return
 	}
 	for i := range looks { // its loop reads, and gives what it has read to a pool; or those that wait to read are not seen
@@ -56,7 +56,7 @@ func (t *Threads) served(s evidence.SubjectID) {
 const fewer = 4
 
 // lanes is how many threads were looked at.
-func lanes(group []*Look) int {
+func lanes(group []*Sample) int {
 	all := make(map[evidence.LaneID]bool)
 	for _, l := range group {
 		all[l.Lane] = true
@@ -67,9 +67,9 @@ func lanes(group []*Look) int {
 // serves takes the threads that began alike for a server's, if they read from connections. Where
 // the runtime has one pool, they become no part of it: one of that which waits for the next bytes
 // is blocked, and threads of the program's own are none that others wait for.
-func (t *Threads) serves(group []*Look, one bool) {
-	depth := func(l *Look) int { return len(t.pathOf(l.Stack).frames) - l.View.User }
-	var reads *Look
+func (t *Threads) serves(group []*Sample, one bool) {
+	depth := func(l *Sample) int { return len(t.pathOf(l.Stack).frames) - l.View.User }
+	var reads *Sample
 	for _, l := range group {
 		if l.View.Reads && (reads == nil || depth(l) < depth(reads)) {
 			reads = l

@@ -66,7 +66,7 @@ type Threads struct {
 	b      *evidence.Bundle
 	of     Readers
 	views  map[key]View
-	looks  map[evidence.SubjectID][]Look
+	looks  map[evidence.SubjectID][]Sample
 	unseen map[evidence.SubjectID]bool // [Threads.WaitsUnseen]
 	locks  map[place]bool              // where threads wait for locks
 	works  map[place]bool              // functions in which threads that look as if in native code compute
@@ -94,13 +94,13 @@ func (t *Threads) PoolSize(s evidence.SubjectID, pool string) string {
 	return ""
 }
 
-// Look is what one thread was seen doing at one moment.
-type Look struct {
+// Sample is what one thread was seen doing at one moment.
+type Sample struct {
 	Lane   evidence.LaneID
 	Time   int64 // ns, 0: of no known time
 	Stack  evidence.StackID
 	View   View
-	Held   Held // who keeps it waiting
+	Held   Holding // who keeps it waiting
 	Count  int  // looks that this one stands for: a long recording joins those that saw the same
 	Origin evidence.Origin
 }
@@ -108,7 +108,7 @@ type Look struct {
 // Of looks at a bundle, which has been unified: what a process is called says which
 // code is its own.
 func Of(b *evidence.Bundle, of Readers) *Threads {
-	t := &Threads{b: b, of: of, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Look), unseen: make(map[evidence.SubjectID]bool), programs: make(map[evidence.SubjectID]string), clocks: make(map[evidence.SubjectID]*clock)}
+	t := &Threads{b: b, of: of, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Sample), unseen: make(map[evidence.SubjectID]bool), programs: make(map[evidence.SubjectID]string), clocks: make(map[evidence.SubjectID]*clock)}
 	typ := b.Names.Lookup(SampleType)
 	if typ == 0 {
 		return t
@@ -121,16 +121,16 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 			continue
 		}
 		s := x.Subject[i]
-		t.looks[s] = append(t.looks[s], Look{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(s, x.Stack[i]), Count: int(max(1, x.Value[i])), Origin: x.Origin[i]})
+		t.looks[s] = append(t.looks[s], Sample{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(s, x.Stack[i]), Count: int(max(1, x.Value[i])), Origin: x.Origin[i]})
 	}
 	for _, s := range t.Subjects() {
-		sorting.By(t.looks[s], func(a, b Look) int { return cmp.Compare(a.Time, b.Time) })
-		complete := slices.ContainsFunc(t.looks[s], func(l Look) bool { return byProgram(&l) })
+		sorting.By(t.looks[s], func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
+		complete := slices.ContainsFunc(t.looks[s], func(l Sample) bool { return byProgram(&l) })
 		t.looks[s] = once(t.looks[s])
 		t.clocked(s)
 		t.beneath(s)
 		t.byEvents(s)
-		t.still(s)
+		t.inferNativeWaits(s)
 		if settle := of[b.Subjects[s].Runtime].Settle; settle != nil {
 			settle(t, s)
 		} else {
@@ -201,5 +201,5 @@ func (t *Threads) Subjects() []evidence.SubjectID {
 	return out
 }
 
-// Looks are all looks at the threads of a process, by time.
-func (t *Threads) Looks(s evidence.SubjectID) []Look { return t.looks[s] }
+// Samples are all looks at the threads of a process, by time.
+func (t *Threads) Samples(s evidence.SubjectID) []Sample { return t.looks[s] }

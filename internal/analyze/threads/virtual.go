@@ -10,7 +10,7 @@ const ByProgram evidence.LaneID = 1 << 40
 // the system's and another, taken right after it, all: there the system's are once more, by
 // the program's numbers. And where such threads serve requests, a look that lacks them says
 // nothing of the requests.
-func once(looks []Look) []Look {
+func once(looks []Sample) []Sample {
 	serve, own, others, complete := false, false, false, false
 	for i := range looks {
 		l := &looks[i]
@@ -43,7 +43,7 @@ func once(looks []Look) []Look {
 
 // byProgram says whether a look is at a thread of the system by the program's number: it is in
 // a file that shows all threads.
-func byProgram(l *Look) bool { return l.Lane >= ByProgram && !l.View.Virtual && l.View.Began >= 0 }
+func byProgram(l *Sample) bool { return l.Lane >= ByProgram && !l.View.Virtual && l.View.Began >= 0 }
 
 // WaitsUnseen says whether threads of the runtime's own may serve the requests of a process,
 // and only those of them were looked at that were on a CPU: what the others wait for nobody
@@ -52,7 +52,7 @@ func (t *Threads) WaitsUnseen(s evidence.SubjectID) bool { return t.unseen[s] }
 
 // onlyRunning looks whether there are such threads, of which no look shows all, where no thread
 // of the system serves requests.
-func onlyRunning(looks []Look, complete bool) bool {
+func onlyRunning(looks []Sample, complete bool) bool {
 	some := false
 	for i := range looks {
 		v := &looks[i].View

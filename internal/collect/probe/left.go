@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// Left is something that is on in a process because it is being recorded, or a setting that
+// SwitchedOn is something that is on in a process because it is being recorded, or a setting that
 // is changed because it is being tried. It is written down before it is switched on and
 // forgotten when it is off, so that what a recorder leaves that was killed, or whose process
 // did not answer any more, can be switched off by the next start of the tool, whatever that
 // is for.
-type Left struct {
+type SwitchedOn struct {
 	Probe string `json:"probe"` // that switched it on
 	What  string `json:"what"`  // for it to know what to do: "gc"
 	File  string `json:"file"`  // as the process knows it
@@ -55,12 +55,12 @@ func leftDirs() []string {
 
 // Note writes l down. Where that cannot be done the error says why; recording goes
 // on without.
-func Note(l Left) (*Left, error) { return write(l, func(*os.File) error { return nil }) }
+func Note(l SwitchedOn) (*SwitchedOn, error) { return write(l, func(*os.File) error { return nil }) }
 
 // Hold writes l down as [Note] does, and locks the note for as long as the file is open, here
 // or in a process it was given to: as long as somebody is there to switch off what it is
 // about.
-func Hold(l Left) (held *Left, f *os.File, err error) {
+func Hold(l SwitchedOn) (held *SwitchedOn, f *os.File, err error) {
 	held, err = write(l, func(note *os.File) error {
 		if err := lock(note); err != nil {
 			return err
@@ -75,7 +75,7 @@ func Hold(l Left) (held *Left, f *os.File, err error) {
 }
 
 // Take locks a note that nobody holds any more; false: it is held, or gone.
-func (l *Left) Take() (*os.File, bool) {
+func (l *SwitchedOn) Take() (*os.File, bool) {
 	f, err := os.Open(l.note)
 	if err != nil {
 		return nil, false
@@ -88,26 +88,26 @@ func (l *Left) Take() (*os.File, bool) {
 }
 
 // There says whether the note is there still: nobody has forgotten it.
-func (l *Left) There() bool {
+func (l *SwitchedOn) There() bool {
 	_, err := os.Lstat(l.note)
 	return err == nil
 }
 
 // Path is where the note is.
-func (l *Left) Path() string { return l.note }
+func (l *SwitchedOn) Path() string { return l.note }
 
 // Held reads the note that is at a path.
-func Held(path string) (*Left, error) {
+func Held(path string) (*SwitchedOn, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	l := &Left{note: path}
+	l := &SwitchedOn{note: path}
 	return l, json.Unmarshal(text, l)
 }
 
 // write writes a note down whole: who looks for notes sees it when it is ready.
-func write(l Left, ready func(*os.File) error) (*Left, error) {
+func write(l SwitchedOn, ready func(*os.File) error) (*SwitchedOn, error) {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return nil, err
@@ -147,14 +147,14 @@ func write(l Left, ready func(*os.File) error) (*Left, error) {
 }
 
 // Forget takes a note away: what it is about is off.
-func (l *Left) Forget() {
+func (l *SwitchedOn) Forget() {
 	if l != nil && l.note != "" {
 		_ = os.Remove(l.note)
 	}
 }
 
 // Notes are those that were left, of this boot and PID namespace.
-func Notes(boot string, namespace int) (all []*Left) {
+func Notes(boot string, namespace int) (all []*SwitchedOn) {
 	for _, dir := range leftDirs() {
 		root, err := openPrivate(dir)
 		if err != nil {
@@ -166,7 +166,7 @@ func Notes(boot string, namespace int) (all []*Left) {
 	return all
 }
 
-func notesIn(root *os.Root, dir, boot string, namespace int) (all []*Left) {
+func notesIn(root *os.Root, dir, boot string, namespace int) (all []*SwitchedOn) {
 	d, err := root.Open(".")
 	if err != nil {
 		return nil
@@ -184,7 +184,7 @@ func notesIn(root *os.Root, dir, boot string, namespace int) (all []*Left) {
 		}
 		text, err := io.ReadAll(io.LimitReader(f, mostLeft))
 		_ = f.Close()
-		l := &Left{}
+		l := &SwitchedOn{}
 		if err != nil || json.Unmarshal(text, l) != nil {
 			continue
 		}

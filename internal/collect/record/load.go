@@ -27,16 +27,16 @@ func (p planned) Run(ctx context.Context, o load.Observer) (*load.Result, error)
 	return load.Run(ctx, p.plan, o)
 }
 
-// Load is [Made] of a plan.
-func Load(p load.Plan, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
-	return Made(Planned(p), about, also, result)
+// RunLoad is [Made] of a plan.
+func RunLoad(p load.Plan, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
+	return RunGenerator(Planned(p), about, also, result)
 }
 
-// Made is what [Options.Beside] runs to make a load while the probes record: a
+// RunGenerator is what [Options.Beside] runs to make a load while the probes record: a
 // line for each request and the result go into the capture. About is the process
 // that serves, as far as known. Also is told of the run, too, and result of what
 // came of it; both may be nil.
-func Made(g Generator, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
+func RunGenerator(g Generator, about evidence.Subject, also load.Observer, result func(*load.Result)) func(context.Context, probe.Sink) error {
 	return func(ctx context.Context, sink probe.Sink) error {
 		p := g.Plan()
 		meta := capture.Meta{Name: "requests.txt", Probe: "load", Origin: p.URL, About: about, Lines: true}

@@ -77,12 +77,12 @@ type Finding struct {
 // Find asks the probes what they can record of the targets; nothing is switched
 // on.
 func Find(ctx context.Context, probes []probe.Probe, targets []discover.Target) Finding {
-	return FindElse(ctx, probes, nil, targets)
+	return FindOther(ctx, probes, nil, targets)
 }
 
-// FindElse is Find, and asks others of the targets of whose runtime none of the probes can tell
+// FindOther is Find, and asks others of the targets of whose runtime none of the probes can tell
 // anything.
-func FindElse(ctx context.Context, probes, others []probe.Probe, targets []discover.Target) Finding {
+func FindOther(ctx context.Context, probes, others []probe.Probe, targets []discover.Target) Finding {
 	f := Finding{Targets: targets}
 	found := make([][]probe.Access, len(targets))
 	var all sync.WaitGroup

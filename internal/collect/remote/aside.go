@@ -12,8 +12,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover/container"
 )
 
-// Aside is a container to be started beside another one, that sees its processes.
-type Aside struct {
+// Sidecar is a container to be started beside another one, that sees its processes.
+type Sidecar struct {
 	Of      string   // what it is beside: "pod prod/shop-7f9/app"
 	Command []string // without what is run in it
 	Profile []byte   // what of it kubectl is to set (--custom), JSON; nil: it is no pod
@@ -109,13 +109,13 @@ func Profile(user int, kernel bool) []byte {
 
 // Beside says how to start a container beside another one, which is asked who it runs as: a pod by
 // kubectl, else by docker or podman. The image "" is one to be filled in.
-func Beside(ctx context.Context, arg, image string, kernel bool) (Aside, error) {
+func Beside(ctx context.Context, arg, image string, kernel bool) (Sidecar, error) {
 	q, is, err := container.Parse(arg)
 	switch {
 	case err != nil:
-		return Aside{}, err
+		return Sidecar{}, err
 	case !is:
-		return Aside{}, fmt.Errorf("%s: give a pod or a container: pod/NAME, pod/NAMESPACE/NAME/CONTAINER, docker://NAME or podman://NAME", arg)
+		return Sidecar{}, fmt.Errorf("%s: give a pod or a container: pod/NAME, pod/NAMESPACE/NAME/CONTAINER, docker://NAME or podman://NAME", arg)
 	}
 	if image == "" {
 		image = Placeholder
@@ -127,17 +127,17 @@ func Beside(ctx context.Context, arg, image string, kernel bool) (Aside, error) 
 	case "", "docker", "podman":
 		return besideContainer(ctx, q, image, kernel)
 	}
-	return Aside{}, fmt.Errorf("%s: %s starts no containers beside others by itself: give its pod, as pod/NAME", arg, q.Engine)
+	return Sidecar{}, fmt.Errorf("%s: %s starts no containers beside others by itself: give its pod, as pod/NAME", arg, q.Engine)
 }
 
-func besidePod(ctx context.Context, q container.Query, image string, kernel bool) (Aside, error) {
+func besidePod(ctx context.Context, q container.Query, image string, kernel bool) (Sidecar, error) {
 	words := []string{"get", "pod", q.Pod, "-o", "json", "--request-timeout=10s"}
 	if q.Namespace != "" {
 		words = append(words, "-n", q.Namespace)
 	}
 	said, err := answer(ctx, "kubectl", words...)
 	if err != nil {
-		return Aside{}, err
+		return Sidecar{}, err
 	}
 	var pod struct {
 		Metadata struct{ Name, Namespace string }
@@ -150,7 +150,7 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 		}
 	}
 	if err := json.Unmarshal(said, &pod); err != nil || len(pod.Spec.Containers) == 0 {
-		return Aside{}, fmt.Errorf("kubectl get pod %s: what it says is no pod with containers", q.Pod)
+		return Sidecar{}, fmt.Errorf("kubectl get pod %s: what it says is no pod with containers", q.Pod)
 	}
 	at := 0
 	if q.Name != "" {
@@ -162,14 +162,14 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 			}
 		}
 		if at < 0 {
-			return Aside{}, fmt.Errorf("pod %s has no container %s: it has %s", q.Pod, q.Name, text(strings.Join(names, ", ")))
+			return Sidecar{}, fmt.Errorf("pod %s has no container %s: it has %s", q.Pod, q.Name, text(strings.Join(names, ", ")))
 		}
 	} else if n := len(pod.Spec.Containers); n > 1 {
 		var names []string
 		for _, c := range pod.Spec.Containers {
 			names = append(names, "pod/"+q.Pod+"/"+c.Name)
 		}
-		return Aside{}, fmt.Errorf("pod %s has %d containers: choose one: %s", q.Pod, n, text(strings.Join(names, ", ")))
+		return Sidecar{}, fmt.Errorf("pod %s has %d containers: choose one: %s", q.Pod, n, text(strings.Join(names, ", ")))
 	}
 	c := pod.Spec.Containers[at]
 	user := -1
@@ -183,7 +183,7 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 	if namespace == "" {
 		namespace = "default"
 	}
-	a := Aside{Of: text(strings.Join([]string{"pod " + namespace, q.Pod, c.Name}, "/")), Profile: Profile(user, kernel)}
+	a := Sidecar{Of: text(strings.Join([]string{"pod " + namespace, q.Pod, c.Name}, "/")), Profile: Profile(user, kernel)}
 	a.Rights, _ = rights(user, kernel)
 	a.Rights = slices.Insert(a.Rights, 0, Right{"in the cluster: get pods, patch pods/ephemeralcontainers, create pods/attach", "to start the container and to read what it says"})
 	a.Command = []string{"kubectl", "debug", "-i", "--quiet", "pod/" + q.Pod, "-n", namespace, "--image=" + image, "--target=" + c.Name,
@@ -192,14 +192,14 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 	return a, nil
 }
 
-func besideContainer(ctx context.Context, q container.Query, image string, kernel bool) (Aside, error) {
+func besideContainer(ctx context.Context, q container.Query, image string, kernel bool) (Sidecar, error) {
 	engine := q.Engine
 	if engine == "" {
 		engine = "docker"
 	}
 	said, err := answer(ctx, engine, "inspect", "--type", "container", "--format", "{{.Config.User}}", q.Name)
 	if err != nil {
-		return Aside{}, err
+		return Sidecar{}, err
 	}
 	name, _, _ := strings.Cut(strings.TrimSpace(string(said)), ":")
 	user, err := strconv.Atoi(name)
@@ -209,7 +209,7 @@ func besideContainer(ctx context.Context, q container.Query, image string, kerne
 	case err != nil || user < 0:
 		user = -1 // a name that the image knows
 	}
-	a := Aside{Of: "container " + q.Name}
+	a := Sidecar{Of: "container " + q.Name}
 	var adds []string
 	a.Rights, adds = rights(user, kernel)
 	a.Rights = slices.Insert(a.Rights, 1, Right{"its network namespace", "to ask what listens on its loopback, such as a debug port"})

@@ -90,7 +90,7 @@ func Connect(ctx context.Context, a Address, opt Options) (*Host, error) {
 }
 
 // Start starts the container; what is to be recorded in it is asked of the host that it returns.
-func (a Aside) Start(command []string) (*Host, error) {
+func (a Sidecar) Start(command []string) (*Host, error) {
 	h, err := start(a.Of, append(slices.Clone(command), GuestCommand, OwnFolder))
 	if err == nil {
 		go h.alive()

@@ -29,14 +29,14 @@ type Bill struct {
 // nothing says how the clocks of requests and pauses lie to each other.
 func (c *Case) BillOf(g *metrics.Collector, p metrics.Pauses) *Bill {
 	l := c.Ledger
-	if l == nil || len(l.Slow) == 0 || !g.Meets(l.Beside()) {
+	if l == nil || len(l.Slow) == 0 || !g.Meets(l.RequestsOf()) {
 		return nil
 	}
 	var stops ledger.Stops
 	for _, s := range p.Spans() {
 		stops = append(stops, [2]int64{s.From, s.To})
 	}
-	s := l.Spare(stops)
+	s := l.SavingsWithout(stops)
 	b := &Bill{slow: s.Direct, Low: s.Low, High: s.High, method: s.Method, why: s.Why, total: l.Total}
 	for _, v := range s.Direct {
 		b.direct += v

@@ -22,7 +22,7 @@ type Collections struct {
 // Collector is what the subject's garbage collector did beside its requests; nil: nobody watched.
 func (c *Case) Collector() *metrics.Collector {
 	return Once(c, func(c *Case) *metrics.Collector {
-		read := platform.Of(c.Runtime()).ReadCollector
+		read := platform.ByID(c.Runtime()).ReadCollector
 		if read == nil {
 			return nil
 		}
@@ -71,13 +71,13 @@ const (
 	oftenPaused = .01   // of the time: every hundredth request that arrives meets one
 )
 
-// Met says whether some of a collector's pauses are long and frequent enough to be noticed,
+// SlowPausesMet says whether some of a collector's pauses are long and frequent enough to be noticed,
 // whatever the service's own figures of its requests say: those that arrive during a pause wait
 // before it knows of them. What the host withheld processors for is not the collector's.
-func Met(g *metrics.Collector, p metrics.Pauses) bool {
+func SlowPausesMet(g *metrics.Collector, p metrics.Pauses) bool {
 	if len(p) == 0 {
 		return false
 	}
-	ran := g.Ran(p)
+	ran := g.PauseTime(p)
 	return ran/float64(len(p)) >= longPause && ran >= oftenPaused*g.Span
 }

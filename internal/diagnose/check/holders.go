@@ -35,8 +35,8 @@ var elsewhere = []ledger.Mechanism{ledger.StopTheWorld, ledger.MarkAssist, ledge
 // Wait is how much of a state (ns) is a wait that a cause is about, and what it is charged to.
 type Wait func(s *evidence.Segment, ch *ledger.Charges) (m ledger.Mechanism, ns int64)
 
-// For is any wait that is charged to a mechanism.
-func For(m ledger.Mechanism) Wait {
+// BehindMechanism is any wait that is charged to a mechanism.
+func BehindMechanism(m ledger.Mechanism) Wait {
 	return func(_ *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) { return m, ch[m] }
 }
 
@@ -49,7 +49,7 @@ func (c *Case) BehindFor(m ledger.Mechanism) Behind {
 	case c.Ledger.Charges[m] == 0: // nobody waits
 		b.Own = make([]int64, len(c.Ledger.Slow))
 	default:
-		b = c.BehindOf(For(m))
+		b = c.BehindOf(BehindMechanism(m))
 	}
 	known[m] = b
 	return b
@@ -164,7 +164,7 @@ func (c *Case) unread() bool {
 			continue
 		}
 		for _, row := range c.Ledger.Slow {
-			c.chains(row, For(m), func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
+			c.chains(row, BehindMechanism(m), func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
 				all += roots[ledger.Dependency]
 				if strings.HasPrefix(c.Bundle.Names.Text(s.HolderCause), evidence.UnreadBegins) {
 					unread += roots[ledger.Dependency]

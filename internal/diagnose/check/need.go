@@ -28,11 +28,11 @@ func (n Need) String() string {
 // Trace asks for what shows the states of requests, in a runtime of this kind: over which
 // time, and what for (" shows whom they waited for", "" for all of it).
 func (c *Case) Trace(over, shows string) Need {
-	n := Need(platform.Of(c.Runtime()).States)
+	n := Need(platform.ByID(c.Runtime()).States)
 	switch {
 	case n.What == "":
 		return Need{What: "this works only for " + platform.Titles(func(r *platform.Runtime) bool { return r.States.What != "" }, "and") + " processes so far"}
-	case c.OnThreads() && platform.Of(c.Runtime()).Stacks == nil:
+	case c.OnThreads() && platform.ByID(c.Runtime()).Stacks == nil:
 		return Need{What: "what its threads wait for in the kernel, over " + over + shows, Command: "unstall record PID --for 5m"}
 	case c.OnThreads():
 		n.What += ", over " + over + shows

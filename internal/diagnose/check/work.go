@@ -101,7 +101,7 @@ func (c *Case) clocked() map[called]float64 {
 	}
 	for _, row := range c.Ledger.Slow {
 		if lane := r.Lane.At(row); lane != 0 {
-			c.Threads().Clocked(c.Subject, lane, r.Start.At(row), r.End.At(row), count)
+			c.Threads().CPUClockSamples(c.Subject, lane, r.Start.At(row), r.End.At(row), count)
 		}
 	}
 	if n < fewClocked {

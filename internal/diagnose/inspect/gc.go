@@ -161,7 +161,7 @@ func (g *GC) generational(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[
 }
 
 // reasoned says whether the runtime's log tells why each pause was.
-func (g *GC) reasoned() bool { return g.Runtime != nil && platform.Of(*g.Runtime).Reasons }
+func (g *GC) reasoned() bool { return g.Runtime != nil && platform.ByID(*g.Runtime).Reasons }
 
 func (g *GC) name(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
 	for _, r := range rows {
@@ -170,7 +170,7 @@ func (g *GC) name(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]int) {
 		}
 		if id := b.Subjects[b.Intervals.Subject[r[0]]].Runtime; id != "" {
 			g.Runtime = &id
-			if c := platform.Of(id).Collector; c != "" {
+			if c := platform.ByID(id).Collector; c != "" {
 				g.Collector = &c
 			}
 			break

@@ -175,7 +175,7 @@ const maxSites = 100
 
 // generations reads what artifacts with a collector of generations tell; nil: it is another one.
 func generations(b *evidence.Bundle, a []evidence.ArtifactID, subject evidence.SubjectID) *Generational {
-	read := platform.Of(b.Subjects[subject].Runtime).Generations
+	read := platform.ByID(b.Subjects[subject].Runtime).Generations
 	if read == nil {
 		return nil
 	}

@@ -58,7 +58,7 @@ const (
 
 // collected sums up what the subject's collector did, nil: nobody watched it.
 func (l *layout) collected() {
-	r := platform.Of(l.b.Subjects[l.subject].Runtime)
+	r := platform.ByID(l.b.Subjects[l.subject].Runtime)
 	if r.ReadCollector == nil {
 		return
 	}
@@ -178,7 +178,7 @@ func (p pausesBy) sorted() (out []Pauses) {
 // cycled adds what cycles tell over time, of a runtime whose pauses do not tell it: how fast
 // the heap filled and, of .NET, what each collection found, left and kept.
 func (l *layout) cycled() {
-	r := platform.Of(l.b.Subjects[l.subject].Runtime)
+	r := platform.ByID(l.b.Subjects[l.subject].Runtime)
 	rows, artifacts, looked := l.intervals(evidence.GCCycle, evidence.CoverGC)
 	if len(rows) < 2 || r.ReadCollector == nil || l.charted("allocation") {
 		return

@@ -28,7 +28,7 @@ func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID
 	l.titles = b.Titles()
 	t.Subject = l.titles[subject]
 	t.Lanes = l.lanes()
-	l.frames.stacks = platform.Of(b.Subjects[subject].Runtime).Stacks
+	l.frames.stacks = platform.ByID(b.Subjects[subject].Runtime).Stacks
 	l.findSources()
 	l.place()
 	l.chosen()

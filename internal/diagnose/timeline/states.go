@@ -169,7 +169,7 @@ func (l *layout) holder(s *evidence.Segment) string {
 }
 
 // lanes is what the subject's runtime calls its lanes.
-func (l *layout) lanes() string { return platform.Of(l.b.Subjects[l.subject].Runtime).Lane }
+func (l *layout) lanes() string { return platform.ByID(l.b.Subjects[l.subject].Runtime).Lane }
 
 // held says who held the processors, the largest share first.
 func held(s *evidence.Shares) string {

@@ -78,8 +78,8 @@ func TestLive(t *testing.T) {
 			if s := b.Subjects[0]; s.PID != a.PID || s.Instance == "" || s.Version == "" {
 				t.Errorf("of %+v", s)
 			}
-			seen := make(map[string]threads.Look)
-			for _, l := range threads.Of(b, stacks).Looks(0) {
+			seen := make(map[string]threads.Sample)
+			for _, l := range threads.Of(b, stacks).Samples(0) {
 				seen[l.View.Pool] = l
 			}
 			for pool, want := range map[string]struct {

@@ -221,7 +221,7 @@ func Of(b *evidence.Bundle, title string, pid int, service []evidence.SubjectID)
 			if s := &b.Subjects[id]; s.Kind != evidence.Process || s.Name != processName(l.Name) {
 				continue
 			}
-			w := metrics.Watched(b, evidence.SubjectID(id))
+			w := metrics.WatchedTime(b, evidence.SubjectID(id))
 			w.From += int64(warm)
 			if w.Until <= w.From {
 				continue

@@ -42,7 +42,7 @@ func numbered(b *evidence.Bundle, pid int) (evidence.SubjectID, bool) {
 		if pid == 0 || s.Kind != evidence.Process || s.PID != pid {
 			continue
 		}
-		if w := metrics.Watched(b, id); w.Until-w.From > most {
+		if w := metrics.WatchedTime(b, id); w.Until-w.From > most {
 			best, most = id, w.Until-w.From
 		}
 	}
@@ -55,11 +55,11 @@ func (m *measurement) collector(s evidence.SubjectID, top *ledger.Ledger) {
 	if p, ok := metrics.ProfileOf(m.b, s); ok && p.Span > 0 {
 		m.set("cpu_cores", float64(p.All)/1e9/p.Span) // until /proc says better
 	}
-	read := platform.Of(m.b.Subjects[s].Runtime).ReadCollector
+	read := platform.ByID(m.b.Subjects[s].Runtime).ReadCollector
 	if read == nil {
 		return
 	}
-	g := read(m.b, s, metrics.Scope{Beside: top.Beside(), Whole: true})
+	g := read(m.b, s, metrics.Scope{Beside: top.RequestsOf(), Whole: true})
 	if g == nil {
 		return
 	}

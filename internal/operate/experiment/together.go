@@ -10,7 +10,7 @@ import (
 )
 
 // Together are settings of the host that are what is asked for, until they are ended.
-type Together []*Loan
+type Together []*Trial
 
 // Host makes settings of the host what was typed ("thp=always"), until then at most, and with the
 // same care as a try: whatever ends this process, they are put back. Those that are so already stay.
@@ -40,7 +40,7 @@ func Host(ctx context.Context, typed []string, until time.Time) (all Together, e
 		if err != nil {
 			return all, err
 		}
-		l, err := Lend(c, until, all...)
+		l, err := NewTrial(c, until, all...)
 		if err != nil {
 			return all, err
 		}

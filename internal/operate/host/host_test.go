@@ -97,7 +97,7 @@ func (m machine) report(t *testing.T) *host.Report {
 			t.Fatal(err)
 		}
 	}
-	r := host.Of(incident.Held(b))
+	r := host.Of(incident.Normalize(b))
 	if r == nil {
 		t.Fatal("no host was found in it")
 	}

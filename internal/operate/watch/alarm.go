@@ -183,7 +183,7 @@ func (w *Watcher) find(ctx context.Context, s *subject, r *rule.Rule) record.Fin
 	if w.opt.Kernel != nil && (len(r.Causes) == 0 || slices.ContainsFunc(r.Causes, ofKernel)) {
 		return record.Find(ctx, w.opt.Kernel, []discover.Target{s.target})
 	}
-	return record.FindElse(ctx, w.opt.Probes, w.opt.Others, []discover.Target{s.target})
+	return record.FindOther(ctx, w.opt.Probes, w.opt.Others, []discover.Target{s.target})
 }
 
 // afterSuffix is that of what is recorded after an alarm, until it is one with what was before.

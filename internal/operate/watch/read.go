@@ -67,7 +67,7 @@ func (w *Watcher) read(ctx context.Context, s *subject) {
 			points = append(points, w.tally(s, readings)...)
 		}
 		now := w.now()
-		switch of := platform.Of(s.target.Runtime); {
+		switch of := platform.ByID(s.target.Runtime); {
 		case counters == nil && now.Sub(tried) > again && ctx.Err() == nil:
 			tried = now
 			if c := of.Counters; c != nil {

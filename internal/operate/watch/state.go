@@ -150,7 +150,7 @@ func (s *subject) told() string {
 	switch {
 	case s.Host:
 		return "host"
-	case platform.Of(s.target.Runtime).Counters != nil: // there are items of its own figures
+	case platform.ByID(s.target.Runtime).Counters != nil: // there are items of its own figures
 		return s.target.Runtime
 	}
 	return "process"

@@ -301,7 +301,7 @@ func (w *Watcher) take(ctx context.Context, all *sync.WaitGroup, targets []disco
 		if !t.Start.IsZero() {
 			born = t.Start.UnixNano()
 		}
-		s := &subject{Subject: rule.Subject{Key: key, Service: serviceOf(t)}, target: t, release: t.Release(platform.Of(t.Runtime).Built), alarms: make(chan alarm, 4)}
+		s := &subject{Subject: rule.Subject{Key: key, Service: serviceOf(t)}, target: t, release: t.Release(platform.ByID(t.Runtime).Built), alarms: make(chan alarm, 4)}
 		s.tally = sample.NewTally(born, coresOf(t))
 		s.requests.slo = w.opt.SLO
 		of, stop := context.WithCancel(ctx)

@@ -25,7 +25,7 @@ func TestJavaStacks(t *testing.T) {
 		s := &Source{Bundle: b}
 		var says []string
 		of := threads.Of(b, platform.Stacks())
-		for _, l := range of.Looks(0) {
+		for _, l := range of.Samples(0) {
 			says = append(says, l.View.Pool+" "+l.View.Doing()+" "+l.View.Owner)
 		}
 		return s, says

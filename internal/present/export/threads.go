@@ -32,9 +32,9 @@ func stacks(s *Source, _ string) (Writer, error) {
 			if len(subjects) > 1 {
 				fmt.Fprintf(out, "# %s\n", s.subject(id))
 			}
-			bursts := t.Bursts(id)
+			bursts := t.Rounds(id)
 			for _, l := range bursts[len(bursts)-1] {
-				if print, ok := printers[platform.Of(s.Bundle.Subjects[id].Runtime).Dump]; ok {
+				if print, ok := printers[platform.ByID(s.Bundle.Subjects[id].Runtime).Dump]; ok {
 					print(s, out, &l)
 				}
 			}
@@ -44,12 +44,12 @@ func stacks(s *Source, _ string) (Writer, error) {
 }
 
 // printers write a thread as the tool of their name does.
-var printers = map[string]func(*Source, *bufio.Writer, *threads.Look){
+var printers = map[string]func(*Source, *bufio.Writer, *threads.Sample){
 	"dotnet-stack": (*Source).thread,
 	"jstack":       (*Source).javaThread,
 }
 
-func (s *Source) thread(out *bufio.Writer, l *threads.Look) {
+func (s *Source) thread(out *bufio.Writer, l *threads.Sample) {
 	fmt.Fprintf(out, "Thread (0x%X):\n", int64(l.Lane))
 	for i, f := range s.Bundle.Stacks.Frames(l.Stack) {
 		name := s.Bundle.Names.Text(f.Func)
@@ -62,7 +62,7 @@ func (s *Source) thread(out *bufio.Writer, l *threads.Look) {
 }
 
 // javaThread writes a thread as JavaThread::print_on does, as far as it is known.
-func (s *Source) javaThread(out *bufio.Writer, l *threads.Look) {
+func (s *Source) javaThread(out *bufio.Writer, l *threads.Sample) {
 	state := "WAITING"
 	switch {
 	case l.View.State == evidence.Running, l.View.State == evidence.NetWait, l.View.State == evidence.Syscall: // in native code it runs, to the JVM
@@ -107,7 +107,7 @@ func (s *Source) threadProfile() (*profile.Profile, error) {
 	column := p.column(threads.SampleType, "count")
 	var seen []evidence.ArtifactID
 	for _, id := range subjects {
-		for _, l := range t.Looks(id) {
+		for _, l := range t.Samples(id) {
 			if a, ok := l.Origin.Artifact(); ok && !slices.Contains(seen, a) {
 				seen = append(seen, a)
 				p.spans(s.looked(id, a))
@@ -134,7 +134,7 @@ func (f *scope) threads() {
 	t := threads.Of(f.s.Bundle, platform.Stacks())
 	for _, id := range t.Subjects() {
 		f.sampled("threads seen, "+f.s.subject(id), "none", func(yield func([]int, int64)) {
-			for _, l := range t.Looks(id) {
+			for _, l := range t.Samples(id) {
 				f.stack = f.framesOf(append(f.stack[:0], f.frame("["+l.View.Doing()+"]", "")), l.Stack)
 				yield(f.stack, int64(l.Count))
 			}

@@ -256,7 +256,7 @@ func explained(id string) (how []string, least string) {
 			for p := range strings.SplitSeq(strings.TrimSpace(k.Doc), "\n\n") {
 				how = append(how, strings.Join(strings.Fields(p), " "))
 			}
-			return how, k.Least
+			return how, k.Thresholds
 		}
 	}
 	return nil, ""
@@ -364,7 +364,7 @@ func (v *diagnosisView) coverage(d *diagnose.Diagnosis) {
 func onGoroutines(d *diagnose.Diagnosis, subject string) bool {
 	for _, t := range d.Targets {
 		if t.ID == subject {
-			return platform.Of(t.Runtime).Lane == platform.Go.Lane
+			return platform.ByID(t.Runtime).Lane == platform.Go.Lane
 		}
 	}
 	return true

@@ -28,7 +28,7 @@ func Target(t diagnose.Target) (name string, about []string) {
 		about = append(about, fmt.Sprintf("pid %d", *t.PID))
 	}
 	if t.Version != "" {
-		about = append(about, platform.Of(t.Runtime).Release(t.Version))
+		about = append(about, platform.ByID(t.Runtime).Release(t.Version))
 	} else if t.Runtime != "" && !strings.Contains(name, t.Runtime) {
 		about = append(about, t.Runtime)
 	}
@@ -201,9 +201,9 @@ func AddRequests(d *diagnose.Diagnosis) string {
 
 // NoRequests says that there are none, and what has them.
 func NoRequests(d *diagnose.Diagnosis) string {
-	add := platform.Of("").Requests
+	add := platform.ByID("").Requests
 	for _, t := range d.Targets {
-		if own := platform.Of(t.Runtime).Requests; own != add {
+		if own := platform.ByID(t.Runtime).Requests; own != add {
 			add = own
 			break
 		}
@@ -221,7 +221,7 @@ func tells(d *diagnose.Diagnosis) bool {
 		if t.Kind != "process" {
 			continue
 		}
-		if some = platform.Of(t.Runtime).Tells; !some {
+		if some = platform.ByID(t.Runtime).Tells; !some {
 			return false
 		}
 	}

@@ -30,7 +30,7 @@ const leastShown = .01
 
 // Stack is where the time went by steps of journeys, if users were on some, of slow requests if there are any; else
 // by routes, of all requests. Nil: none were followed.
-func Stack(t *diagnose.Through) *StackView {
+func Stack(t *diagnose.RequestPath) *StackView {
 	if t == nil {
 		return nil
 	}

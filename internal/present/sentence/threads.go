@@ -31,7 +31,7 @@ func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, re
 		case len(groups) == most:
 			others += g.Count
 		default:
-			groups = append(groups, ThreadGroup{Line: g.Sentence(s), Stack: strings.Join(unmoduled(g.Brief()), " ← ")})
+			groups = append(groups, ThreadGroup{Line: g.Sentence(s), Stack: strings.Join(unmoduled(g.Summary()), " ← ")})
 		}
 	}
 	var parts []string

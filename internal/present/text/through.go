@@ -7,7 +7,7 @@ import (
 
 // through shows where the time of requests went, from the web server to what its workers call: by steps of
 // journeys where users went on some, else by routes.
-func (p *page) through(t *diagnose.Through) {
+func (p *page) through(t *diagnose.RequestPath) {
 	v := sentence.Stack(t)
 	if v == nil {
 		return

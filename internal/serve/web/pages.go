@@ -102,7 +102,7 @@ func (s *Server) running(r *http.Request) (all []html.Running, why string) {
 		return nil, err.Error()
 	}
 	for _, f := range found {
-		p := html.Running{PID: f.PID, Name: f.Name, About: []string{cmp.Or(platform.Of(f.Runtime).Release(f.Version), f.Runtime), fmt.Sprintf("%.2f CPUs", f.CPU), units.Size(float64(f.RSS))}}
+		p := html.Running{PID: f.PID, Name: f.Name, About: []string{cmp.Or(platform.ByID(f.Runtime).Release(f.Version), f.Runtime), fmt.Sprintf("%.2f CPUs", f.CPU), units.Size(float64(f.RSS))}}
 		for _, l := range f.Listens[:min(3, len(f.Listens))] {
 			p.About = append(p.About, l.String())
 		}

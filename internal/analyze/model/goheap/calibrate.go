@@ -28,7 +28,7 @@ type Process struct {
 
 // ProcessOf reads a process's collector beside its requests; nil: nobody watched it.
 func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, atLeast string) *Process {
-	g := metrics.GoCollector(b, subject, metrics.Scope{Beside: l.Beside()})
+	g := metrics.GoCollector(b, subject, metrics.Scope{Beside: l.RequestsOf()})
 	if g == nil {
 		return nil
 	}

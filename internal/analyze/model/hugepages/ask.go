@@ -68,7 +68,7 @@ type Prediction struct {
 }
 
 func ask(q model.Question) (*model.Answer, error) {
-	w := metrics.Watched(q.Bundle, q.Subject)
+	w := metrics.WatchedTime(q.Bundle, q.Subject)
 	if q.Ledger != nil {
 		w = metrics.Window{From: q.Ledger.From, Until: q.Ledger.To}
 	}

@@ -168,7 +168,7 @@ const leastBursts = 3
 // at, for no request, until another thread hands them something: consumers of a queue that wait for
 // work. Where the server's requests are not told apart, as of a server of the program's own, it may be
 // one that waits there.
-func (p *Process) parked(bursts [][][]threads.Look) map[evidence.LaneID]bool {
+func (p *Process) parked(bursts [][][]threads.Sample) map[evidence.LaneID]bool {
 	if len(bursts) < leastBursts || !p.followed() {
 		return nil
 	}

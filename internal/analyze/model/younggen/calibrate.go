@@ -14,7 +14,7 @@ var ErrNone = errors.New("no young collection was recorded: record the process (
 
 // ask is the model's answer from what was recorded.
 func ask(q model.Question) (*model.Answer, error) {
-	g := metrics.JVMCollector(q.Bundle, q.Subject, metrics.Scope{Beside: q.Ledger.Beside()})
+	g := metrics.JVMCollector(q.Bundle, q.Subject, metrics.Scope{Beside: q.Ledger.RequestsOf()})
 	if g == nil {
 		return nil, ErrNone
 	}
@@ -24,7 +24,7 @@ func ask(q model.Question) (*model.Answer, error) {
 	}
 	if load, ok := LoadOf(q.Bundle, q.Subject, q.Ledger, g); ok {
 		s.Knee, s.Rate = &load.Knee, load.Offered
-	} else if g.Meets(q.Ledger.Beside()) {
+	} else if g.Meets(q.Ledger.RequestsOf()) {
 		s.Rate = q.Ledger.Requests.Rate
 	}
 	return s.Ask(q.Name, q.Wanted)
@@ -104,14 +104,14 @@ const defaultRatio = 8
 // else the log's capacity with the survivor space that it leaves out, else what was seen in
 // it; 0 unknown.
 func sizeOf(g *metrics.Collector, y *Generation) float64 {
-	if least, most := g.Told(evidence.FactNewSize), g.Told(evidence.FactMaxNewSize); most > 0 && least == most {
+	if least, most := g.Flag(evidence.FactNewSize), g.Flag(evidence.FactMaxNewSize); most > 0 && least == most {
 		return most
 	}
-	if whole := g.Told(evidence.FactYoungCapacity); whole > 0 {
+	if whole := g.Flag(evidence.FactYoungCapacity); whole > 0 {
 		return whole
 	}
 	if y.Size > 0 && (g.Is("ParNew") || g.Is("Serial") || g.Is("Parallel")) {
-		ratio := g.Told(evidence.FactSurvivorRatio)
+		ratio := g.Flag(evidence.FactSurvivorRatio)
 		if ratio == 0 {
 			ratio = defaultRatio
 		}

@@ -32,7 +32,7 @@ const deviation = 1.4826
 // where one of them was not watched.
 func LoadOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, g *metrics.Collector) (w Load, ok bool) {
 	cores := float64(b.CPUsOf(subject))
-	if !g.Meets(l.Beside()) || cores == 0 || len(l.Rows) < kneeRequests {
+	if !g.Meets(l.RequestsOf()) || cores == 0 || len(l.Rows) < kneeRequests {
 		return w, false
 	}
 	cpu := metrics.ProcessorTime(b, subject, g.Window)

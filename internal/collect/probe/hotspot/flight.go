@@ -22,7 +22,7 @@ type flight struct {
 	r    *recording
 	name string
 	file string // as the JVM knows it
-	left *probe.Left
+	left *probe.SwitchedOn
 }
 
 // withheld are the events that tell what processes were started with: arguments,

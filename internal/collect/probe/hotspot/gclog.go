@@ -31,7 +31,7 @@ type gcLog struct {
 	r      *recording
 	file   string   // as the JVM knows it
 	before []output // where it logged to before
-	left   *probe.Left
+	left   *probe.SwitchedOn
 
 	stop func() // ends following
 	once sync.Once

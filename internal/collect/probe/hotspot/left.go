@@ -18,13 +18,13 @@ const (
 )
 
 // note writes down what is about to be switched on; nil if that cannot be done.
-func (r *recording) note(what, file string) *probe.Left {
+func (r *recording) note(what, file string) *probe.SwitchedOn {
 	started, err := attach.Started(r.pid)
 	if err != nil {
 		return nil
 	}
 	own, _ := attach.Started(os.Getpid())
-	l, err := probe.Note(probe.Left{Probe: name, What: what, File: file, PID: r.pid, Start: started,
+	l, err := probe.Note(probe.SwitchedOn{Probe: name, What: what, File: file, PID: r.pid, Start: started,
 		Recorder: os.Getpid(), RecorderStart: own, Boot: probe.Boot(), Namespace: probe.PIDNamespace()})
 	if err != nil {
 		return nil // the next recording of this JVM finds it by its name
@@ -64,7 +64,7 @@ func tidyAll(ctx context.Context, say func(string)) {
 }
 
 // end switches off what a note is about, and nothing else.
-func end(ctx context.Context, vm *attach.VM, l *probe.Left) error {
+func end(ctx context.Context, vm *attach.VM, l *probe.SwitchedOn) error {
 	ctx, cancel := context.WithTimeout(ctx, tidying)
 	defer cancel()
 	command := "VM.log output=" + l.File + " what=all=off"

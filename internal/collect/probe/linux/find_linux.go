@@ -43,7 +43,7 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 		why = "belongs to user " + t.User
 	}
 	environment := "environment"
-	if holds := platform.Of(t.Runtime).Settings; holds != "" {
+	if holds := platform.ByID(t.Runtime).Settings; holds != "" {
 		environment += " (" + holds + ")"
 	}
 	for _, x := range []struct{ what, file string }{

@@ -67,7 +67,7 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 	var beside sync.WaitGroup
 	beside.Go(func() { logs.follow(reading) })
 	if !plan.Always {
-		beside.Go(func() { watchSyscalls(reading, p, about, runtimes.Of(t.Runtime), sink) })
+		beside.Go(func() { watchSyscalls(reading, p, about, runtimes.ByID(t.Runtime), sink) })
 	}
 	defer func() { done(); beside.Wait() }()
 

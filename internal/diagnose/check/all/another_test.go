@@ -20,7 +20,7 @@ func TestOneMoreCause(t *testing.T) {
 		Applies: func(*check.Case) bool { return true },
 		Judge: func(c *check.Case) check.Verdict {
 			return check.Verdict{State: check.Supported, Weight: 1e9, Title: "The moon is full.",
-				Evidence: []check.Evidence{check.Given("test.illuminated_share", "illuminated", .99, "1", "--moon")},
+				Evidence: []check.Evidence{check.FigureOfOption("test.illuminated_share", "illuminated", .99, "1", "--moon")},
 				Needs:    []check.Need{{What: "a look out of the window", Command: "unstall record PID --window"}},
 				Fix:      []check.Fix{{Text: "wait", Setting: "MOON=new"}}}
 		}}

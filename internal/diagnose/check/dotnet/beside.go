@@ -22,7 +22,7 @@ const moreMet = 2
 // these collections no more than by chance.
 func (g *collector) beside(v *check.Verdict) []int64 {
 	l := g.c.Ledger
-	if l == nil || l.Total == 0 || !g.Meets(l.Beside()) {
+	if l == nil || l.Total == 0 || !g.Meets(l.RequestsOf()) {
 		return nil
 	}
 	var ran metrics.Spans

@@ -144,7 +144,7 @@ func (g *collector) judge(v *check.Verdict, p metrics.Pauses, what string, stall
 	case b != nil:
 		v.Evidence = append(v.Evidence, b.Figures(c, what)...)
 		g.judgeBilled(v, b, what, stalled)
-	case c.Ledger != nil && g.Meets(c.Ledger.Beside()):
+	case c.Ledger != nil && g.Meets(c.Ledger.RequestsOf()):
 		v.Summary += ", but requests are not slow"
 	case share >= stoppedPart && g.Span < leastWatched && p.Seconds() < noticed:
 		v.State = check.Inconclusive
@@ -185,7 +185,7 @@ func (g *collector) judgeBilled(v *check.Verdict, b *check.Bill, what string, st
 	switch {
 	case !c.Slow():
 		v.Summary = fmt.Sprintf("%s pause the program %s of the time, but almost no requests are slow", what, units.Percent(v.Weight))
-	case share >= check.Material && c.Noticed(noticeable(share)):
+	case share >= check.Material && c.UserVisible(noticeable(share)):
 		v.State = check.Supported
 		v.Saves = c.Save(per, b.Low, b.High+waited)
 		less := byRow(c.Ledger, per)
@@ -226,7 +226,7 @@ func (g *collector) unmet(v *check.Verdict, p metrics.Pauses, what string) {
 	if v.State == check.Supported || len(p) == 0 || l == nil || len(l.Rows) == 0 || g.c.Bundle.Requests.Lane.At(l.Rows[0]) == 0 {
 		return
 	}
-	if !check.Met(g.Collector, p) {
+	if !check.SlowPausesMet(g.Collector, p) {
 		return
 	}
 	mean := p.Seconds() / float64(len(p))

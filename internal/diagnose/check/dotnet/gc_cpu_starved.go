@@ -31,7 +31,7 @@ without a quota collect much.
 What helps: workstation GC (System.GC.Server=false) or as many heaps as the quota has
 CPUs (System.GC.HeapCount), .NET 9's adaptation to application sizes
 (System.GC.DynamicAdaptationMode=1), a higher quota. What does not help: a larger heap.`,
-	Least:   "half of the time in which the quota stops it lies in GC pauses, and twice as much as by chance, or more heaps than the quota has CPUs and a tenth of the periods stopped; and a quarter of slow time in GC pauses and behind them; without requests 5 % of the time",
+	Thresholds:   "half of the time in which the quota stops it lies in GC pauses, and twice as much as by chance, or more heaps than the quota has CPUs and a tenth of the periods stopped; and a quarter of slow time in GC pauses and behind them; without requests 5 % of the time",
 	Needs:   "the collector's events, and cpu.stat of its cgroup: " + record,
 	Applies: isDotnet,
 	Judge:   judgeStarved,
@@ -96,7 +96,7 @@ const (
 // throttledIn is the part of the time for which the quota stopped the process that lies in GC
 // pauses, as finely as cpu.stat was read, and the part of all time that does; NaN unknown.
 func (g *collector) throttledIn() (part, within float64) {
-	stops := metrics.Stops(g.c.Bundle, g.c.Subject, g.Window)
+	stops := metrics.ThrottledQueues(g.c.Bundle, g.c.Subject, g.Window)
 	if stops.Span() == 0 {
 		return math.NaN(), math.NaN()
 	}

@@ -37,7 +37,7 @@ holds what they need; a semaphore or a connection pool is meant to be held for a
 What helps: less work under the lock, no waiting under it, one lock per key, a snapshot
 that is replaced as a whole for data that is mostly read (System.Collections.Concurrent
 and .Immutable). What does not help: more threads.`,
-	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time; without requests, on average one waiting thread in five looks or by the runtime's events",
+	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time; without requests, on average one waiting thread in five looks or by the runtime's events",
 	Needs:   "contention events and the threads' stacks: " + record,
 	Applies: isDotnet,
 	Judge:   judgeLock,
@@ -82,7 +82,7 @@ func judgeLock(c *check.Case) check.Verdict {
 // runtime's events tell of the lock statement alone, and only looks at threads of the others, as
 // ReaderWriterLockSlim is.
 func unlessQuiet(c *check.Case, v check.Verdict) check.Verdict {
-	if unseen := c.Share(ledger.Unobserved); v.State == check.RuledOut && unseen >= mostlyUnseen && c.Noticed(check.Noticeable) {
+	if unseen := c.Share(ledger.Unobserved); v.State == check.RuledOut && unseen >= mostlyUnseen && c.UserVisible(check.Noticeable) {
 		v.State = check.Inconclusive
 		v.Summary = fmt.Sprintf("no slow request waited for a lock statement, but %s of slow time was not observed, and of ReaderWriterLockSlim the runtime tells nothing", units.Percent(unseen))
 		v.Needs = []check.Need{{What: "looks at its threads while requests are slow, in a longer recording", Command: record}}

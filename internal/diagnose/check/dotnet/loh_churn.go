@@ -45,7 +45,7 @@ lists and sets in chunks below 85,000 bytes (Unstall.Collections), capacities gi
 once instead of growing. System.GC.LOHThreshold moves the border where objects are only a
 little larger. What does not help: a larger heap; GCSettings.LargeObjectHeapCompactionMode,
 which makes the collections longer.`,
-	Least:   "2 gen 2 collections for large objects, and a quarter of slow time in their pauses, behind them and waiting for memory; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
+	Thresholds:   "2 gen 2 collections for large objects, and a quarter of slow time in their pauses, behind them and waiting for memory; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
 	Needs:   "the collector's events, best with allocations: " + record,
 	Applies: isDotnet,
 	Judge:   judgeChurn,
@@ -72,10 +72,10 @@ func judgeChurn(c *check.Case) check.Verdict {
 	waits := g.largeWaits(&v)
 	stalled := g.beside(&v)
 	if len(waits) > 0 && c.Ledger != nil {
-		stalled = longest(stalled, c.Ledger.Stalled())
+		stalled = longest(stalled, c.Ledger.AllocStalls())
 	}
 	g.judge(&v, g.pauses(forLarge), what, stalled)
-	if v.State == check.RuledOut && len(waits) > 0 && c.Ledger != nil && !c.Spent() && c.Share(ledger.Unobserved) >= check.Material {
+	if v.State == check.RuledOut && len(waits) > 0 && c.Ledger != nil && !c.HasRequestStates() && c.Share(ledger.Unobserved) >= check.Material {
 		v.State = check.Inconclusive
 		v.Summary += ", and threads waited for memory beside them; what requests waited for was hardly seen"
 		v.Needs = []check.Need{{What: "a longer recording under load", Command: "unstall record PID --for 60s"}}

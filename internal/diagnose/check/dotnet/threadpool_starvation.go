@@ -45,7 +45,7 @@ helps until then: a higher minimum of threads (System.Threading.ThreadPool.MinTh
 or the environment's DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): each
 thread costs memory, and the code still blocks. What does not help: more CPUs, a larger
 maximum.`,
-	Least: "half of the pool's threads with work blocked in looks, with more of them than three for each CPU, or a queue that does not empty, or a quarter of slow time in it; without looks a pool that grows one by one beyond its CPUs, or such a queue, while these are idle",
+	Thresholds: "half of the pool's threads with work blocked in looks, with more of them than three for each CPU, or a queue that does not empty, or a quarter of slow time in it; without looks a pool that grows one by one beyond its CPUs, or such a queue, while these are idle",
 	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
 
 	Applies: isDotnet,

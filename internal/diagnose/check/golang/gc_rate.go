@@ -43,7 +43,7 @@ now and of the p99 that can be gained (unstall predict shows the whole curve). W
 live heap may grow by half before a limit makes GC take a quarter of the CPUs, the
 advice is a limit; else it is GOGC, or more memory. What does not help: tuning pauses,
 more goroutines, runtime.GC().`,
-	Least:   "a GC cycle per second that marks 5 % of the time, and a quarter of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
+	Thresholds:   "a GC cycle per second that marks 5 % of the time, and a quarter of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
 	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
 	Applies: isGo,
 	Judge:   judgeGCRate,
@@ -291,7 +291,7 @@ var crowding = []ledger.Mechanism{ledger.CollectorCPU, ledger.MarkAssist, ledger
 // slow time is such waits, and requests that meet a cycle take far longer than those that do
 // not.
 func crowds(c *check.Case, b *goheap.Bill, profile float64) bool {
-	return profile >= burning && c.Share(crowding...) >= check.Material && b.MeanOverlap >= hurting*b.MeanFree && c.Noticed(check.NoticeableCall)
+	return profile >= burning && c.Share(crowding...) >= check.Material && b.MeanOverlap >= hurting*b.MeanFree && c.UserVisible(check.NoticeableCall)
 }
 
 // settings are what the process was told about its heap, where its environment

@@ -102,7 +102,7 @@ func (g *collector) advisePauses(v *check.Verdict) {
 	case g.Is("CMS") && version > 0 && version < 14:
 		v.Fix = append(v.Fix, check.Fix{Text: "CMS was removed in JDK 14: plan for G1 or, from 21 on, generational ZGC, and measure under the same load"})
 	}
-	if n := g.Told(evidence.FactParallelGCThreads); n > 0 && cores > n {
+	if n := g.Flag(evidence.FactParallelGCThreads); n > 0 && cores > n {
 		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("remove ParallelGCThreads (now %.0f, with %.0f CPUs) and let the JVM choose", n, cores)})
 	}
 	if user, system, _ := g.CPUOf(g.Pauses); system > user {

@@ -35,7 +35,7 @@ cycle takes longer the more is live; allocating less; generational ZGC
 whose young cycles are short; more GC threads where CPUs are idle (-XX:ConcGCThreads).
 -XX:SoftMaxHeapSize below -Xmx makes cycles start earlier and keeps the rest for bursts.
 What does not help: a pause goal, which it does not have.`,
-	Least: "stalls in 1 % of the time, or one of a second; with requests a quarter of slow time, or 1 % of 10 s where most of it was not seen",
+	Thresholds: "stalls in 1 % of the time, or one of a second; with requests a quarter of slow time, or 1 % of 10 s where most of it was not seen",
 	Needs: "ZGC's log (-Xlog:gc is enough: stalls are logged at level info), Shenandoah's with -Xlog:gc*; requests from the same time, to show what they cost",
 	Applies: func(c *check.Case) bool {
 		return isJVM(c) && (withCollector(c, "ZGC") || withCollector(c, "Shenandoah") && tellsPacing(c))
@@ -63,7 +63,7 @@ func judgeStall(c *check.Case) check.Verdict {
 	l := c.Ledger
 	switch {
 	case l != nil && len(l.Slow) > 0 && g.meets():
-		per := l.Stalled()
+		per := l.AllocStalls()
 		var all int64
 		for _, ns := range per {
 			all += ns
@@ -72,7 +72,7 @@ func judgeStall(c *check.Case) check.Verdict {
 		v.Summary = "waiting for memory is " + check.OfSlow(part)
 		v.Evidence = append(v.Evidence, c.Figure("slow.alloc_stall_ms", "slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
 		// Where most of what slow requests did was not seen they do not speak against the log.
-		unseen := share >= stoppedSpecial && g.Span >= leastWatched && !c.Spent() && c.Noticed(check.Noticeable)
+		unseen := share >= stoppedSpecial && g.Span >= leastWatched && !c.HasRequestStates() && c.UserVisible(check.Noticeable)
 		if !c.Slow() || part < check.Material && !unseen {
 			return v
 		}

@@ -40,10 +40,10 @@ func TestStallsOfOthers(t *testing.T) {
 	c := stalling(1, false)
 	l := c.Ledger
 	l.Slow = l.Rows
-	one := total(c.Ledger.Stalled())
+	one := total(c.Ledger.AllocStalls())
 	c = stalling(50, false)
 	c.Ledger.Slow = c.Ledger.Rows
-	all := total(c.Ledger.Stalled())
+	all := total(c.Ledger.AllocStalls())
 	var inFlight int64
 	r := &c.Bundle.Requests
 	for _, row := range c.Ledger.Rows {

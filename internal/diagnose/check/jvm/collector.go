@@ -19,7 +19,7 @@ type collector struct {
 // collectorOf is nil if nobody watched it.
 func collectorOf(c *check.Case) *collector {
 	return check.Once(c, func(c *check.Case) *collector {
-		g := metrics.JVMCollector(c.Bundle, c.Subject, metrics.Scope{Beside: c.Ledger.Beside()})
+		g := metrics.JVMCollector(c.Bundle, c.Subject, metrics.Scope{Beside: c.Ledger.RequestsOf()})
 		if g == nil {
 			return nil
 		}
@@ -31,7 +31,7 @@ func collectorOf(c *check.Case) *collector {
 func (g *collector) processors() float64 { return float64(g.c.Bundle.CPUsOf(g.c.Subject)) }
 
 // meets says whether the pauses can be laid over the requests.
-func (g *collector) meets() bool { return g.Meets(g.c.Ledger.Beside()) }
+func (g *collector) meets() bool { return g.Meets(g.c.Ledger.RequestsOf()) }
 
 // billOf charges pauses to the case's slow requests, nil where that cannot be.
 func (g *collector) billOf(p metrics.Pauses) *check.Bill { return g.c.BillOf(g.Collector, p) }

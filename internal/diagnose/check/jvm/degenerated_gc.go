@@ -33,7 +33,7 @@ by default; a larger -XX:ShenandoahInitFreeThreshold for the first cycles), more
 for the concurrent phases (-XX:ConcGCThreads) where CPUs are idle; allocating less; from
 JDK 25 on the generational mode, which frees short-lived objects without a whole cycle.
 What does not help: more threads for pauses (-XX:ParallelGCThreads) alone.`,
-	Least:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Thresholds:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
 	Needs:   "Shenandoah's log; requests from the same time, to show what it costs",
 	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "Shenandoah") },
 	Judge:   judgeDegenerated,
@@ -105,7 +105,7 @@ func (g *collector) adviseConcurrent(v *check.Verdict, live, capacity float64) {
 		}
 		v.Fix = append(v.Fix, check.Fix{Text: text, Setting: sized("-Xmx", more)})
 	}
-	if threads, cores := g.Told(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= manyCores && threads < cores/2 {
+	if threads, cores := g.Flag(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= manyCores && threads < cores/2 {
 		v.Fix = append(v.Fix, check.Fix{Text: "use more GC threads, if CPUs are idle", Setting: fmt.Sprintf("-XX:ConcGCThreads=%.0f", min(cores/2, 2*threads))})
 	}
 	text := "allocate less: an allocation profile shows where (jcmd PID JFR.start duration=60s settings=profile)"

@@ -39,7 +39,7 @@ What helps: as many GC threads as the quota has CPUs (-XX:ParallelGCThreads,
 -XX:ActiveProcessorCount; JDK 8u191 and later see the quota by themselves, earlier ones
 see the host), a higher quota, fewer other processes on the host. What does not help:
 tuning the heap.`,
-	Least:   "0.25 s lost in collections of 50 ms or more that had half a CPU or half of what the best had, and 1 % of the time, or a quarter of slow time",
+	Thresholds:   "0.25 s lost in collections of 50 ms or more that had half a CPU or half of what the best had, and 1 % of the time, or a quarter of slow time",
 	Needs:   "a GC log with CPU times; /proc and cpu.stat from the same time",
 	Applies: isJVM,
 	Judge:   judgeStarved,
@@ -232,7 +232,7 @@ func (g *collector) quotaFix() (out []check.Fix) {
 	if quota, ok := g.c.Fact(evidence.FactContainerCPU); ok && quota.Number > 0 {
 		cores = math.Max(1, math.Floor(quota.Number))
 	}
-	if n := g.Told(evidence.FactParallelGCThreads); cores > 0 && n > cores {
+	if n := g.Flag(evidence.FactParallelGCThreads); cores > 0 && n > cores {
 		out = append(out, check.Fix{Text: fmt.Sprintf("use as many GC threads as there are CPUs available (now %.0f)", n), Setting: fmt.Sprintf("-XX:ParallelGCThreads=%.0f", cores)})
 	}
 	out = append(out, check.Fix{Text: "raise the CPU quota to at least what the process uses in its busiest 100 ms"})

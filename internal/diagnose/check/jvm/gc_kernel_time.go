@@ -36,7 +36,7 @@ start, which takes longer then); no swap for this host or container (swapoff, or
 limit and vm.swappiness 1); transparent huge pages set to madvise with
 -XX:+UseTransparentHugePages, or static huge pages. What does not help: another
 collector, which touches the same pages.`,
-	Least:   "0.25 s of system time (25 ticks of the log's clock) in collections that have more of it than user time, and 1 % of the time lost, or a quarter of slow time",
+	Thresholds:   "0.25 s of system time (25 ticks of the log's clock) in collections that have more of it than user time, and 1 % of the time lost, or a quarter of slow time",
 	Needs:   "a GC log with CPU times; /proc of the host, to show why",
 	Applies: isJVM,
 	Judge:   judgeKernel,
@@ -188,7 +188,7 @@ func (g *collector) kernelWork() (w kernelWork, seen bool) {
 
 func (g *collector) kernelFix(w kernelWork) (out []check.Fix) {
 	touch := check.Fix{Text: "touch the heap's pages once at the start, and give none back", Setting: "-XX:+AlwaysPreTouch"}
-	if heap := sized("-Xms", g.Told(evidence.FactMaxHeapSize)); heap != "" {
+	if heap := sized("-Xms", g.Flag(evidence.FactMaxHeapSize)); heap != "" {
 		touch.Setting = join(heap, touch.Setting)
 	} else if heap := g.Capacity.Number; !math.IsNaN(heap) {
 		touch.Text += "; with -Xms equal to -Xmx"

@@ -40,7 +40,7 @@ generation where all of it survives; building large caches outside the heap, or 
 a collector that copies while the program runs (generational ZGC, Shenandoah). For a
 remark: -XX:+ParallelRefProcEnabled, and with CMS -XX:+CMSScavengeBeforeRemark. What does
 not help: a larger young generation.`,
-	Least:   "one pause of a second",
+	Thresholds:   "one pause of a second",
 	Needs:   "a GC log; CPU times in it, to tell who took the time; requests from the same time, to show what it costs",
 	Applies: isJVM,
 	Judge:   judgeLong,
@@ -125,7 +125,7 @@ func (g *collector) longFigures(v *check.Verdict, p metrics.Pauses) {
 	}
 	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
 	if copying {
-		if n := g.Told(evidence.FactParallelGCThreads); g.Is("Serial") || n == 1 {
+		if n := g.Flag(evidence.FactParallelGCThreads); g.Is("Serial") || n == 1 {
 			add("let several threads copy, where there are CPUs for them", "-XX:+UseParallelGC")
 		}
 		v.Fix = append(v.Fix, fewerSurvive)

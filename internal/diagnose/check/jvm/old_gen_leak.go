@@ -37,7 +37,7 @@ does not grow (jvm.full-gc); class metadata has its own space (jvm.metaspace-gc)
 What helps: find what holds the objects. Two class histograms some minutes apart show
 which classes grow; a heap dump and its dominator tree show what holds them. A larger
 heap only postpones it. What does not help: collecting more often.`,
-	Least:   "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by a tenth, and of G1 without mixed collections by more than these leave, more live after the last than after the first",
+	Thresholds:   "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by a tenth, and of G1 without mixed collections by more than these leave, more live after the last than after the first",
 	Needs:   "a GC log with many collections of the old generation: hours rather than seconds",
 	Applies: isJVM,
 	Judge:   judgeLeak,
@@ -61,7 +61,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 		return unwatched(c)
 	}
 	v := check.Verdict{State: check.RuledOut}
-	points := g.Lefts()
+	points := g.OldGenerationLeft()
 	if len(points) < leastPoints {
 		if v.Summary = "no collections of the old generation"; len(points) > 0 {
 			v.Summary = "only " + units.Plural(len(points), "collection") + " of the old generation: too few to show a trend"

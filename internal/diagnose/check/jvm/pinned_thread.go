@@ -37,7 +37,7 @@ What helps: java.util.concurrent.locks.ReentrantLock instead of synchronized aro
 waits; JDK 24 or later, where synchronized does not pin (JEP 491); until then more
 carriers, -Djdk.virtualThreadScheduler.parallelism. What does not help: more virtual
 threads, or a larger heap.`,
-	Least:   "5 pinned waits that keep all carriers for a tenth of the time; in dumps, all carriers kept by pinned threads in most of 3 looks while others wait for one, and with requests a quarter of slow time",
+	Thresholds:   "5 pinned waits that keep all carriers for a tenth of the time; in dumps, all carriers kept by pinned threads in most of 3 looks while others wait for one, and with requests a quarter of slow time",
 	Needs:   "a flight recording (unstall record PID --jfr), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
 	Applies: func(c *check.Case) bool { return isJVM(c) && virtual(c) },
 	Judge:   judgePinned,
@@ -53,7 +53,7 @@ const (
 // virtual says whether a JVM has virtual threads, or was asked whether they are pinned.
 func virtual(c *check.Case) bool {
 	return len(c.Bundle.Covered(c.Subject, evidence.CoverPinned)) > 0 ||
-		slices.ContainsFunc(c.Threads().Looks(c.Subject), func(l threads.Look) bool { return l.View.Virtual || l.View.Carrier })
+		slices.ContainsFunc(c.Threads().Samples(c.Subject), func(l threads.Sample) bool { return l.View.Virtual || l.View.Carrier })
 }
 
 func judgePinned(c *check.Case) check.Verdict {
@@ -118,7 +118,7 @@ func pinned(c *check.Case, x *threads.Limit, p *metrics.Pinned) check.Verdict {
 	v.Fix = append(v.Fix, freeCarriers(c, where))
 	switch {
 	case c.Ledger == nil || !c.Slow():
-	case x != nil && c.Spent():
+	case x != nil && c.HasRequestStates():
 		return pinnedCost(c, v, x)
 	case p != nil && c.Bundle.Clocks[c.Bundle.Requests.Clock.At(c.Ledger.Rows[0])].Anchored():
 		return pinnedMeanwhile(c, v, p)

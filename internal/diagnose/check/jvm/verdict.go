@@ -63,7 +63,7 @@ func (g *collector) judge(v *check.Verdict, p metrics.Pauses, what string, least
 	case b != nil:
 		v.Evidence = append(v.Evidence, b.Figures(g.c, what)...)
 		g.judgeBilled(v, b, what)
-		if v.State != check.Supported && share >= least && g.Span >= leastWatched && !c.Spent() && c.Noticed(check.Noticeable) {
+		if v.State != check.Supported && share >= least && g.Span >= leastWatched && !c.HasRequestStates() && c.UserVisible(check.Noticeable) {
 			// Most of what slow requests did was not seen: they do not speak against the log.
 			v.State, v.Needs = check.Supported, nil
 			v.Summary = fmt.Sprintf("%s pause the program %s of the time, and are %s", what, units.Percent(share), check.OfSlow(b.Share()))

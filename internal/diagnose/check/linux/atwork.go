@@ -146,11 +146,11 @@ func (m *mechanism) partOfWork(k *kernel) float64 {
 func (m *mechanism) share(c *check.Case, k *kernel) float64 {
 	n := k.work.Threads(m.classes...)
 	if !slices.Contains(m.classes, evidence.KernelFutex) {
-		held := holdersIn(c, func(held threads.Held) bool { return m.is(held.Cause) })
+		held := holdersIn(c, func(held threads.Holding) bool { return m.is(held.Cause) })
 		held = max(held, m.partOfHolder(k))
 		n += held * k.work.Threads(evidence.KernelFutex)
 	} else {
-		held := holdersIn(c, func(held threads.Held) bool { return held.State == evidence.Syscall || held.State == evidence.NetWait })
+		held := holdersIn(c, func(held threads.Holding) bool { return held.State == evidence.Syscall || held.State == evidence.NetWait })
 		if work, alone := holder(k); alone {
 			held = max(held, min(1, (k.work.Threads(waiting...)+k.work.Beside(waiting...))/work))
 		}
@@ -164,9 +164,9 @@ func (m *mechanism) share(c *check.Case, k *kernel) float64 {
 
 // holdersIn is the part of the looks at threads that waited for a lock in which the last of its
 // holders did that.
-func holdersIn(c *check.Case, did func(threads.Held) bool) float64 {
+func holdersIn(c *check.Case, did func(threads.Holding) bool) float64 {
 	waits, in := 0, 0
-	for _, look := range c.Threads().Looks(c.Subject) {
+	for _, look := range c.Threads().Samples(c.Subject) {
 		if look.View.State != evidence.LockWait {
 			continue
 		}

@@ -34,7 +34,7 @@ What helps: a higher limit, or none (requests and weights still share fairly); a
 GOMAXPROCS that fits the quota, which Go 1.25 and later sets by itself; fewer threads
 that run at once. Tuning GC does not shorten its pauses while GC workers use up the
 quota.`,
-	Least:   "a quota that stopped 1 % of its periods, and a quarter of slow time; without a trace, which comes with the seconds that have stops; without requests, half of its periods",
+	Thresholds:   "a quota that stopped 1 % of its periods, and a quarter of slow time; without a trace, which comes with the seconds that have stops; without requests, half of its periods",
 	Needs:   "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
 	Applies: func(c *check.Case) bool { return true },
 	Judge:   judgeThrottled,
@@ -201,7 +201,7 @@ func (t *throttle) blame(v *check.Verdict, saves *check.Saves, share float64) {
 	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(share))
 	v.Saves = saves
 	if t.Share() >= mostPeriods {
-		v.Speaks = func(p *ledger.Place) bool { return slices.Contains(stretched, p.Mechanism) }
+		v.Explains = func(p *ledger.Place) bool { return slices.Contains(stretched, p.Mechanism) }
 	}
 	if t.CPUs.Known() {
 		v.Title = fmt.Sprintf("A quota of %s CPUs stops the process in %.0f of %.0f periods.", units.Num(t.CPUs.Number), t.Stopped.Number, t.Periods.Number)

@@ -47,7 +47,7 @@ func delayOfSlow(c *check.Case) (d delay, ok bool) {
 	w := metrics.Window{From: l.From, Until: l.To}
 	waits := metrics.RunDelay(c.Bundle, c.Subject, w)
 	used := metrics.ProcessorTime(c.Bundle, c.Subject, w)
-	stopped := metrics.Stops(c.Bundle, c.Subject, w)
+	stopped := metrics.ThrottledQueues(c.Bundle, c.Subject, w)
 	all, watched := meet(c, waits)
 	if watched < metrics.Most {
 		return d, false

@@ -36,7 +36,7 @@ cache in place of reads all over a file; several reads at once (io_uring, thread
 the device can; a larger read-ahead for sequential files (blockdev --setra), a smaller one
 for random reads; a faster device, or one of its own, where many requests are in flight.
 For writes: less, sooner (vm.dirty_background_bytes), or elsewhere.`,
-	Least:   "5 slow requests that took 1 % of all request time together, a quarter of slow time, and as much beyond what is usual, in waits for a disk or behind those who are there, with a p99 of 20 ms unless an objective was given, and I/O pressure of 1 %; without requests, a tenth of a thread with work, and a quarter of the time of such threads",
+	Thresholds:   "5 slow requests that took 1 % of all request time together, a quarter of slow time, and as much beyond what is usual, in waits for a disk or behind those who are there, with a p99 of 20 ms unless an objective was given, and I/O pressure of 1 %; without requests, a tenth of a thread with work, and a quarter of the time of such threads",
 	Needs:   "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks; /proc/pressure/io",
 	Applies: func(c *check.Case) bool { m := disk(c); return m.met(c) || strained(c) },
 	Judge:   judgeDisk,
@@ -91,7 +91,7 @@ func judgeDisk(c *check.Case) check.Verdict {
 		return v
 	}
 	if again := refaults(c); again != "" && f.share > 0 { // what is read was there a moment ago
-		v.State, v.Saves, v.Speaks, v.Weight, v.Work, v.Prediction = check.RuledOut, nil, nil, 0, 0, nil
+		v.State, v.Saves, v.Explains, v.Weight, v.Work, v.Prediction = check.RuledOut, nil, nil, 0, 0, nil
 		v.Summary = f.portion() + " is waiting for a disk, but " + again + ": see linux.memory-reclaim"
 		return v
 	}

@@ -131,7 +131,7 @@ func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
 	if !math.IsNaN(f.system) {
 		v.Evidence = append(v.Evidence, c.Figure("process.system_cpus", "CPUs used in the kernel", f.system, "CPUs", f.origin))
 	}
-	if !c.Spent() || math.IsNaN(f.run) {
+	if !c.HasRequestStates() || math.IsNaN(f.run) {
 		if f.rate < manyFaults {
 			return v
 		}
@@ -168,7 +168,7 @@ func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
 	case l.Host.Starved() && !ran(c):
 		v.Summary += ", on a host that did not run the process all the time"
 		return v
-	case heap == nil && f.steady() && !c.Noticed(check.NoticeableCall):
+	case heap == nil && f.steady() && !c.UserVisible(check.NoticeableCall):
 		v.Summary += ", as before and after, and slow requests are over within milliseconds"
 		return v
 	case heap != nil && grew < ledger.MinRequests:

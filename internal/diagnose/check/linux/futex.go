@@ -37,7 +37,7 @@ key or shard in place of one for all; a read-write lock, RCU or a copy where mos
 counters per thread. For sections of a few µs on more than one CPU, a lock that spins before it sleeps
 (PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot); fewer threads than queue for it now. Spinning
 does not help where CPUs are short: then the holder is not run.`,
-	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, as much beyond what is usual, in waits for locks whose holders ran, with a p99 of 20 ms unless an objective was given; without requests, a tenth of a thread with work, and a quarter of the time of such threads, or of their CPU time in taking and passing on locks",
+	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, as much beyond what is usual, in waits for locks whose holders ran, with a p99 of 20 ms unless an objective was given; without requests, a tenth of a thread with work, and a quarter of the time of such threads, or of their CPU time in taking and passing on locks",
 	Needs:   "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
 	Applies: func(c *check.Case) bool { return ownLocks(c) && locking.met(c) },
 	Judge:   judgeFutex,
@@ -47,7 +47,7 @@ var locking = mechanism{what: "waiting for locks", classes: []string{evidence.Ke
 
 // ownLocks says whether nothing but the kernel tells of the program's locks.
 func ownLocks(c *check.Case) bool {
-	r := platform.Of(c.Runtime())
+	r := platform.ByID(c.Runtime())
 	return r.Stacks == nil && !c.Traced()
 }
 
@@ -56,7 +56,7 @@ func judgeFutex(c *check.Case) check.Verdict {
 	if v.State == check.Supported {
 		return f.lock(c, v)
 	}
-	if c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && (c.Spent() || !c.Slow()) {
+	if c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && (c.HasRequestStates() || !c.Slow()) {
 		return v
 	}
 	k := kernelOf(c)

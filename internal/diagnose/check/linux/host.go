@@ -37,7 +37,7 @@ func window(c *check.Case) (w metrics.Window, run float64) {
 	if w.Until > w.From {
 		return w, run
 	}
-	return metrics.Watched(c.Bundle, c.Subject), run
+	return metrics.WatchedTime(c.Bundle, c.Subject), run
 }
 
 // hostOf reads the host's figures over the window; nil if half of it was not
@@ -73,7 +73,7 @@ func (h *host) crowded() bool {
 }
 
 // strange says that the process in the host's recording is not the one traced.
-func (h *host) strange() bool { return metrics.Strange(h.process.Number, h.run) }
+func (h *host) strange() bool { return metrics.IsAnotherProcess(h.process.Number, h.run) }
 
 // anySteal is from how many CPUs on, given to other virtual machines, that is told.
 const anySteal = .01

@@ -51,7 +51,7 @@ func (m *mechanism) judge(c *check.Case) (v check.Verdict, f finding) {
 	case !c.Slow():
 		v.Summary = "almost no requests were slow"
 		return v, f
-	case !c.Spent():
+	case !c.HasRequestStates():
 		return m.judgeUnspent(c, k)
 	}
 	x := m.chargedOf(c)
@@ -69,7 +69,7 @@ func (m *mechanism) judge(c *check.Case) (v check.Verdict, f finding) {
 	switch unseen := c.Share(ledger.Unobserved); {
 	case x.share >= check.Material && x.over < check.Material:
 		v.Summary += ", as in requests that were not slow"
-	case x.share >= check.Material && !c.Noticed(check.Noticeable):
+	case x.share >= check.Material && !c.UserVisible(check.Noticeable):
 		v.Summary += ", but slow requests are over within milliseconds"
 	case x.share >= check.Material:
 		v.State = check.Supported
@@ -111,7 +111,7 @@ func (m *mechanism) support(c *check.Case, k *kernel, v *check.Verdict, f *findi
 	}
 	v.Saves, v.Work = c.Save(x.per, -1, -1), x.work
 	v.Prediction = append(v.Prediction, c.PredictP99(x.per1))
-	v.Speaks = func(p *ledger.Place) bool {
+	v.Explains = func(p *ledger.Place) bool {
 		return m.at(c, p) || x.locked && (p.Mechanism == ledger.Lock || p.Mechanism == ledger.Goroutine && onFutex(p.What))
 	}
 	v.Evidence = append(v.Evidence, m.proof(c, k)...)
@@ -122,7 +122,7 @@ func (m *mechanism) support(c *check.Case, k *kernel, v *check.Verdict, f *findi
 func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f finding) {
 	v.State = check.Inconclusive
 	switch {
-	case !c.Noticed(check.Noticeable):
+	case !c.UserVisible(check.Noticeable):
 		v.State, v.Summary = check.RuledOut, "slow requests are over within milliseconds"
 		return v, f
 	case k != nil && k.work != nil && k.work.Busy < leastWork:
@@ -149,7 +149,7 @@ func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f f
 		v.State = check.Supported
 		total := float64(c.Ledger.Total)
 		v.Saves = c.Bound(about*total, 0, c.Share(ledger.Unobserved, ledger.Own, ledger.Kernel, ledger.Unexplained)*total)
-		v.Speaks = func(p *ledger.Place) bool { return m.at(c, p) }
+		v.Explains = func(p *ledger.Place) bool { return m.at(c, p) }
 		v.Evidence = append(v.Evidence, m.proof(c, k)...)
 		f.where = m.fileOf(k)
 	}
@@ -200,7 +200,7 @@ func (m *mechanism) judgeThreads(c *check.Case, k *kernel) (v check.Verdict, f f
 		v.State, v.Summary = check.RuledOut, fmt.Sprintf("its threads have hardly any work: %s of them on average", units.Num(work.Busy))
 	case f.share >= check.Material && work.Busy >= leastWork:
 		v.State, v.Weight = check.Supported, f.threads
-		v.Speaks = func(p *ledger.Place) bool { return m.at(c, p) }
+		v.Explains = func(p *ledger.Place) bool { return m.at(c, p) }
 		v.Evidence = append(v.Evidence, m.proof(c, k)...)
 		f.where = m.fileOf(k)
 	case beside >= check.Material:
@@ -329,7 +329,7 @@ func (m *mechanism) met(c *check.Case) bool {
 		return true
 	}
 	l := c.Ledger
-	if l == nil || len(l.Rows) < ledger.MinRequests || !c.Spent() || l.Total == 0 {
+	if l == nil || len(l.Rows) < ledger.MinRequests || !c.HasRequestStates() || l.Total == 0 {
 		return false
 	}
 	return m.chargedOf(c).share >= check.Arguable

@@ -173,7 +173,7 @@ func lockWaits(c *check.Case) map[evidence.LaneID]float64 {
 			}
 		}
 	}
-	for _, l := range c.Threads().Looks(c.Subject) {
+	for _, l := range c.Threads().Samples(c.Subject) {
 		switch v := &l.View; {
 		case !onFutex(v.Pattern):
 		case v.State == evidence.LockWait:

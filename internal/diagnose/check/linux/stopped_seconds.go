@@ -27,7 +27,7 @@ const fewSeconds = .1
 // stoppedSecondsOf is false where half of slow time was not watched.
 func (t *throttle) stoppedSecondsOf(c *check.Case) (s stoppedSeconds, ok bool) {
 	l := c.Ledger.All
-	all, watched := meet(c, metrics.Stops(c.Bundle, c.Subject, metrics.Window{From: l.From, Until: l.To}))
+	all, watched := meet(c, metrics.ThrottledQueues(c.Bundle, c.Subject, metrics.Window{From: l.From, Until: l.To}))
 	if watched < metrics.Most {
 		return s, false
 	}

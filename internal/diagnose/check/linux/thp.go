@@ -17,7 +17,7 @@ import (
 func thpOf(c *check.Case) *thp { return check.Once(c, readTHP) }
 
 func readTHP(c *check.Case) *thp {
-	w := metrics.Watched(c.Bundle, c.Subject)
+	w := metrics.WatchedTime(c.Bundle, c.Subject)
 	if w.Until <= w.From {
 		w, _ = window(c)
 	}
@@ -120,7 +120,7 @@ func (t *thp) ofRequests(c *check.Case) (share float64, ok bool) {
 // inKernel says that slow requests may have spent much of their time in the kernel: of a service that is asked little
 // that is little of a CPU.
 func inKernel(c *check.Case) bool {
-	share, ok := partOf(c, metrics.SystemTime(c.Bundle, c.Subject, metrics.Watched(c.Bundle, c.Subject)), 1)
+	share, ok := partOf(c, metrics.SystemTime(c.Bundle, c.Subject, metrics.WatchedTime(c.Bundle, c.Subject)), 1)
 	return ok && share >= check.Arguable
 }
 
@@ -155,7 +155,7 @@ func partOf(c *check.Case, lost *metrics.Curve, scale float64) (share float64, o
 // lost is what tells when it was lost: compaction itself, or where that is not all of it the time
 // in the kernel, scaled to what is lost in all.
 func (t *thp) lost(c *check.Case) (over *metrics.Curve, scale float64) {
-	w := metrics.Watched(c.Bundle, c.Subject)
+	w := metrics.WatchedTime(c.Bundle, c.Subject)
 	want := t.cost() * t.CPU
 	if k := metrics.Compacting(c.Bundle, c.Subject, w); k.Known() && t.sparse() == 0 && k.Mean() > 0 {
 		return k, 1 // threads that wait for their turn on a CPU meanwhile lose that, too

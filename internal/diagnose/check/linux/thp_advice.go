@@ -53,7 +53,7 @@ func (t *thp) fixes(c *check.Case) (out []check.Fix) {
 // program is what its makers say, or what a version changed.
 func (t *thp) program(c *check.Case) string {
 	s := c.Bundle.Subjects[c.Subject]
-	if wants := platform.Of(s.Runtime).HugePages; wants != nil {
+	if wants := platform.ByID(s.Runtime).HugePages; wants != nil {
 		major, minor := release(t.Kernel)
 		return wants(platform.HugePages{Version: s.Version, Kernel: t.Kernel, Splits: major > 5 || major == 5 && minor >= 8, Asks: t.asks(c)})
 	}

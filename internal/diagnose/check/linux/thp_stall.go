@@ -50,7 +50,7 @@ What one hears and what no longer holds: since Linux 5.8 a write after a fork co
 4 KiB of a huge page, not 2 MiB, so that THP made the fork of a Redis of 2 GB 30 times
 faster there (what LATENCY DOCTOR says is of before); MongoDB wants THP on from 8.0, off
 before; Oracle wants madvise; Go since 1.21.4 asks for none for its heap.`,
-	Least:   "a fifth of the process's CPU time, and 3 % of a CPU or a quarter of what slow requests take; with requests, threads in it for 15 % of the time they take",
+	Thresholds:   "a fifth of the process's CPU time, and 3 % of a CPU or a quarter of what slow requests take; with requests, threads in it for 15 % of the time they take",
 	Needs:   "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
 	Applies: func(c *check.Case) bool { return thpOf(c).known() },
 	Judge:   judgeTHP,
@@ -118,10 +118,10 @@ func (t *thp) placed(c *check.Case, v *check.Verdict) {
 	if t.sparse() > 0 {
 		m.what, m.classes = "getting huge pages", append(m.classes, evidence.KernelPageFault)
 	}
-	v.Speaks = func(p *ledger.Place) bool { return m.at(c, p) }
+	v.Explains = func(p *ledger.Place) bool { return m.at(c, p) }
 	seen, _ := m.judge(c)
 	if seen.State == check.Supported && seen.Saves != nil && (v.Saves == nil || seen.Saves.Value > v.Saves.Value) {
-		v.Saves, v.Speaks = seen.Saves, seen.Speaks
+		v.Saves, v.Explains = seen.Saves, seen.Explains
 		v.Work = max(v.Work, seen.Work)
 	}
 	v.Evidence = append(v.Evidence, m.proof(c, kernelOf(c))...)

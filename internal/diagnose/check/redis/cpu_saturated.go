@@ -28,7 +28,7 @@ fork, disk or network.
 What helps: fewer commands (MGET, HMGET, a local cache with client-side caching), cheaper ones; several servers
 (cluster, or by hand) or replicas to read from; io-threads where most of the time is in the kernel, for sockets (6.0 on); shorter pipelines
 where others wait behind long ones. More CPUs, and io-threads for commands that compute, do not help.`,
-	Least:   "a main thread that uses 80 % of a CPU between two answers to INFO (95 % of the CPU it was given, where it waits for one), or is in commands for 95 % of the time; most of it not in commands of 10 ms and more",
+	Thresholds:   "a main thread that uses 80 % of a CPU between two answers to INFO (95 % of the CPU it was given, where it waits for one), or is in commands for 95 % of the time; most of it not in commands of 10 ms and more",
 	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
 	Applies: isRedis,
 	Judge:   judgeSaturated,
@@ -85,7 +85,7 @@ func judgeSaturated(c *check.Case) check.Verdict {
 	v.State = check.Supported
 	v.Title = fmt.Sprintf("The only thread of %s that runs commands is busy %s of the time: %s commands/s is all it can do.", s.title(), units.Percent(math.Min(1, cores)), units.Num(s.Ops.Number))
 	v.Spends = "queueing for its only thread, which is busy " + units.Percent(math.Min(1, cores)) + " of the time"
-	if ran := s.Ran(); ran < notRun && cores < saturated {
+	if ran := s.OnCPUShare(); ran < notRun && cores < saturated {
 		v.Title = fmt.Sprintf("The only thread of %s that runs commands never rests: it is in commands %s of the time, for which the host gives it %s of a CPU.", s.title(), units.Percent(s.InCommands.Number), units.Percent(cores))
 		v.Spends = "queueing for its only thread, which the host does not run all the time"
 		v.Fix = append(v.Fix, check.Fix{Text: "see first who else uses the CPUs of its host: commands take longer there than they need", Code: "sudo unstall host"})

@@ -30,7 +30,7 @@ log is its fork (redis.fork). BLPOP, WAIT and XREAD BLOCK wait on purpose, and k
 
 What helps: SCAN, HSCAN, SSCAN and ZSCAN in place of walks; only the fields and ranges that are needed; values split by what is read
 together; UNLINK in place of DEL (4.0 on); short scripts; what must walk all on a replica. More CPUs, io-threads and pipelines do not help.`,
-	Least:   "calls of 10 ms and more that keep the thread for 0.5 % of the time, two of them or one of a second; or shorter ones that keep it for a tenth of the time and make all commands wait 0.25 ms in the mean; by the slow log, LATENCY HISTOGRAM or commandstats",
+	Thresholds:   "calls of 10 ms and more that keep the thread for 0.5 % of the time, two of them or one of a second; or shorter ones that keep it for a tenth of the time and make all commands wait 0.25 ms in the mean; by the slow log, LATENCY HISTOGRAM or commandstats",
 	Needs:   "INFO twice (or SLOWLOG GET with five entries): unstall redis://HOST:PORT, or files of redis-cli",
 	Applies: isRedis,
 	Judge:   judgeSlow,
@@ -108,7 +108,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure("redis.slowlog_argument_bytes", name+": bytes of its arguments, at most", float64(slow.Bytes), "bytes", slow.Origin))
 		}
 	}
-	if ran := s.Ran(); ran < notRun {
+	if ran := s.OnCPUShare(); ran < notRun {
 		v.Evidence = append(v.Evidence, c.Figure("redis.on_cpu_share", "part of the time in commands that the thread was on a CPU: the host did not run it otherwise, and all take longer for it", ran, "1", s.Main.Origin))
 	}
 	s.charge(c, &v, much)

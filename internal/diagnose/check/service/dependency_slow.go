@@ -36,7 +36,7 @@ database. Spans show the rest as local time, between the calls.
 
 What helps: diagnosing the dependency itself; a timeout with a budget per request; fewer
 calls in sequence; a cache where answers repeat.`,
-	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for calls whose answers came late",
+	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for calls whose answers came late",
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
 	Applies: (*check.Case).Serves,
 	Judge:   judgeDependency,
@@ -46,7 +46,7 @@ func judgeDependency(c *check.Case) check.Verdict {
 	l := c.Ledger
 	spans := spansOf(c)
 	all := monitors(c, spans)
-	known := l != nil && (c.Spent() || l.Charges[ledger.Dependency] > 0 || spans != nil && spans.own)
+	known := l != nil && (c.HasRequestStates() || l.Charges[ledger.Dependency] > 0 || spans != nil && spans.own)
 	switch {
 	case !known && spans != nil:
 		return judgeBeside(c, spans, all)
@@ -90,7 +90,7 @@ func judgeDependency(c *check.Case) check.Verdict {
 	if !l.Traced || othersFill(c) { // shares of all requests' time tell of no call that it took longer than usual
 		notice = check.Noticeable
 	}
-	if !c.Noticed(notice) {
+	if !c.UserVisible(notice) {
 		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}
@@ -195,7 +195,7 @@ func held(c *check.Case, v *check.Verdict) {
 	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
 		b := c.BehindFor(m)
 		if share := float64(b.Roots[ledger.Dependency]) / float64(max(1, c.Ledger.Total)); share >= check.Material {
-			names := waitedFor(c, check.For(m))
+			names := waitedFor(c, check.BehindMechanism(m))
 			name := c.Bundle.Names.Text(names[0].id)
 			v.Title = fmt.Sprintf("%s, by way of %s, which is held meanwhile.", strings.TrimSuffix(v.Title, "."), name)
 			v.Evidence = append(v.Evidence, c.Figure("slow.dependency_of_holder_share", fmt.Sprintf("share of slow time in which others held what it waited for, and waited for a dependency: %s", name), share, "1", check.From(c.Ledger.Source)))

@@ -41,7 +41,7 @@ func (e *explained) byBaseline() bool {
 	if !ok || !known || !is || p50.Number <= 0 || rate.Number < e.expected/about {
 		return false // of an idler service it says nothing
 	}
-	e.v.Evidence = append(e.v.Evidence, check.Given("requests.p50_baseline_ms", fmt.Sprintf("p50 at %s/s in the baseline", units.Num(rate.Number)), p50.Number/1e6, "ms", "--baseline"))
+	e.v.Evidence = append(e.v.Evidence, check.FigureOfOption("requests.p50_baseline_ms", fmt.Sprintf("p50 at %s/s in the baseline", units.Num(rate.Number)), p50.Number/1e6, "ms", "--baseline"))
 	return e.against(int64(p50.Number), int64(p99.Number))
 }
 

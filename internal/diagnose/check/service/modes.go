@@ -23,7 +23,7 @@ const (
 // twoModes says whether most of what slow requests do beyond the usual is done in the upper mode
 // of routes that have two. Work is how much of it (ns) each slow request did.
 func twoModes(c *check.Case, work []int64) bool {
-	if !c.Noticed(modeLeast) {
+	if !c.UserVisible(modeLeast) {
 		return false
 	}
 	r := &c.Bundle.Requests

@@ -26,7 +26,7 @@ instead of sending.
 
 What helps: fewer requests (callers that cache, a rate limit at the entrance), cheaper
 ones (a CPU profile shows where), more CPUs.`,
-	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs that are 80 % busy with the service's own work",
+	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs that are 80 % busy with the service's own work",
 	Needs:   "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
 	Applies: (*check.Case).Serves,
 	Judge:   judgeCapacity,
@@ -59,7 +59,7 @@ func judgeCapacity(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_share", "share of the CPUs busy with the program's own work", busy, "1", check.From(l.Source)))
 		v.Summary = fmt.Sprintf("CPUs %s busy with own work, ", units.Percent(busy)) + v.Summary
 	}
-	if beside := c.Share(ledger.BackgroundCPU); beside >= check.Material && beside > share && c.Noticed(check.Noticeable) && !l.Host.Starved() {
+	if beside := c.Share(ledger.BackgroundCPU); beside >= check.Material && beside > share && c.UserVisible(check.Noticeable) && !l.Host.Starved() {
 		return judgeBackground(c, v, beside)
 	}
 	queued, part := []ledger.Mechanism{ledger.RequestsCPU}, 1.

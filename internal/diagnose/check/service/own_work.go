@@ -43,7 +43,7 @@ threads are given a CPU, which lasts 13 ms and more in one function, half of the
 
 What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
 work in parallel where CPUs are free.`,
-	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time of own work, more than is usual",
+	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time of own work, more than is usual",
 	Needs:   "what requests did (Go: an execution trace, and a CPU profile at the same time; others: a recording of their threads)",
 	Applies: (*check.Case).Serves,
 	Judge:   judgeOwnWork,
@@ -120,7 +120,7 @@ func ownWork(c *check.Case) check.Verdict {
 		v.State, v.Summary = check.Inconclusive, "the host did not run the process all the time, so how much it worked is not known"
 		v.Needs = []check.Need{{What: "the same recording while the host has free CPUs"}}
 		return v
-	case !c.Noticed(check.Noticeable) && !twoModes(c, per):
+	case !c.UserVisible(check.Noticeable) && !twoModes(c, per):
 		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}

@@ -13,7 +13,7 @@ import (
 // their time, and no cause of its own says why.
 func judgePauses(c *check.Case) (v check.Verdict, ok bool) {
 	share := c.Share(ledger.StopTheWorld)
-	if (share < check.Material || !c.Noticed(check.Noticeable)) && !met(c) {
+	if (share < check.Material || !c.UserVisible(check.Noticeable)) && !met(c) {
 		return v, false
 	}
 	all := c.Collections()
@@ -42,7 +42,7 @@ func judgePauses(c *check.Case) (v check.Verdict, ok bool) {
 // knows of them.
 func met(c *check.Case) bool {
 	g, l := c.Collector(), c.Ledger
-	return g != nil && l != nil && len(l.Rows) > 0 && c.Bundle.Requests.Lane.At(l.Rows[0]) != 0 && check.Met(g, g.Pauses)
+	return g != nil && l != nil && len(l.Rows) > 0 && c.Bundle.Requests.Lane.At(l.Rows[0]) != 0 && check.SlowPausesMet(g, g.Pauses)
 }
 
 // pausesExplained says whether a cause that is supported speaks for pauses: one of the collector's,

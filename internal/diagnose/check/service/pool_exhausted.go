@@ -38,7 +38,7 @@ waiting for work, not for a slot.
 
 What helps: a larger pool, if the dependency can handle more; holding for less time;
 rejecting excess requests at the entrance instead of queueing them inside.`,
-	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for the pool, with a p99 of 20 ms unless an objective was given; or a gauge that shows it full with others waiting",
+	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for the pool, with a p99 of 20 ms unless an objective was given; or a gauge that shows it full with others waiting",
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
 	Applies: (*check.Case).Serves,
 	Judge:   judgePool,
@@ -49,12 +49,12 @@ func judgePool(c *check.Case) check.Verdict {
 	if len(all) > 0 && all[0].UsedUp() {
 		// The gauges count each that waits; looks at threads know a pool of the program's
 		// own only by its name, and what queues behind as waiting for something else.
-		if v := judgeGauges(c, all); v.State == check.Supported && (!c.Spent() || c.Share(ledger.Pool) < check.Material) {
+		if v := judgeGauges(c, all); v.State == check.Supported && (!c.HasRequestStates() || c.Share(ledger.Pool) < check.Material) {
 			return v
 		}
 	}
 	switch {
-	case c.Spent():
+	case c.HasRequestStates():
 	case spans != nil && c.Ledger != nil && (spans.pooled > 0 || len(all) == 0 && taken(c, spans)):
 		v := judgeTaken(c, spans)
 		for i := range all {
@@ -157,7 +157,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	switch {
 	case share < check.Material || !c.Slow():
 		return v
-	case !c.Noticed(check.Noticeable):
+	case !c.UserVisible(check.Noticeable):
 		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}

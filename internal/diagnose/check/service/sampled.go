@@ -34,7 +34,7 @@ func judgeSampled(c *check.Case) check.Verdict {
 		waited = 1 - used/at
 	}
 	outside := queuedOutside(c)
-	if used >= full*cores && !c.Spent() {
+	if used >= full*cores && !c.HasRequestStates() {
 		outside = 1 // what full CPUs leave unseen waits for them: in the runtime's own queue, or before the service began
 	}
 	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread, ledger.RequestsCPU) + outside*c.Share(ledger.Unobserved)
@@ -77,7 +77,7 @@ const full = .9
 // what it took of them, it is not known whose work that is.
 func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 	l := c.Ledger
-	blind := !c.OnThreads() && platform.Of(c.Runtime()).ReadCollector == nil
+	blind := !c.OnThreads() && platform.ByID(c.Runtime()).ReadCollector == nil
 	if !c.OnThreads() && !blind || l == nil || l.Traced || len(l.Rows) < ledger.MinRequests {
 		return v, false
 	}
@@ -91,7 +91,7 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	outside := queuedOutside(c)
-	if blind && !c.Spent() {
+	if blind && !c.HasRequestStates() {
 		outside = 1
 	}
 	ready := metrics.ProcessOf(c.Bundle, c.Subject, window(c)).RunDelay

@@ -36,12 +36,12 @@ type stand struct {
 // there are any, wait for in the kernel or at a lock whenever they have work. Waits to be
 // woken and for others' answers may be for work, and say nothing.
 func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
-	if c.Ledger != nil || !platform.Of(c.Runtime()).Native() {
+	if c.Ledger != nil || !platform.ByID(c.Runtime()).Native() {
 		return v, false
 	}
-	looks := c.Threads().Looks(c.Subject)
+	looks := c.Threads().Samples(c.Subject)
 	moments := make(map[int64]bool)
-	serves := slices.ContainsFunc(looks, func(l threads.Look) bool { return l.View.Request })
+	serves := slices.ContainsFunc(looks, func(l threads.Sample) bool { return l.View.Request })
 	at := make(map[string]*stand)
 	work := 0
 	for i := range looks {
@@ -100,7 +100,7 @@ func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
 var standing = map[evidence.Kind]ledger.Mechanism{evidence.Syscall: ledger.Kernel, evidence.LockWait: ledger.Lock}
 
 // standsAt is what a thread waits for in the kernel, or who holds the lock that it waits for; else the lock.
-func standsAt(l *threads.Look) string {
+func standsAt(l *threads.Sample) string {
 	switch {
 	case l.View.State == evidence.Syscall:
 		return l.View.Reason()

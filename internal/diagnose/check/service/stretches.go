@@ -39,13 +39,13 @@ func computesLong(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	t := c.Threads()
 	serving := make(map[evidence.LaneID]bool)
-	for _, l := range t.Looks(c.Subject) {
+	for _, l := range t.Samples(c.Subject) {
 		if l.View.Request || l.View.Reads {
 			serving[l.Lane] = true
 		}
 	}
 	by := make(map[string]*stretches)
-	period := t.ClockPeriod(c.Subject)
+	period := t.CPUClockPeriod(c.Subject)
 	from, until := int64(0), int64(0)
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverOnCPU) {
 		from, until = w.From, max(until, w.Until)
@@ -64,7 +64,7 @@ func computesLong(c *check.Case) (v check.Verdict, ok bool) {
 			}
 			n = 0
 		}
-		t.Clocked(c.Subject, lane, from, until, func(at int64, stack evidence.StackID) {
+		t.CPUClockSamples(c.Subject, lane, from, until, func(at int64, stack evidence.StackID) {
 			owner := t.View(c.Subject, stack).Owner
 			if n > 0 && (owner != in || float64(at-last) > noGap*float64(period)) {
 				end()

@@ -35,7 +35,7 @@ the same query, again within seconds.
 
 What helps: callers that cache, and a rate limit that holds them to what was agreed; a
 cache in the service where one request costs many queries.`,
-	Least: "1.5 times the requests that were expected, and slow requests that wait for CPUs",
+	Thresholds: "1.5 times the requests that were expected, and slow requests that wait for CPUs",
 	Needs: "the agreed rate (--expect-rate 10) or a capture from a healthy time (--baseline), and requests",
 	Applies: func(c *check.Case) bool {
 		if c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests {
@@ -50,7 +50,7 @@ cache in the service where one request costs many queries.`,
 // spare says whether the processors are known to have had room for what came, where it is
 // also known what requests waited for: then there are nearer reasons.
 func spare(c *check.Case) bool {
-	if !c.Spent() {
+	if !c.HasRequestStates() {
 		return false
 	}
 	busy, known := ownUtilisation(c)
@@ -84,7 +84,7 @@ func judgeSurge(c *check.Case) check.Verdict {
 	}
 	switch {
 	case known:
-		v.Evidence = append(v.Evidence, check.Given("requests.expected_per_s", "expected", expected, "1/s", by))
+		v.Evidence = append(v.Evidence, check.FigureOfOption("requests.expected_per_s", "expected", expected, "1/s", by))
 	case risen:
 		expected = step.before
 		v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+clock(step.at), step.before, "1/s", origin), c.Figure("requests.after_per_s", "after", step.after, "1/s", origin))

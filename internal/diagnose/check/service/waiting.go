@@ -40,7 +40,7 @@ Least evidence: 5 slow requests whose states are known, with a quarter of the sl
 the place; without an objective, a p99 of 20 ms. Without requests: half of the looks at threads with work.
 
 What helps: depends on the place. The code that is named says what it waits for.`,
-	Least:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time at one place that no other cause explains, 20 ms each on average unless a limit was given",
+	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time at one place that no other cause explains, 20 ms each on average unless a limit was given",
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
 	Applies: (*check.Case).Serves,
 	Judge:   judgeWaiting,
@@ -78,7 +78,7 @@ func claims(c *check.Case) (m ledger.Claimed) {
 
 // spokenFor says whether a supported cause explains a place.
 func spokenFor(c *check.Case, p *ledger.Place) bool {
-	return slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Speaks != nil && f.Speaks(p) })
+	return slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Explains != nil && f.Explains(p) })
 }
 
 // waitsSomewhere are the mechanisms that are a wait at a place of the program.
@@ -145,7 +145,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	name := placeName(c, p)
 	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s at %s", check.OfSlow(share), name)}
 	v.Evidence = append(v.Evidence,
-		c.Figure("slow.wait_ms", "slow time "+p.Mechanism.TitleAt(platform.Of(c.Runtime()).Lane, p.What)+": "+name, float64(p.Ns)/1e6, "ms", at),
+		c.Figure("slow.wait_ms", "slow time "+p.Mechanism.TitleAt(platform.ByID(c.Runtime()).Lane, p.What)+": "+name, float64(p.Ns)/1e6, "ms", at),
 		c.Figure("slow.wait_requests", fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
 	wait := func(row int) int64 { return l.At(row, p, sites) }
 	if p.From != "" && p.From != p.Where {
@@ -160,7 +160,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	if p.Mechanism == ledger.Goroutine && p.From == "" {
 		toiling(c, &v)
 	}
-	wholly := check.For(p.Mechanism)
+	wholly := check.BehindMechanism(p.Mechanism)
 	behind := c.BehindOf(wholly)
 	v.Evidence = append(v.Evidence, c.Chain(wholly, &behind)...)
 	per, usual, over := beyondUsual(c, p.Mechanism, wait)
@@ -181,7 +181,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		v.Summary = fmt.Sprintf("requests wait at %s, quick ones, too: that may be what they are for", name)
 		v.Needs = []check.Need{{What: "how long requests may take", Command: "unstall PID --slo 300ms"}}
 		return v
-	case !c.Noticed(check.Noticeable):
+	case !c.UserVisible(check.Noticeable):
 		v.Summary += ", but slow requests are over within milliseconds"
 		return v
 	}
@@ -210,7 +210,7 @@ func toiling(c *check.Case, v *check.Verdict) {
 	if !c.OnThreads() {
 		return
 	}
-	for i, t := range c.Threads().Toiling(c.Subject) {
+	for i, t := range c.Threads().BackgroundThreads(c.Subject) {
 		if i == 2 {
 			break
 		}

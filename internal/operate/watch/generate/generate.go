@@ -69,7 +69,7 @@ func groups(rules []rule.Rule) (names []string, of map[string][]*rule.Rule) {
 
 // title is a group in words.
 func title(group string) string {
-	return cmp.Or(map[string]string{"host": "Machine", "process": "Processes", "requests": "Requests"}[group], platform.Of(group).Title)
+	return cmp.Or(map[string]string{"host": "Machine", "process": "Processes", "requests": "Requests"}[group], platform.ByID(group).Title)
 }
 
 // pushed is how often stores are told where nobody says otherwise. What is taken over a time must meet

@@ -49,7 +49,7 @@ func Sources(read *evidence.Bundle, slo time.Duration) []Source {
 			rows = l.Rows
 			slow = func(row int) bool { return b.Requests.Latency(row) > l.Limit(row) }
 		}
-		of := metrics.WatchablesOf(b, id, platform.Of(b.Subjects[id].Runtime).Watchables, rows, slow)
+		of := metrics.WatchablesOf(b, id, platform.ByID(b.Subjects[id].Runtime).Watchables, rows, slow)
 		if len(of) > 0 {
 			out = append(out, Source{rule.Subject{Key: title, Service: cmp.Or(s.Name, title), Host: s.Kind == evidence.Host}, of})
 		}

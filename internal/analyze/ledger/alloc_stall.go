@@ -1,0 +1,136 @@
+package ledger
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// allocStalls shares out the time in which threads waited for memory among the requests under
+// way, where nothing says which thread works for which: of ten requests while two threads
+// wait, each waits for a fifth of that time (Little's law). Of waits of which only the span is
+// known in which they were, as Shenandoah's delays within a cycle, each request has its part by
+// how long it was under way in that span. It says nothing of a single request, and what it gives
+// is a share.
+type allocStalls struct {
+	t     []int64   // ns, ascending
+	share []float64 // from then on, 0…1
+	sum   []float64 // ns until then
+}
+
+// stalling is nil where no thread is known to have waited, or at no time of day that the
+// requests know.
+func (l *Ledger) stalling() *allocStalls {
+	type turn struct {
+		at             int64
+		stall, request int
+		spread         float64 // share of the requests
+	}
+	var turns []turn
+	spans := make(map[[2]int64]int64) // ns that threads waited at some time within each
+	v := &l.b.Intervals
+	clock := l.b.Requests.Clock.At(l.Rows[0])
+	own := l.b.Clocks[clock]
+	for _, i := range v.Select(evidence.AllocStall, l.Subject) {
+		of := l.b.Clocks[v.Clock[i]]
+		if v.End[i] <= v.Start[i] || v.Clock[i] != clock && !(own.Anchored() && of.Anchored()) {
+			continue
+		}
+		if within, ok := v.Get(i, evidence.WaitedWithin); ok {
+			spans[[2]int64{v.End[i] - int64(within), v.End[i]}] += v.End[i] - v.Start[i]
+			continue
+		}
+		turns = append(turns, turn{v.Start[i], 1, 0, 0}, turn{v.End[i], -1, 0, 0})
+	}
+	if len(turns)+len(spans) == 0 {
+		return nil
+	}
+	until := l.underWayUntil()
+	for span, waited := range spans {
+		if all := until(span[1]) - until(span[0]); all > 0 {
+			part := min(1, float64(waited)/all)
+			turns = append(turns, turn{span[0], 0, 0, part}, turn{span[1], 0, 0, -part})
+		}
+	}
+	for _, i := range l.Rows {
+		turns = append(turns, turn{l.came(i), 0, 1, 0}, turn{l.b.Requests.End.At(i), 0, -1, 0})
+	}
+	sorting.By(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	s := &allocStalls{}
+	var threads, requests int
+	var spread, sum float64
+	for _, x := range turns {
+		if n := len(s.t); n > 0 {
+			sum = s.sum[n-1] + s.share[n-1]*float64(x.at-s.t[n-1])
+		}
+		threads, requests, spread = threads+x.stall, requests+x.request, spread+x.spread
+		share := 0.
+		if requests > 0 {
+			share = min(1, max(0, spread)+float64(threads)/float64(requests))
+		}
+		if n := len(s.t); n > 0 && s.t[n-1] == x.at {
+			s.share[n-1] = share
+			continue
+		}
+		s.t, s.share, s.sum = append(s.t, x.at), append(s.share, share), append(s.sum, sum)
+	}
+	return s
+}
+
+// underWayUntil gives the time (ns) that all requests together were under way before a moment.
+func (l *Ledger) underWayUntil() func(t int64) float64 {
+	starts, ends := l.underWay(l.Rows)
+	sums := func(v []int64) []float64 {
+		out := make([]float64, len(v)+1)
+		for i, t := range v {
+			out[i+1] = out[i] + float64(t-v[0])
+		}
+		return out
+	}
+	began, ended := sums(starts), sums(ends)
+	// passed is the sum of how long each of the moments was ago.
+	passed := func(v []int64, sums []float64, t int64) float64 {
+		n := before(v, t)
+		if n == 0 {
+			return 0
+		}
+		return math.Max(0, float64(n)*float64(t-v[0])-sums[n])
+	}
+	return func(t int64) float64 { return passed(starts, began, t) - passed(ends, ended, t) }
+}
+
+// over is the time (ns) of [from, from+dur) that a request under way waited for memory.
+func (s *allocStalls) over(from, dur int64) int64 {
+	if s == nil {
+		return 0
+	}
+	return min(dur, max(0, int64(s.until(from+dur)-s.until(from))))
+}
+
+func (s *allocStalls) until(t int64) float64 {
+	i, found := slices.BinarySearch(s.t, t)
+	if found {
+		return s.sum[i]
+	}
+	if i == 0 {
+		return 0
+	}
+	return s.sum[i-1] + s.share[i-1]*float64(t-s.t[i-1])
+}
+
+// AllocStalls is how long (ns) each slow request waited for memory, in the order of [Ledger.Slow],
+// as looks at all threads share it out.
+func (l *Ledger) AllocStalls() []int64 {
+	s := l.stalled
+	if s == nil {
+		s = l.stalling()
+	}
+	out := make([]int64, len(l.Slow))
+	for n, row := range l.Slow {
+		out[n] = s.over(l.came(row), l.b.Requests.End.At(row)-l.came(row))
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package ledger
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// similarRequests is what requests awaited while all awaits were told of, each with its request. It stands
+// for what those did that were under way at other times: slow ones for slow ones, and others for
+// others, since a wait that all of them have makes none slower. What it gives is a share.
+type similarRequests struct {
+	told map[int]bool // rows whose awaits are known
+	slow map[int]bool
+	each [2]likeness // of others, and of slow ones
+	long int64       // ns that all awaits were told of at a time: of those that take longer none is among them
+}
+
+// likeness is how requests of a kind spent the time of which nothing else is known.
+type likeness struct {
+	parts []share                     // of it, what was awaited; nil: too few requests were seen
+	calls map[evidence.NameID][]share // by the name of a call: the part of it that waited for a connection
+}
+
+// leastAlike is how many requests of a kind must have been seen for others to be like them.
+const leastAlike = 5
+
+func (a *similarRequests) of(row int) *likeness {
+	if a.slow[row] {
+		return &a.each[1]
+	}
+	return &a.each[0]
+}
+
+// likewise is nil where no request's awaits are known.
+func (l *Ledger) likewise(stacks threads.Readers) *similarRequests {
+	windows := l.b.Covered(l.Subject, evidence.CoverAwaits)
+	if len(windows) == 0 {
+		return nil
+	}
+	awaits := l.awaitRows(stacks)
+	a := &similarRequests{told: make(map[int]bool), slow: make(map[int]bool, len(l.Slow))}
+	for _, row := range l.Slow {
+		a.slow[row] = true
+	}
+	for _, w := range windows {
+		a.long = max(a.long, w.Until-w.From)
+	}
+	var sums [2]likely
+	r := &l.b.Requests
+	for _, row := range l.Rows {
+		for _, w := range windows {
+			if w.Clock == r.Clock.At(row) && r.Start.At(row) >= w.From && r.End.At(row) <= w.Until {
+				a.told[row] = true
+			}
+		}
+		if a.told[row] {
+			k := 0
+			if a.slow[row] {
+				k = 1
+			}
+			sums[k].add(l, row, awaits)
+		}
+	}
+	for k := range sums {
+		a.each[k] = sums[k].mean(l)
+	}
+	return a
+}
+
+// awaitState is a state as an await gives it.
+type awaitState struct {
+	kind  evidence.Kind
+	cause evidence.NameID
+	stack evidence.StackID
+}
+
+// awaitRows are the states that awaits gave requests.
+func (l *Ledger) awaitRows(stacks threads.Readers) map[awaitState]bool {
+	t := threads.Of(l.b, stacks)
+	out := make(map[awaitState]bool)
+	v := &l.b.Intervals
+	for _, kind := range evidence.AwaitKinds {
+		for _, i := range v.Select(kind, l.Subject) {
+			if v.Request[i] != evidence.NoRequest && v.Stack[i] != 0 && v.Lane[i] == 0 {
+				out[awaitState{kind, t.Awaited(l.Subject, kind, v.Cause[i], v.Stack[i]), v.Stack[i]}] = true
+			}
+		}
+	}
+	return out
+}
+
+// likely sums up what requests of a kind did.
+type likely struct {
+	requests int
+	rest     float64 // ns of which nothing is known
+	parts    []share // ns
+	queues   []share // ns that calls waited for connections
+	calls    map[evidence.NameID]float64
+}
+
+func (s *likely) add(l *Ledger, row int, awaits map[awaitState]bool) {
+	s.requests++
+	if s.calls == nil {
+		s.calls = make(map[evidence.NameID]float64)
+	}
+	for x := range l.b.Requests.Path(row).All {
+		d := float64(x.Dur)
+		switch {
+		case awaits[awaitState{x.Kind, x.Cause, x.Stack}]:
+			of := share{mechanism: states[x.Kind], Segment: evidence.Segment{Kind: x.Kind, Cause: x.Cause, Stack: x.Stack}, part: d}
+			if x.Kind == evidence.PoolWait {
+				of.mechanism = Pool
+			}
+			if strings.HasPrefix(l.b.Names.Text(x.Cause), evidence.ConnectionsFor) {
+				s.queues = add(s.queues, of)
+			} else {
+				s.parts = add(s.parts, of)
+			}
+		case x.Kind == evidence.NetWait && x.Stack == 0:
+			s.calls[x.Cause] += d
+		case x.Kind == evidence.Awaiting, x.Kind == evidence.Unobserved:
+			s.rest += d
+		}
+	}
+}
+
+func (s *likely) mean(l *Ledger) (x likeness) {
+	if s.requests < leastAlike {
+		return x
+	}
+	sum := s.rest
+	for _, p := range s.parts {
+		sum += p.part
+	}
+	x.parts = make([]share, 0, len(s.parts))
+	for _, p := range s.parts {
+		p.part /= sum
+		x.parts = append(x.parts, p)
+	}
+	inOrder(x.parts)
+	x.calls = make(map[evidence.NameID][]share)
+	for _, p := range s.queues {
+		call := l.b.Names.Lookup(strings.TrimPrefix(l.b.Names.Text(p.Cause), evidence.ConnectionsFor))
+		p.part /= p.part + s.calls[call]
+		x.calls[call] = append(x.calls[call], p)
+	}
+	return x
+}
+
+// calling charges, of a call, what it waited for a connection, as others like it did, before it
+// was made.
+func (w *walker) calling(at *int64, s *evidence.Segment) {
+	a := w.l.alike
+	if a == nil || s.Kind != evidence.NetWait || s.Stack != 0 || a.told[w.row] {
+		return
+	}
+	whole := float64(s.Dur)
+	for _, x := range a.of(w.row).calls[s.Cause] {
+		part := x.Segment
+		part.Dur = min(s.Dur, int64(x.part*whole))
+		if part.Dur <= 0 {
+			continue
+		}
+		w.c = Charges{}
+		w.c[x.mechanism] = part.Dur
+		w.tell(*at, part, false)
+		*at += part.Dur
+		s.Dur -= part.Dur
+	}
+}
+
+// likewise charges a time of which nothing is known by what others like the request awaited in
+// such times; the world was stopped for some of it.
+func (w *walker) likewise(at *int64, s *evidence.Segment, stopped int64) {
+	whole := float64(s.Dur - stopped)
+	if whole <= 0 {
+		return
+	}
+	for _, x := range w.awaits(s.Kind) {
+		part := x.Segment
+		part.Dur = min(s.Dur-stopped, int64(x.part*whole))
+		if part.Dur <= 0 {
+			continue
+		}
+		w.c = Charges{}
+		w.c[x.mechanism] = part.Dur
+		w.tell(*at, part, false)
+		*at += part.Dur
+		s.Dur -= part.Dur
+	}
+}

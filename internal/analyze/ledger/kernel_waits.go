@@ -1,0 +1,87 @@
+package ledger
+
+import (
+	"cmp"
+	"sort"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// kernelWaits is what the kernel recorded of a process's threads (internal/format/kernelstacks), for requests whose states a
+// runtime's trace tells: it knows that a goroutine was in a system call and which function made it,
+// the kernel which file that was on, and what it waited for there.
+type kernelWaits struct {
+	rows    []int // waits, by start
+	longest int64 // ns
+	calls   map[int]map[string]bool
+	words   map[int]evidence.NameID
+}
+
+// What a system call and a wait must have in common to be taken for one: a call may begin long before it
+// waits.
+const mostlyWaits = .5 // of the call's time
+
+func (l *Ledger) kernelWaitsOf() *kernelWaits {
+	v, kept := &l.b.Intervals, threads.NewKept(l.b, l.Subject)
+	k := &kernelWaits{calls: make(map[int]map[string]bool), words: make(map[int]evidence.NameID)}
+	for _, i := range v.Select(evidence.InKernel, l.Subject) {
+		if v.Stack[i] != 0 && threads.KeptByKernel(l.b.Names.Text(v.Cause[i])) {
+			k.rows = append(k.rows, i)
+			k.words[i] = l.b.Names.ID(kept.Of(i))
+			k.longest = max(k.longest, v.End[i]-v.Start[i])
+		}
+	}
+	if len(k.rows) == 0 {
+		return nil
+	}
+	sorting.By(k.rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
+	return k
+}
+
+// tell says of a system call what the kernel did in it, where a wait fills most of its time whose stack has the
+// function that made the call.
+func (k *kernelWaits) tell(b *evidence.Bundle, at int64, s *evidence.Segment) {
+	if k == nil || s.Kind != evidence.Syscall || s.Stack == 0 || s.Dur <= 0 {
+		return
+	}
+	v := &b.Intervals
+	best, most := -1, int64(mostlyWaits*float64(s.Dur))
+	n := sort.Search(len(k.rows), func(n int) bool { return v.Start[k.rows[n]] >= at+s.Dur })
+	for n--; n >= 0 && v.Start[k.rows[n]] >= at-k.longest; n-- {
+		i := k.rows[n]
+		if in := min(v.End[i], at+s.Dur) - max(v.Start[i], at); in > most && k.made(b, i, s.Stack) {
+			best, most = i, in
+		}
+	}
+	if best >= 0 {
+		s.Cause = k.words[best]
+	}
+}
+
+// made says whether the program's function that made the call is on the stack of a wait.
+func (k *kernelWaits) made(b *evidence.Bundle, i int, call evidence.StackID) bool {
+	on := k.calls[i]
+	if on == nil {
+		on = make(map[string]bool)
+		for _, f := range b.Stacks.Frames(b.Intervals.Stack[i]) {
+			if b.Names.Text(f.File) != evidence.KernelFile {
+				on[b.Names.Text(f.Func)] = true
+			}
+		}
+		k.calls[i] = on
+	}
+	same := 0
+	for _, f := range b.Stacks.Frames(call) {
+		if on[b.Names.Text(f.Func)] {
+			if same++; same == leastSameFrames {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leastSameFrames is how many functions two stacks must have in common: one may be the runtime's own.
+const leastSameFrames = 3

@@ -1,0 +1,117 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// poolQueue tells, of the requests that hold no thread, those whose work waits in the queue
+// of the runtime's pool from those that wait for something else: of 110 while 100 work
+// items are queued at least 10 do. It is a share of all, and says nothing of a single one.
+type poolQueue struct {
+	t     []int64 // ns: from when on
+	items []float64
+	share []float64
+	cpus  float64
+	pool  *metrics.Curve // its threads; nil: not known
+}
+
+// queue is nil where the length of the pool's queue was not recorded, or nothing was in it.
+func (l *Ledger) queue() *poolQueue {
+	s := metrics.CurveOf(l.b, l.Subject, evidence.SeriesPoolQueue, metrics.Window{From: l.From, Until: l.To})
+	if !s.Known() || !slices.ContainsFunc(s.V, func(v float64) bool { return v >= 1 }) {
+		return nil
+	}
+	awaiting := l.awaiting()
+	q := &poolQueue{t: s.T, items: s.V, cpus: float64(max(1, l.b.CPUsOf(l.Subject))),
+		pool: metrics.CurveOf(l.b, l.Subject, evidence.SeriesPoolThreads, metrics.Window{From: l.From, Until: l.To})}
+	for i, v := range s.V {
+		q.share = append(q.share, v/max(1, v, float64(awaiting(s.T[i]))))
+	}
+	return q
+}
+
+// length is how many work items were in the queue at a moment, in a straight line from one
+// reading to the next; 0 where that is not known.
+func (q *poolQueue) length(at int64) float64 {
+	if q == nil {
+		return 0
+	}
+	i, found := slices.BinarySearch(q.t, at)
+	switch {
+	case found:
+		return q.items[i]
+	case i == 0:
+		return q.items[0]
+	case i == len(q.t):
+		return q.items[i-1]
+	}
+	part := float64(at-q.t[i-1]) / float64(q.t[i]-q.t[i-1])
+	return q.items[i-1] + part*(q.items[i]-q.items[i-1])
+}
+
+// threads is how many the pool had at a moment; one for each processor where that is not known.
+func (q *poolQueue) threads(at int64) float64 {
+	if !q.pool.Known() {
+		return q.cpus
+	}
+	i, found := slices.BinarySearch(q.pool.T, at)
+	if !found {
+		i = max(0, i-1)
+	}
+	return max(1, q.pool.V[i])
+}
+
+// standing says whether work items waited in the queue before and after a moment, more of them
+// than threads that run could take at once: it is not emptied meanwhile, and what comes is
+// behind others.
+func (q *poolQueue) standing(at int64) bool {
+	if q == nil {
+		return false
+	}
+	i, found := slices.BinarySearch(q.t, at)
+	if !found {
+		i = max(0, i-1)
+	}
+	return q.items[i] >= q.cpus && q.items[min(i+1, len(q.items)-1)] >= q.cpus
+}
+
+// stretch is a time in ns.
+type stretch struct{ from, to int64 }
+
+// readings splits a time where the length of the queue was read.
+func (q *poolQueue) readings(from, to int64) (out []stretch) {
+	if q != nil {
+		for _, t := range q.t {
+			if t > from && t < to {
+				out = append(out, stretch{from, t})
+				from = t
+			}
+		}
+	}
+	return append(out, stretch{from, to})
+}
+
+// over is the mean share over the time from at, dur long; before the first reading that
+// one holds.
+func (q *poolQueue) over(at, dur int64) float64 {
+	if dur <= 0 {
+		return 0
+	}
+	i, found := slices.BinarySearch(q.t, at)
+	if !found {
+		i = max(0, i-1)
+	}
+	var sum float64
+	for end := at + dur; at < end; i++ {
+		until := end
+		if i+1 < len(q.t) {
+			until = min(end, max(at, q.t[i+1]))
+		}
+		sum += q.share[i] * float64(until-at)
+		at = until
+	}
+	return sum / float64(dur)
+}

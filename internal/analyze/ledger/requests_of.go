@@ -1,0 +1,12 @@
+package ledger
+
+import "github.com/unstall/unstall/internal/analyze/metrics"
+
+// RequestsOf are the requests of a ledger, for figures that are read beside them; nil of nil, or
+// where there are none.
+func (l *Ledger) RequestsOf() *metrics.Beside {
+	if l == nil || len(l.Rows) == 0 {
+		return nil
+	}
+	return &metrics.Beside{Window: metrics.Window{From: l.From, Until: l.To}, Source: l.Source, Clock: l.b.Requests.Clock.At(l.Rows[0])}
+}

@@ -1,0 +1,220 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// runQueue shares out, of the time in which nobody saw what requests did, what they waited for a
+// processor: the kernel counts between two readings of /proc how long the process's threads
+// were ready and did not run. Looks at threads see what these wait for but for that: a thread
+// that is ready looks as if it ran, and a request whose bytes wait for the server's own thread
+// to read them is on none. So a request that is nowhere is at a thread that runs or is ready,
+// and these were ready for that part of their time; but all requests together waited for no
+// longer than all threads that serve them did, unless a quota stopped these all at once.
+//
+// Where the process fills all processors, whoever is nowhere and does not run waits for its
+// turn, be it in a queue of the runtime's. It says nothing of a single request, and what it
+// gives is a share.
+//
+// Nor did requests run for longer than the process used processors: who was seen running beyond
+// that was ready.
+type runQueue struct {
+	cells []readyCell
+	runs  float64 // as a cell's, of all cells
+}
+
+// readyCell is the time between two readings.
+type readyCell struct {
+	from, to int64
+	part     float64 // of the time that nobody saw
+	own      float64 // of that, while the process's own threads held the processors
+	runs     float64 // of all time of requests, that threads which serve them ran
+	waits    float64 // of all time of requests, that threads which serve them were ready
+	denied   float64 // of the time its threads were ready or ran, in which they did not run
+}
+
+// fullFrom is the part of the processors from which a process leaves none free: readings of
+// counters at different moments show a little less than all.
+const fullFrom = .9
+
+// readied is nil where threads were not looked at, so that requests may wait for anything, or
+// not followed by the kernel.
+func (l *Ledger) readied() *runQueue {
+	if l.occupancy == nil || len(l.Rows) == 0 {
+		return nil
+	}
+	began := l.From
+	for _, row := range l.Rows {
+		began = min(began, l.came(row))
+	}
+	w := metrics.Window{From: began, Until: l.To}
+	waits, used := metrics.RunDelay(l.b, l.Subject, w), metrics.ProcessorTime(l.b, l.Subject, w)
+	if !waits.Known() || !used.Known() {
+		return nil
+	}
+	host, stopped := metrics.HostOf(l.b, l.Subject, w), metrics.ThrottledQueues(l.b, l.Subject, w)
+	cores := float64(l.b.CPUsOf(l.Subject))
+	until := l.underWayUntil()
+	r := &runQueue{}
+	var ranAll, inFlightAll float64
+	for i := range len(waits.T) - 1 {
+		c := readyCell{from: waits.T[i], to: waits.T[i+1]}
+		if c.to <= w.From || c.from >= w.Until || c.to <= c.from {
+			continue
+		}
+		at := metrics.Window{From: c.from, Until: c.to}
+		ran, waited := used.Over(at), waits.V[i]
+		inFlight := (until(c.to) - until(c.from)) / float64(c.to-c.from)
+		if !ran.Known() || !(waited > 0) || inFlight <= 0 {
+			continue
+		}
+		others := host.OthersOver(at)
+		taken := 0.
+		if others.Known() {
+			taken = others.Number
+		}
+		held := false
+		if quota := stopped.Over(at); quota.Known() {
+			held = quota.Number > 0
+		}
+		c.denied = waited / (waited + ran.Number)
+		c.runs = l.occupancy.serves * ran.Number / inFlight
+		c.waits = min(1, l.occupancy.serves*waited/inFlight)
+		ranAll, inFlightAll = ranAll+c.runs*inFlight*float64(c.to-c.from), inFlightAll+inFlight*float64(c.to-c.from)
+		c.part = min(c.denied, l.occupancy.serves*waited/inFlight)
+		if held && !l.occupancy.unseen { // it stops all at once, and who is in no thread's hands with them
+			c.part = min(c.denied, waited/min(1, inFlight))
+			c.waits = 1
+		}
+		if cores > 0 && ran.Number >= fullFrom*cores {
+			c.part = max(c.part, 1-ran.Number/inFlight)
+		}
+		if sum := ran.Number + taken; !held && sum > 0 {
+			c.own = ran.Number / sum
+		}
+		r.cells = append(r.cells, c)
+	}
+	if inFlightAll > 0 {
+		r.runs = ranAll / inFlightAll
+	}
+	return r
+}
+
+// seen says which part of a time of [at, at+dur) in which a request was seen running, ns, passed in
+// waiting for a processor, behind its own process's threads and others: what is beyond the time that
+// the process ran, as far as its threads were ready. Counters are read some ms before or after the
+// moment they are taken for, so that a cell's bound is never below that of all.
+func (r *runQueue) seen(at, dur, running int64) (behind, others int64) {
+	if r == nil || dur <= 0 || running <= 0 {
+		return 0, 0
+	}
+	var known, most, waits, own float64
+	i, _ := slices.BinarySearchFunc(r.cells, at, func(c readyCell, t int64) int { return cmp.Compare(c.to, t) })
+	for ; i < len(r.cells) && r.cells[i].from < at+dur; i++ {
+		c := &r.cells[i]
+		d := float64(min(c.to, at+dur) - max(c.from, at))
+		known += d
+		most += max(c.runs, r.runs) * d
+		waits += c.waits * d
+		own += c.own * c.waits * d
+	}
+	most += float64(dur) - known // nobody counted
+	ready := min(float64(running)-most, waits)
+	if ready <= 0 {
+		return 0, 0
+	}
+	behind = int64(ready * own / waits)
+	return behind, int64(ready) - behind
+}
+
+// most is for how long of [at, at+dur) a request can have waited for a processor, ns; all of it where nobody counted.
+func (r *runQueue) most(at, dur int64) (ns float64) {
+	if r == nil {
+		return float64(dur)
+	}
+	var known float64
+	i, _ := slices.BinarySearchFunc(r.cells, at, func(c readyCell, t int64) int { return cmp.Compare(c.to, t) })
+	for ; i < len(r.cells) && r.cells[i].from < at+dur; i++ {
+		d := float64(min(r.cells[i].to, at+dur) - max(r.cells[i].from, at))
+		known += d
+		ns += r.cells[i].waits * d
+	}
+	return ns + float64(dur) - known
+}
+
+// own is the part of [at, at+dur) in which the process's own threads held the processors, of those that
+// were not free; 0 not known.
+func (r *runQueue) own(at, dur int64) float64 {
+	if r == nil || dur <= 0 {
+		return 0
+	}
+	var known, own float64
+	i, _ := slices.BinarySearchFunc(r.cells, at, func(c readyCell, t int64) int { return cmp.Compare(c.to, t) })
+	for ; i < len(r.cells) && r.cells[i].from < at+dur; i++ {
+		d := float64(min(r.cells[i].to, at+dur) - max(r.cells[i].from, at))
+		known += d
+		own += r.cells[i].own * d
+	}
+	if known == 0 {
+		return 0
+	}
+	return own / known
+}
+
+// nowhere is what a request did in the time that nobody saw of it, ns.
+type nowhere struct {
+	behind, others float64 // it waited for a processor: for its own process's threads, and for others
+	ran            float64
+}
+
+// over shares out the time of a request of [at, at+dur) that nobody saw, of rest ns; it was
+// seen to run for seen ns, as one who is ready seems to, and waited of them for a processor.
+func (r *runQueue) over(at, dur, rest, seen, waited int64) (n nowhere) {
+	if r == nil || dur <= 0 {
+		return n
+	}
+	i, _ := slices.BinarySearchFunc(r.cells, at, func(c readyCell, t int64) int { return cmp.Compare(c.to, t) })
+	charged := float64(waited) / float64(dur)
+	for ; i < len(r.cells) && r.cells[i].from < at+dur; i++ {
+		c := &r.cells[i]
+		d := float64(min(c.to, at+dur) - max(c.from, at))
+		unseen, known := d*float64(rest)/float64(dur), d*float64(seen)/float64(dur)
+		part := c.part
+		if charged > 0 {
+			part = min(part, max(0, c.waits-charged))
+		}
+		n.behind += part * c.own * unseen
+		n.others += part * (1 - c.own) * unseen
+		n.ran += min((1-part)*unseen, max(0, c.runs*d-(1-c.denied)*known))
+	}
+	return n
+}
+
+// readying charges, of a time of which rest (ns) was in no state and seen was running, what
+// threads did that nobody saw, of what was seen waited was waiting for a processor; from and dur are
+// all of it.
+func (w *walker) readying(from, dur int64, at *int64, s *evidence.Segment, rest, seen, waited int64) {
+	n := w.l.ready.over(from, dur, rest, seen, waited)
+	if part, _, known := w.l.clock.part(w.l, w.row); known && w.l.clock.whole { // it ran for no longer than the clock says
+		n.ran = min(n.ran, max(0, part*float64(dur)-float64(seen-waited)))
+	}
+	for _, x := range []struct {
+		m  Mechanism
+		ns float64
+	}{{RequestsCPU, n.behind}, {HostCPU, n.others}, {Own, n.ran}} {
+		part := *s
+		part.Dur = min(int64(x.ns), s.Dur)
+		if part.Dur <= 0 {
+			continue
+		}
+		w.c = Charges{}
+		w.c[x.m] = part.Dur
+		w.tell(*at, part, false)
+		*at += part.Dur
+		s.Dur -= part.Dur
+	}
+}

@@ -1,0 +1,126 @@
+package ledger
+
+import (
+	"math"
+	"testing"
+
+	"github.com/unstall/unstall/internal/analyze/threads"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// TestReady: ten clients wait for ten seconds, of whom the service has a thread for five; its
+// threads ran for a quarter of the time in which they were ready or ran.
+func TestReady(t *testing.T) {
+	build := func(ran, ready, busy float64) *Ledger {
+		b := newBundle(evidence.Subject{Runtime: "dotnet", CPUs: 2})
+		s := newSource(b, "load", exact, 0)
+		for range 10 {
+			s.Request(evidence.Request{Intended: epoch, Start: epoch, End: epoch + 10_000*ms, Outcome: evidence.Unfinished})
+		}
+		s.Close()
+		s = newSource(b, "threads", exact, 0)
+		for i := range int64(11) {
+			s.looked(i*1000*ms, 10, 5)
+		}
+		s.watched(evidence.CoverThreads, 0, 10_000*ms)
+		s.Close()
+		s = newSource(b, "proc", exact, 0)
+		at := []int64{epoch, epoch + 5_000*ms, epoch + 10_000*ms}
+		s.Builder.Series(evidence.Series{Subject: s.subject, Name: evidence.SeriesProcessCPU, T: at, V: []float64{ran, ran, ran}})
+		s.Builder.Series(evidence.Series{Subject: s.subject, Name: evidence.SeriesProcessRunDelay, T: at, V: []float64{ready, ready, ready}})
+		host := s.Builder.Subject(evidence.Subject{Runtime: "linux", Name: "host", CPUs: 2})
+		s.Builder.Series(evidence.Series{Subject: host, Name: evidence.SeriesHostCPUBusy, T: at, V: []float64{busy, busy, busy}})
+		s.Close()
+		return one(t, b, Options{Stacks: threads.Readers{"dotnet": threads.DotnetStacks}})
+	}
+	for _, test := range []struct {
+		ran, ready, busy   float64
+		others, own, unobs float64 // s, of 50 that nobody saw
+	}{
+		{.5, 1.5, 2, 7.5 * .75, 7.5 * .25, 37.5}, // 5 s of CPU are in what nobody saw
+		{.5, 1.5, .5, 0, 7.5, 37.5},              // nobody else was there
+		{.5, 0, 2, 0, 0, 50},                     // nobody waited for a CPU
+		{2, 0.1, 2, 0, 40, 0},                    // full: who does not run waits
+	} {
+		l := build(test.ran, test.ready, test.busy)
+		of := func(m Mechanism) float64 { return float64(l.Charges[m]) / 1e9 }
+		if math.Abs(of(HostCPU)-test.others) > 1 || math.Abs(of(RequestsCPU)-test.own) > 1 || math.Abs(of(Unobserved)-test.unobs) > 1 {
+			t.Errorf("%+v: others %.1f, own threads %.1f, unobserved %.1f; own work %.1f, all %.1f", test, of(HostCPU), of(RequestsCPU), of(Unobserved), of(Own), float64(l.Total)/1e9)
+		}
+		if l.Charges.Sum() != l.Total {
+			t.Errorf("%+v: %d of %d", test, l.Charges.Sum(), l.Total)
+		}
+	}
+}
+
+// Who was seen running for longer than the process had processors was ready, as far as its threads
+// were that.
+func TestReadySeen(t *testing.T) {
+	const s = int64(1e9)
+	r := &runQueue{runs: .1, cells: []readyCell{
+		{from: 0, to: s, runs: .2, waits: .5, own: .25},
+		{from: s, to: 2 * s, runs: .02, waits: 1, own: 0}, // less than in the mean: counters are read late
+	}}
+	for _, test := range []struct {
+		at, dur, running int64
+		behind, others   int64
+	}{
+		{0, s, s / 10, 0, 0},
+		{0, s, s * 6 / 10, s / 10, s * 3 / 10},
+		{0, s, s, s / 8, s * 3 / 8}, // threads were ready for half of the time
+		{s, s, s, 0, s * 9 / 10},
+		{5 * s, s, s, 0, 0}, // nobody counted
+		{0, s, 0, 0, 0},
+	} {
+		behind, others := r.seen(test.at, test.dur, test.running)
+		if math.Abs(float64(behind-test.behind)) > 1e3 || math.Abs(float64(others-test.others)) > 1e3 {
+			t.Errorf("%+v: behind %d, others %d", test, behind, others)
+		}
+	}
+	if behind, others := (*runQueue)(nil).seen(0, s, s); behind != 0 || others != 0 {
+		t.Errorf("not counted: %d, %d", behind, others)
+	}
+}
+
+// Who was seen ready waited for a processor, for its own process's threads as far as these held it.
+func TestReadyLooks(t *testing.T) {
+	b := newBundle(evidence.Subject{CPUs: 2})
+	s := newSource(b, "load", exact, 0)
+	for range 2 {
+		s.Request(evidence.Request{Intended: epoch, Start: epoch, End: epoch + 10_000*ms, Outcome: evidence.Unfinished})
+	}
+	s.Close()
+	s = newSource(b, "threads", exact, 0)
+	look := func(at int64, lane evidence.LaneID, texts ...string) {
+		var frames []evidence.Frame
+		for _, f := range texts {
+			frames = append(frames, evidence.Frame{Func: s.Name(f)})
+		}
+		s.Sample(evidence.Sample{Subject: s.subject, Time: at, Lane: lane, Stack: s.Stack(frames), Type: s.Name(evidence.SampleSyscall), Value: 1, Origin: s.Origin(1)})
+	}
+	for i := range int64(11) {
+		at := epoch + i*1000*ms
+		look(at, 1, "running", "- ready")
+		look(at, 2, "running", "count")
+		look(at, 3, "accept", "- of listener", "- sp 0x7000")
+	}
+	for lane := range evidence.LaneID(2) { // they serve clients
+		look(epoch+10_001*ms, lane+1, "read", "- of client", "- sp 0x7000")
+	}
+	s.watched(evidence.CoverSyscalls, 0, 10_001*ms)
+	s.Close()
+	s = newSource(b, "proc", exact, 0)
+	at := []int64{epoch, epoch + 10_000*ms}
+	s.Builder.Series(evidence.Series{Subject: s.subject, Name: evidence.SeriesProcessCPU, T: at, V: []float64{1, 1}})
+	s.Builder.Series(evidence.Series{Subject: s.subject, Name: evidence.SeriesProcessRunDelay, T: at, V: []float64{1, 1}})
+	host := s.Builder.Subject(evidence.Subject{Runtime: "linux", Name: "host", CPUs: 2})
+	s.Builder.Series(evidence.Series{Subject: host, Name: evidence.SeriesHostCPUBusy, T: at, V: []float64{2, 2}})
+	s.Close()
+	of := threads.Readers{"": threads.NativeStacks}
+	threads.Adopt(b, of)
+	l := one(t, b, Options{Stacks: of})
+	seconds := func(m Mechanism) float64 { return float64(l.Charges[m]) / 1e9 }
+	if math.Abs(seconds(Own)-10) > 1 || math.Abs(seconds(HostCPU)-5) > 1 || math.Abs(seconds(RequestsCPU)-5) > 1 {
+		t.Errorf("own work %.1f s of 20, behind others %.1f, behind its own threads %.1f", seconds(Own), seconds(HostCPU), seconds(RequestsCPU))
+	}
+}

@@ -1,0 +1,82 @@
+package threads
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Background are threads that the program began itself, serve no request and have work nearly whenever
+// they were looked at: what others hand them may have to wait.
+type Background struct {
+	Root   string // the outermost of the program's own functions that they were begun in
+	Lanes  []evidence.LaneID
+	Names  []string // what they are called, in order, where that is known
+	Part   float64  // of the looks in which they have work, in the mean
+	Doing  []Doing
+	Origin evidence.Origin
+}
+
+// mostlyToiling is the part of the looks at them in which threads have work that nearly always do.
+const mostlyToiling = .75
+
+// BackgroundThreads are those of a process, of one root each, most of them first.
+func (t *Threads) BackgroundThreads(s evidence.SubjectID) (all []Background) {
+	type count struct{ work, looks int }
+	lanes := make(map[evidence.LaneID]*count)
+	begun := make(map[evidence.LaneID]string)
+	serves := make(map[evidence.LaneID]bool)
+	doing, origin := make(map[string]tally), make(map[string]evidence.Origin)
+	looks := t.looks[s]
+	for i := range looks {
+		l := &looks[i]
+		if lanes[l.Lane] == nil {
+			lanes[l.Lane] = &count{}
+		}
+		c := lanes[l.Lane]
+		c.looks++
+		serves[l.Lane] = serves[l.Lane] || l.View.Request || l.View.Role != Other
+		if l.View.State == evidence.Idle || l.View.User < 0 || !toils(l.View.State) {
+			continue
+		}
+		c.work++
+		root := t.root(s, l)
+		begun[l.Lane], origin[root] = root, l.Origin
+		if doing[root] == nil {
+			doing[root] = make(tally)
+		}
+		doing[root].add(&l.View)
+	}
+	called := make(map[evidence.LaneID]string)
+	for _, f := range t.b.Facts {
+		if f.Subject == s && f.Key == evidence.FactThreadName {
+			called[evidence.LaneID(f.Number)] = f.Value
+		}
+	}
+	of := make(map[string]*Background)
+	for _, lane := range slices.Sorted(maps.Keys(begun)) {
+		c, root := lanes[lane], begun[lane]
+		part := float64(c.work) / float64(c.looks)
+		if serves[lane] || root == "" || c.looks < leastShown || part < mostlyToiling {
+			continue
+		}
+		g := of[root]
+		if g == nil {
+			g = &Background{Root: Bare(Short(root)), Doing: doing[root].most(), Origin: origin[root]}
+			of[root] = g
+		}
+		g.Part = (g.Part*float64(len(g.Lanes)) + part) / float64(len(g.Lanes)+1)
+		g.Lanes = append(g.Lanes, lane)
+		if name := called[lane]; name != "" {
+			g.Names = append(g.Names, name)
+		}
+	}
+	for _, root := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, *of[root])
+	}
+	sorting.By(all, func(a, b Background) int { return cmp.Compare(len(b.Lanes), len(a.Lanes)) })
+	return all
+}

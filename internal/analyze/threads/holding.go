@@ -1,0 +1,273 @@
+package threads
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// Holding is who keeps a thread waiting, as far as looks at all threads at that moment tell:
+// the holder of a lock, one of those beyond a limit, the thread that work was handed to; and
+// what the last of the chain of holders does, which is the root.
+type Holding struct {
+	Lane  evidence.LaneID  // the first holder; 0: nobody known
+	State evidence.Kind    // what the root does: Running, or what it waits for
+	Cause string           // what it waits for, and where: "sync I/O: SocketInputStream.read in Db.query()"; "" of one that runs
+	Stack evidence.StackID // of the root
+	Via   string           // what the holders between wait for, outermost first, joined by " ← "
+}
+
+// Segment is a look as the state of a request, without a duration.
+func (l *Sample) Segment(b *evidence.Bundle) evidence.Segment {
+	s := evidence.Segment{Kind: l.View.State, Stack: l.Stack, Cause: b.Names.ID(l.View.Reason())}
+	if h := &l.Held; h.Lane != 0 {
+		s.Holder, s.HolderKind, s.HolderStack = h.Lane, h.State, h.Stack
+		s.HolderCause, s.Via = b.Names.ID(h.Cause), b.Names.ID(h.Via)
+	}
+	return s
+}
+
+// Holds is a look as the holder of what others wait for: as the state of a request that waits for
+// a thread of its pool, or of the only one there is.
+func (l *Sample) Holds(b *evidence.Bundle, alone bool) evidence.Segment {
+	v, h := &l.View, &l.Held
+	s := evidence.Segment{Kind: evidence.ThreadWait, HolderKind: v.State, HolderStack: l.Stack, HolderCause: b.Names.ID(v.Reason())}
+	switch {
+	case v.Pool == "":
+	case alone:
+		s.Cause = b.Names.ID((&Limit{Place: v.Pool, Workers: true, Most: 1}).Words())
+	default:
+		s.Cause = b.Names.ID(aThreadOf + v.Pool)
+	}
+	if h.Lane != 0 {
+		via := v.Reason()
+		if h.Via != "" {
+			via += evidence.Link + h.Via
+		}
+		s.HolderKind, s.HolderStack, s.HolderCause, s.Via = h.State, h.Stack, b.Names.ID(h.Cause), b.Names.ID(via)
+	}
+	return s
+}
+
+const aThreadOf = "a thread of "
+
+// PoolOf is what the pool's threads are called, of what requests wait for that need one of them.
+func PoolOf(cause string) (pool string, ok bool) { return strings.CutPrefix(cause, aThreadOf) }
+
+// mostHolders bounds a chain; longer ones have not been seen, but for circles.
+const mostHolders = 8
+
+// hold finds, for all looks at a process, who holds what is waited for.
+func (t *Threads) hold(s evidence.SubjectID) {
+	looks := t.looks[s]
+	if len(looks) == 0 || !t.of[t.b.Subjects[s].Runtime].Holds {
+		return
+	}
+	bursts := slices.Concat(t.rounds(s)...)
+	h := holding{t: t, s: s, next: make(map[*Sample]*Sample), monitors: t.monitors(s), told: t.told(s)}
+	for _, burst := range bursts {
+		h.locks(burst)
+	}
+	h.unnamed(bursts)
+	h.carriers(bursts)
+	h.findTaskWorkers(bursts, func(v *View) bool { return v.State == evidence.TaskWait })
+	gates := h.gates(bursts)
+	for _, at := range slices.Sorted(maps.Keys(gates)) {
+		h.gate(gates[at], bursts)
+	}
+	h.findTaskWorkers(bursts, func(v *View) bool { return v.State == evidence.SyncWait })
+	for _, burst := range bursts {
+		for _, l := range burst {
+			h.follow(l)
+		}
+	}
+	sorting.By(t.limits[s], func(a, b Limit) int { return cmp.Compare(b.Waiting, a.Waiting) })
+}
+
+// newest is the last look at each thread.
+func newest(looks []*Sample) []*Sample {
+	at := make(map[evidence.LaneID]int)
+	var out []*Sample
+	for _, l := range looks {
+		if i, ok := at[l.Lane]; ok && l.Lane != 0 {
+			out[i] = l
+			continue
+		}
+		at[l.Lane] = len(out)
+		out = append(out, l)
+	}
+	return out
+}
+
+// monitor is a thread that waits for one, at a moment.
+type monitor struct {
+	lane evidence.LaneID
+	at   int64
+}
+
+// monitors are the holders that dumps name.
+func (t *Threads) monitors(s evidence.SubjectID) map[monitor]evidence.LaneID {
+	out := make(map[monitor]evidence.LaneID)
+	v := &t.b.Intervals
+	for _, i := range v.Select(evidence.LockWait, s) {
+		if v.Holder[i] != 0 && v.Start[i] == v.End[i] {
+			out[monitor{v.Lane[i], v.Start[i]}] = v.Holder[i]
+		}
+	}
+	return out
+}
+
+// told are waits for locks that the runtime's own events tell of with their holders, by thread
+// and start.
+func (t *Threads) told(s evidence.SubjectID) map[evidence.LaneID][]int {
+	out := make(map[evidence.LaneID][]int)
+	v := &t.b.Intervals
+	for _, i := range v.Select(evidence.LockWait, s) {
+		if v.Holder[i] != 0 && v.Start[i] < v.End[i] {
+			out[v.Lane[i]] = append(out[v.Lane[i]], i)
+		}
+	}
+	return out
+}
+
+type holding struct {
+	t        *Threads
+	s        evidence.SubjectID
+	next     map[*Sample]*Sample // who holds what this one waits for
+	monitors map[monitor]evidence.LaneID
+	told     map[evidence.LaneID][]int
+}
+
+// holder is whom the dump, or an event, names as the holder of what a thread waits for, 0 nobody.
+func (h *holding) holder(l *Sample) evidence.LaneID {
+	if lane := h.monitors[monitor{l.Lane, l.Time}]; lane != 0 {
+		return lane
+	}
+	v, rows := &h.t.b.Intervals, h.told[l.Lane]
+	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > l.Time })
+	if n == 0 || v.End[rows[n-1]] < l.Time {
+		return 0
+	}
+	return v.Holder[rows[n-1]]
+}
+
+// locks finds the holders of locks: whom the dump names, else the one thread that is in code
+// called by the function that waits, without waiting itself.
+func (h *holding) locks(burst []*Sample) {
+	lanes := make(map[evidence.LaneID]*Sample)
+	for _, l := range burst {
+		lanes[l.Lane] = l
+	}
+	inside := make(map[way]*Sample)
+	within := make(map[string]*Sample)
+	for _, l := range burst {
+		if l.View.State != evidence.LockWait {
+			continue
+		}
+		if holder := lanes[h.holder(l)]; holder != nil && holder != l {
+			h.next[l] = holder
+			continue
+		}
+		if l.View.User < 0 {
+			continue
+		}
+		w := h.t.pathOf(l.Stack).ways[l.View.User]
+		holder, asked := inside[w]
+		if !asked {
+			holder = h.inside(w, burst)
+			inside[w] = holder
+		}
+		if at := h.t.user(l); holder == nil {
+			if holder, asked = within[at]; !asked {
+				holder = h.within(at, burst)
+				within[at] = holder
+			}
+		}
+		if holder != nil && holder != l {
+			h.next[l] = holder
+		}
+	}
+}
+
+// inside is who is in code that a way leads to and does not wait for a lock; nil if that are several.
+func (h *holding) inside(w way, burst []*Sample) (only *Sample) {
+	for _, l := range burst {
+		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !slices.Contains(h.t.pathOf(l.Stack).ways, w) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = l
+	}
+	return only
+}
+
+// within is who is in a function, by whatever way, and does not wait for a lock; nil if that are several.
+func (h *holding) within(function string, burst []*Sample) (only *Sample) {
+	for _, l := range burst {
+		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !slices.Contains(h.t.pathOf(l.Stack).frames, function) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = l
+	}
+	return only
+}
+
+// gate makes waits at a limit waits for a pool, held by those beyond it in turn.
+func (h *holding) gate(g *gate, bursts [][]*Sample) {
+	did := make(tally)
+	words := g.limit.Words()
+	for _, burst := range bursts {
+		beyond := g.beyond(burst)
+		n := 0
+		for _, l := range burst {
+			if !g.waiting[l] {
+				continue
+			}
+			l.View.State, l.View.Limit = evidence.PoolWait, words
+			if len(beyond) > 0 {
+				h.next[l] = beyond[n%len(beyond)]
+				n++
+			}
+		}
+		if n > 0 {
+			for _, l := range beyond {
+				did.add(&l.View)
+			}
+		}
+	}
+	g.limit.Doing = did.most()
+	h.limit(g.limit)
+}
+
+func (h *holding) limit(l Limit) {
+	if h.t.limits == nil {
+		h.t.limits = make(map[evidence.SubjectID][]Limit)
+	}
+	h.t.limits[h.s] = append(h.t.limits[h.s], l)
+}
+
+// follow goes from holder to holder to the root.
+func (h *holding) follow(l *Sample) {
+	at := h.next[l]
+	if at == nil {
+		return
+	}
+	l.Held.Lane = at.Lane
+	var via []string
+	for n := 0; n < mostHolders && h.next[at] != nil && h.next[at] != l; n++ {
+		via = append(via, at.View.Reason())
+		at = h.next[at]
+	}
+	v := &at.View
+	l.Held.State, l.Held.Stack, l.Held.Cause, l.Held.Via = v.State, at.Stack, v.Reason(), strings.Join(via, evidence.Link)
+}

@@ -1,0 +1,242 @@
+package threads
+
+import (
+	"cmp"
+	"sort"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+)
+
+// beneath lays what the kernel recorded of a process's threads (internal/format/kernelstacks) over looks by which
+// its runtime tells their stacks. To a runtime a thread that waits in the kernel runs, or is in native
+// code: it knows neither that a page fault reads the disk, nor why a write takes long. A look whose thread
+// the kernel kept waiting at that moment, longer than for an instant, is that wait; where in the program it
+// is stays as the runtime says.
+//
+// Of locks, polls, sleeps and the network the runtime says more than the kernel does: these stay.
+func (t *Threads) beneath(s evidence.SubjectID) {
+	if t.of[t.b.Subjects[s].Runtime].Settle != nil {
+		return // the kernel's own looks: they have it already
+	}
+	v := &t.b.Intervals
+	waits := make(map[evidence.LaneID][]int)
+	for _, i := range v.Select(evidence.InKernel, s) {
+		if KeptByKernel(t.b.Names.Text(v.Cause[i])) {
+			waits[v.Lane[i]] = append(waits[v.Lane[i]], i)
+		}
+	}
+	if len(waits) == 0 {
+		return
+	}
+	for _, rows := range waits {
+		sorting.By(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
+	}
+	words := NewKept(t.b, s)
+	looks := t.looks[s]
+	found := make(map[inCall]map[string]int)
+	keep := func(l *Sample, by string) {
+		if l.View.State, l.View.Pattern = evidence.Syscall, by; l.View.Wait < 0 {
+			l.View.Wait = 0
+		}
+	}
+	var rest []*Sample
+	for n := range looks {
+		l := &looks[n]
+		if l.Time == 0 || !mayBeKept(&l.View) {
+			continue
+		}
+		i := covering(v, waits[l.Lane], l.Time)
+		call := inCall{l.View.Pattern, l.View.Owner}
+		switch {
+		case i >= 0:
+			if found[call] == nil {
+				found[call] = make(map[string]int)
+			}
+			found[call][words.without(i)]++
+			keep(l, words.Of(i))
+		case call.pattern != "":
+			rest = append(rest, l)
+		}
+	}
+	usual := t.usualWaits(s)
+	for _, l := range rest { // of short waits not each is recorded by itself
+		by := nearlyOne(found[inCall{l.View.Pattern, l.View.Owner}])
+		if by == "" {
+			by = usual[kindOf(l.View.Pattern)]
+		}
+		if by != "" {
+			keep(l, by)
+		}
+	}
+}
+
+// Kinds of calls on files, as runtimes call them and as the kernel does.
+const (
+	writing = "write"
+	reading = "read"
+	syncing = "fsync"
+)
+
+// kindOf is the kind of a call of a runtime's, by its name: "sync I/O: RandomAccessFile.writeBytes"; "" another.
+func kindOf(pattern string) string {
+	_, method, _ := strings.Cut(pattern[max(0, strings.LastIndex(pattern, "/")):], ".")
+	method = strings.ToLower(method)
+	switch {
+	case strings.HasPrefix(method, "write"), strings.HasPrefix(method, "pwrite"):
+		return writing
+	case strings.HasPrefix(method, "read"), strings.HasPrefix(method, "pread"):
+		return reading
+	case strings.HasPrefix(method, "force"), strings.HasPrefix(method, "fsync"), strings.HasPrefix(method, "flush"):
+		return syncing
+	}
+	return ""
+}
+
+// usualWaits is what nearly all time of a process's waits in calls on files was, by their kind, in words.
+func (t *Threads) usualWaits(s evidence.SubjectID) map[string]string {
+	k := &kernelDetail{b: t.b, calls: make(map[evidence.StackID]string)}
+	off := t.b.Names.Lookup(evidence.SampleOffCPU)
+	type waits struct{ class, call string }
+	ns, all := make(map[string]map[waits]int64), make(map[string]int64)
+	x := &t.b.Samples
+	for i := range x.Len() {
+		if off == 0 || x.Type[i] != off || x.Subject[i] != s {
+			continue
+		}
+		w := waits{t.b.Names.Text(x.Class[i]), k.callOf(x.Stack[i])}
+		kind := ""
+		switch {
+		case w.class == evidence.KernelSend || w.class == evidence.KernelReceive || w.class == evidence.KernelPreempted:
+		case writes(w.call):
+			kind = writing
+		case reads(w.call) || strings.HasPrefix(w.call, "pread"):
+			kind = reading
+		case w.call == "fsync" || w.call == "fdatasync":
+			kind = syncing
+		}
+		if kind == "" {
+			continue
+		}
+		if ns[kind] == nil {
+			ns[kind] = make(map[waits]int64)
+		}
+		ns[kind][w] += x.Value[i]
+		all[kind] += x.Value[i]
+	}
+	usual := make(map[string]string)
+	for kind, by := range ns {
+		for w, v := range by {
+			if float64(v) >= nearlyAll*float64(all[kind]) && KeptByKernel(w.class) {
+				usual[kind] = keptWords(w.class, w.call, "")
+			}
+		}
+	}
+	return usual
+}
+
+// inCall is what looks have in common that are in the same call of the runtime's, made in the same function.
+type inCall struct{ pattern, owner string }
+
+// KeptByKernel says whether a mechanism of the kernel says more than a runtime knows.
+func KeptByKernel(mechanism string) bool { return keeps[mechanism] }
+
+var keeps = map[string]bool{
+	evidence.KernelFsync: true, evidence.KernelDisk: true, evidence.KernelDiskFault: true, evidence.KernelSwapIn: true, evidence.KernelThrottled: true,
+	evidence.KernelReclaim: true, evidence.KernelCompaction: true, evidence.KernelFileLock: true, evidence.KernelPipe: true, evidence.KernelMapping: true, evidence.KernelFork: true,
+}
+
+// mayBeKept says whether the kernel may keep a thread waiting without its runtime's knowing for what.
+func mayBeKept(v *View) bool {
+	switch v.State {
+	case evidence.Running, evidence.KindUnknown, evidence.Syscall:
+		return true
+	case evidence.NetWait: // a read or write of the runtime's, of what is not known: it may be a pipe's or a file's
+		return strings.HasPrefix(v.Pattern, "sync I/O: ") && !strings.Contains(v.Pattern, "Socket") && !strings.Contains(v.Pattern, "Network")
+	}
+	return false
+}
+
+// covering is the wait in which a moment lies, -1 none.
+func covering(v *evidence.Intervals, rows []int, at int64) int {
+	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > at })
+	for skipped := 0; n > 0 && skipped < mostSkipped; skipped++ {
+		n--
+		if i := rows[n]; v.End[i] >= at {
+			return i
+		}
+	}
+	return -1
+}
+
+// Kept puts a process's waits in the kernel into words.
+type Kept struct {
+	d     *kernelDetail
+	files map[string]map[evidence.NameID]bool // of each mechanism
+}
+
+// mostKept is how many files a process's waits of one kind may be on for them to be named: of more, as where each
+// request has one of its own, none is where to look.
+const mostKept = 4
+
+// NewKept looks at the waits of a process.
+func NewKept(b *evidence.Bundle, s evidence.SubjectID) *Kept {
+	k := &Kept{d: &kernelDetail{b: b, calls: make(map[evidence.StackID]string)}, files: make(map[string]map[evidence.NameID]bool)}
+	v := &b.Intervals
+	for _, i := range v.Select(evidence.InKernel, s) {
+		class := b.Names.Text(v.Cause[i])
+		if k.files[class] == nil {
+			k.files[class] = make(map[evidence.NameID]bool)
+		}
+		if len(k.files[class]) <= mostKept {
+			k.files[class][v.NameOf(i, evidence.Operation)] = true
+		}
+	}
+	return k
+}
+
+// Of is a wait, of [evidence.Intervals], in words, as [Native] has them: "fsync of /var/lib/journal".
+func (k *Kept) Of(i int) string {
+	b, v := k.d.b, &k.d.b.Intervals
+	if len(k.files[b.Names.Text(v.Cause[i])]) > mostKept {
+		return k.without(i)
+	}
+	return k.words(i, b.Names.Text(v.NameOf(i, evidence.Operation)))
+}
+
+// without is Of without its file.
+func (k *Kept) without(i int) string { return k.words(i, "") }
+
+func (k *Kept) words(i int, file string) string {
+	v := &k.d.b.Intervals
+	return keptWords(k.d.b.Names.Text(v.Cause[i]), k.d.callOf(v.Stack[i]), file)
+}
+
+func keptWords(class, call, file string) string {
+	of := ""
+	if strings.HasPrefix(file, "/") {
+		of = " of " + file
+	}
+	switch class {
+	case evidence.KernelDiskFault:
+		if of != "" {
+			return class + " (reading " + file + ")"
+		}
+		return class
+	case evidence.KernelFsync:
+		return class + of
+	case evidence.KernelPipe:
+		if writes(call) {
+			return call + " to a pipe that " + reader("") + TooSlowly
+		}
+		return cmp.Or(call, "read") + " from a pipe"
+	case evidence.KernelFileLock:
+		return cmp.Or(call, "flock") + of
+	case evidence.KernelDisk:
+		return cmp.Or(call, class) + of + " (from disk)"
+	case evidence.KernelThrottled:
+		return cmp.Or(call, "write") + of + " (" + class + ")"
+	}
+	return class
+}

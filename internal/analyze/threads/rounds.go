@@ -1,0 +1,88 @@
+package threads
+
+import "github.com/unstall/unstall/internal/base/evidence"
+
+// Rounds are the moments at which somebody looked at a process's threads, by time: of
+// each the last look at every thread.
+func (t *Threads) Rounds(s evidence.SubjectID) (out [][]Sample) {
+	for looks := t.looks[s]; len(looks) > 0; {
+		n := burst(looks)
+		out = append(out, latest(looks[:n]))
+		looks = looks[n:]
+	}
+	return out
+}
+
+// Moments are bursts taken apart, by time: a sampling profiler goes round all threads again
+// and again within one, and each of its rounds is a moment. A burst of any other source is one.
+func (t *Threads) Moments(s evidence.SubjectID) (out [][][]Sample) {
+	for _, rounds := range t.rounds(s) {
+		var moments [][]Sample
+		for _, round := range rounds {
+			looks := make([]Sample, len(round))
+			for i, l := range round {
+				looks[i] = *l
+			}
+			moments = append(moments, looks)
+		}
+		out = append(out, moments)
+	}
+	return out
+}
+
+// rounds are the looks of each moment of each burst.
+func (t *Threads) rounds(s evidence.SubjectID) (out [][][]*Sample) {
+	looks := t.looks[s]
+	of := t.of[t.b.Subjects[s].Runtime]
+	for from := 0; from < len(looks); {
+		n := burst(looks[from:])
+		at := make([]*Sample, n)
+		for i := range at {
+			at[i] = &looks[from+i]
+		}
+		from += n
+		switch {
+		case of.Apart:
+			for _, round := range apart(at) {
+				out = append(out, [][]*Sample{round})
+			}
+		case of.Rounds:
+			out = append(out, apart(at))
+		default:
+			out = append(out, [][]*Sample{newest(at)})
+		}
+	}
+	return out
+}
+
+// mostMoments of a burst are kept; of more, as many spread evenly.
+const mostMoments = 64
+
+// apart splits a burst where a thread is seen again. Where looks were joined, no rounds are to
+// be told apart.
+func apart(looks []*Sample) (out [][]*Sample) {
+	in := make(map[evidence.LaneID]bool)
+	from, most := 0, 0
+	for i, l := range looks {
+		if l.Count > 1 {
+			return [][]*Sample{newest(looks)}
+		}
+		if l.Lane != 0 && in[l.Lane] {
+			out = append(out, looks[from:i])
+			most = max(most, i-from)
+			clear(in)
+			from = i
+		}
+		in[l.Lane] = true
+	}
+	if len(looks)-from >= most { // else it broke off
+		out = append(out, looks[from:])
+	}
+	if n := len(out); n > mostMoments {
+		for i := range mostMoments {
+			out[i] = out[i*n/mostMoments]
+		}
+		out = out[:mostMoments]
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+package threads
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// workers are threads that others hand work to: of one pool, or begun by the same code of the
+// user's own.
+type workers struct {
+	root, pool string
+	looks      map[int][]*Sample // those with work, by burst
+	most       int
+	stack      evidence.StackID
+	origin     evidence.Origin
+}
+
+// findTaskWorkers finds who does the work that requests wait for, of those waits for which nobody is
+// known: threads that serve no request themselves, and all of which have work whenever
+// requests wait. Of several the one whose code is nearest to that of who waits. If there are
+// fewer than wait, the others wait for one of them, as for a pool; who serves all one after the
+// other is none, and is waited for by all.
+func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*View) bool) {
+	waits := make([][]*Sample, len(bursts))
+	count := 0
+	for i, burst := range bursts {
+		for _, l := range burst {
+			if l.View.Request && l.View.User >= 0 && h.next[l] == nil && may(&l.View) {
+				waits[i] = append(waits[i], l)
+			}
+		}
+		if len(waits[i]) > 0 {
+			count++
+		}
+	}
+	if count < leastShown {
+		return
+	}
+	w := h.worker(bursts, waits)
+	if w == nil {
+		return
+	}
+	limit := Limit{Place: w.pool, Workers: true, Most: w.most, Stack: w.stack, Origin: w.origin}
+	if limit.Place == "" {
+		limit.Place = Bare(Short(w.root))
+	}
+	words := limit.Words()
+	did := make(tally)
+	queued, beyond := 0, 0
+	for i := range bursts {
+		busy := w.looks[i]
+		if len(waits[i]) == 0 || len(busy) == 0 {
+			continue
+		}
+		limit.Looks++
+		beyond += len(busy)
+		for _, l := range busy {
+			did.add(&l.View)
+		}
+		for n, l := range waits[i] {
+			h.next[l] = busy[n%len(busy)]
+			if w.most == 1 { // it serves one after the other
+				l.View.State, l.View.Limit = evidence.SyncWait, words
+				queued++
+			} else if n >= len(busy) && len(busy) >= w.most { // its work has not been begun
+				l.View.State, l.View.Limit = evidence.PoolWait, words
+				queued++
+			}
+		}
+	}
+	if queued == 0 {
+		return
+	}
+	limit.Waiting, limit.Beyond, limit.Doing = float64(queued)/float64(limit.Looks), float64(beyond)/float64(limit.Looks), did.most()
+	h.limit(limit)
+}
+
+func (h *holding) worker(bursts, waits [][]*Sample) *workers {
+	groups := make(map[[2]string]*workers)
+	one := h.t.of[h.t.b.Subjects[h.s].Runtime].OnePool
+	for i, burst := range bursts {
+		for _, l := range burst {
+			v := &l.View
+			if v.Request || v.User < 0 || v.Library || v.Role != Worker && v.Role != Other || !toils(v.State) || one && v.Role == Worker {
+				continue
+			}
+			key := [2]string{h.t.root(h.s, l), v.Pool}
+			if v.Role == Worker {
+				key[0] = ""
+			}
+			g := groups[key]
+			if g == nil {
+				g = &workers{root: h.t.root(h.s, l), pool: v.Pool, looks: make(map[int][]*Sample), stack: l.Stack, origin: l.Origin}
+				groups[key] = g
+			}
+			g.looks[i] = append(g.looks[i], l)
+			g.most = max(g.most, len(g.looks[i]))
+		}
+	}
+	var best *workers
+	var near, most float64
+	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
+		g := groups[key]
+		sum, looks := 0, 0
+		var of *Sample
+		for i := range bursts {
+			if len(waits[i]) > 0 {
+				looks, sum, of = looks+1, sum+len(g.looks[i]), waits[i][0]
+			}
+		}
+		full := float64(sum) / float64(looks*g.most)
+		if full < mostlyFull {
+			continue
+		}
+		if n := nearness(g.root, h.t.user(of)); best == nil || n > near || n == near && full > most {
+			best, near, most = g, n, full
+		}
+	}
+	return best
+}
+
+// toils says whether a thread that serves no request has work: one that sleeps, or waits to be
+// notified, may well wait for work.
+func toils(s evidence.Kind) bool {
+	switch s {
+	case evidence.Running, evidence.NetWait, evidence.Syscall, evidence.LockWait, evidence.PoolWait, evidence.TaskWait:
+		return true
+	}
+	return false
+}
+
+// nearness is how much of two functions' packages and classes is the same.
+func nearness(a, b string) (n float64) {
+	x, y := strings.FieldsFunc(a, parts), strings.FieldsFunc(b, parts)
+	for n := range min(len(x), len(y)) {
+		if x[n] != y[n] {
+			return float64(n)
+		}
+	}
+	return float64(min(len(x), len(y)))
+}
+
+func parts(r rune) bool { return r == '.' || r == '$' }

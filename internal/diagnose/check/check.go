@@ -1,0 +1,393 @@
+// Package cause is the frame around the causes: what each is asked and what it
+// answers. A cause is a file in the folder of its field; internal/diagnose/check/all lists them.
+//
+// The package's opinion: a verdict names its figures and where they are from;
+// "ruled out" needs coverage; "inconclusive" says what to switch on; ranking is
+// by the milliseconds that would be saved, never by a score; and no rule knows
+// where it is running.
+package check
+
+import (
+	"math"
+	"path/filepath"
+	"reflect"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// Check is one mechanism that can make requests slow.
+type Check struct {
+	ID    string // closed list, never renamed: "go.gc-rate"
+	Title string // one line: what it is
+	Step  Step   // when it is asked
+	// Doc explains it to the engineer on call: the mechanism, how it is told from
+	// its look-alikes, what helps and what does not.
+	Doc string
+	// Least is the least evidence from which it is supported, with the figures of its thresholds:
+	// whoever doubts a verdict, or misses one, looks here.
+	Thresholds string
+	// Needs is the evidence without which nothing can be said, in words.
+	Needs string
+	// Applies says whether the question makes sense for a subject.
+	Applies func(*Case) bool
+	Judge   func(*Case) Verdict
+}
+
+// Case is what a cause judges: one subject, with its ledger if it has requests.
+type Case struct {
+	Bundle  *evidence.Bundle
+	Subject evidence.SubjectID
+	Ledger  *ledger.Ledger // nil: no requests
+
+	// Found are the causes that are supported already: who judges after the others sees
+	// what they explain.
+	Found []Found
+
+	read map[reflect.Type]any // by [Once]
+}
+
+// Found is a cause that is supported.
+type Found struct {
+	ID   string
+	Step Step
+	Verdict
+}
+
+// Runtime returns the subject's runtime, "" unknown.
+func (c *Case) Runtime() string { return c.Bundle.Subjects[c.Subject].Runtime }
+
+// OnThreads says whether the subject's requests run on threads whose stacks tell what they
+// do, as .NET's: a recording has looks at them, where Go has an execution trace.
+func (c *Case) OnThreads() bool {
+	r := platform.ByID(c.Runtime())
+	return r.Stacks != nil || r.OnThreads() && len(c.Threads().Samples(c.Subject)) > 0
+}
+
+// Serves says whether the subject has requests, or could have some that are recorded: a server that only
+// tells of itself, as Redis does, has none.
+func (c *Case) Serves() bool { return c.Ledger != nil || !platform.ByID(c.Runtime()).Tells }
+
+// States of a [Verdict].
+const (
+	Supported    = "supported"
+	RuledOut     = "ruled_out"
+	Inconclusive = "inconclusive"
+)
+
+// Verdict is what was found about one cause.
+type Verdict struct {
+	State      string
+	Title      string // what happens here, with figures; "" takes the cause's title
+	Summary    string // one short clause with the deciding figure
+	Saves      *Saves
+	Evidence   []Evidence
+	Needs      []Need
+	Fix        []Fix
+	Prediction []Prediction
+	// Frontier is what memory would buy, where the cause is a collector's: how the fix
+	// was chosen.
+	Frontier *model.Frontier
+	// Work is the part of the requests' own work that the cause makes of it, 0…1: that is not
+	// theirs (service.own-work).
+	Work float64
+	// Speaks says whether slow time at a place is what this cause explains: whoever is asked
+	// later leaves it alone. nil: it explains no place.
+	Explains func(*ledger.Place) bool
+	// Spends is what a server that others wait for spends their time on, as a sentence about them goes on: "in KEYS
+	// from 10.0.0.7"; "" for any other subject.
+	Spends string
+	// Weight ranks verdicts without request evidence: seconds stopped or burnt per
+	// second.
+	Weight float64
+}
+
+// Saves is the slow time (ms) that would not have passed without the cause.
+type Saves struct {
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+	Basis *string  `json:"basis"` // what low and high are: "sampling" (a 95 % interval), "bound", null
+}
+
+// Basis says what low and high of a figure are.
+func Basis(s string) *string { return &s }
+
+// Evidence is a figure and where it is from.
+type Evidence struct {
+	ID     string   `json:"id,omitempty"` // closed list: "gc.cycles_per_s"; "" of what has no value
+	Text   string   `json:"text"`
+	Value  *float64 `json:"value"`
+	Unit   string   `json:"unit"`
+	Origin string   `json:"origin"`
+	Source string   `json:"source"` // the file of it, or the option; "" unknown
+}
+
+// Fix is something to change: a setting or code.
+type Fix struct {
+	Text    string `json:"text"`
+	Setting string `json:"setting,omitempty"`
+	Code    string `json:"code,omitempty"`
+}
+
+// Prediction is what a fix would do to a metric.
+type Prediction struct {
+	ID     string   `json:"id"`        // closed list: "gc.cycles_per_s"
+	Fix    *int     `json:"fix_index"` // which of the verdict's fixes does it, from 0; nil: none. A cause leaves it out for the first
+	Anyway bool     `json:"-"`         // it comes if nothing is changed
+	Metric string   `json:"metric"`
+	Unit   string   `json:"unit"`
+	Now    *float64 `json:"now"`
+	Then   *float64 `json:"then"`
+	Low    *float64 `json:"low"`
+	High   *float64 `json:"high"`
+}
+
+// Predict adds what the fix that was added last would do.
+func (v *Verdict) Predict(all ...Prediction) {
+	of := len(v.Fix) - 1
+	for _, p := range all {
+		if of >= 0 {
+			p.Fix = &of
+		}
+		v.Prediction = append(v.Prediction, p)
+	}
+}
+
+// Number makes an optional figure; NaN and infinities are unknown.
+func Number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// Figure is evidence with a value. The id is what machines know it by: of a closed list (docs/json.md), never renamed, and
+// with one unit wherever it stands.
+func (c *Case) Figure(id, text string, value float64, unit string, origin evidence.Origin) Evidence {
+	e := c.Seen(text, origin)
+	e.ID, e.Value, e.Unit = id, Number(value), unit
+	return e
+}
+
+// Seen is evidence without a value.
+func (c *Case) Seen(text string, origin evidence.Origin) Evidence {
+	e := Evidence{Text: text, Origin: c.Bundle.OriginText(origin)}
+	if a, ok := origin.Artifact(); ok && int(a) < len(c.Bundle.Artifacts) {
+		e.Source = filepath.Base(c.Bundle.Artifacts[a].Name)
+	}
+	return e
+}
+
+// FigureOfOption is a figure that the user gave by an option.
+func FigureOfOption(id, text string, value float64, unit, option string) Evidence {
+	return Evidence{ID: id, Text: text, Value: Number(value), Unit: unit, Origin: option, Source: option}
+}
+
+// From names an artifact as an origin.
+func From(a evidence.ArtifactID) evidence.Origin { return evidence.NewOrigin(a, 0) }
+
+// Material is the share of slow time from which a cause is worth naming.
+const Material = .25
+
+// Arguable is the share from which a cause is not ruled out: another recording of the same
+// service may find it above [Material].
+const Arguable = .15
+
+// Share is a mechanism's part of the slow time, 0 without any.
+func (c *Case) Share(ms ...ledger.Mechanism) float64 {
+	if c.Ledger == nil || c.Ledger.Total == 0 {
+		return 0
+	}
+	var sum int64
+	for _, m := range ms {
+		sum += c.Ledger.Charges[m]
+	}
+	return float64(sum) / float64(c.Ledger.Total)
+}
+
+// Fact returns what the artifact the ledger charges says of the subject, else what
+// any other does.
+func (c *Case) Fact(key string) (evidence.Fact, bool) {
+	return c.Bundle.FactFrom(c.source(), c.Subject, key)
+}
+
+// Series returns a figure over time, from the same artifact as [Case.Fact].
+func (c *Case) Series(name string) *evidence.Series {
+	return c.Bundle.SeriesFrom(c.source(), c.Subject, name)
+}
+
+// source is the artifact the ledger charges, -1 without one.
+func (c *Case) source() evidence.ArtifactID {
+	if c.Ledger == nil {
+		return -1
+	}
+	return c.Ledger.Source
+}
+
+// Traced says whether the states of enough requests are known.
+func (c *Case) Traced() bool {
+	return c.Ledger != nil && c.Ledger.Traced && len(c.Ledger.Rows) >= ledger.MinRequests
+}
+
+// unseen is the share of slow time that nobody saw from which what was seen does not speak
+// for all of it: the larger part decides.
+const unseen = .5
+
+// HasRequestStates says whether it is known where slow requests spent their time: each of them is
+// traced, or looks at the service's threads say it of all together.
+func (c *Case) HasRequestStates() bool {
+	return c.Traced() || c.Ledger != nil && c.Ledger.Sampled && len(c.Ledger.Rows) >= ledger.MinRequests && c.Share(ledger.Unobserved) < unseen
+}
+
+// LongRuns is the share of its run time that a trace shows in stretches no
+// scheduler of the runtime allows: time on a processor that was not CPU time. It
+// needs no requests; ok is false without a trace.
+func (c *Case) LongRuns() (share float64, origin evidence.Origin, ok bool) {
+	long, ok := c.Fact(evidence.FactLongRuns)
+	run, known := c.Fact(evidence.FactRunTime)
+	if !ok || !known || run.Number <= 0 {
+		return 0, 0, false
+	}
+	return min(1, long.Number/run.Number), long.Origin, true
+}
+
+// Starved is the share from which such stretches say that the host withheld
+// processors. On quiet hosts there are none.
+const Starved = .05
+
+// Requests that are slow are common enough to look for a reason from so many on, which is
+// more than a chance meeting or two, and from such a part of all time spent in requests:
+// below, nobody who looks at all requests notices.
+const (
+	someSlow  = 5
+	slowShare = .01
+)
+
+// Slow says whether slow requests are common enough to look for a reason.
+func (c *Case) Slow() bool {
+	l := c.Ledger
+	if l == nil || len(l.Slow) < someSlow {
+		return false
+	}
+	return float64(l.Total) >= slowShare*float64(Once(c, allTime))
+}
+
+// spentInAll is the time of all requests, ns.
+type spentInAll int64
+
+func allTime(c *Case) (all spentInAll) {
+	for _, i := range c.Ledger.Rows {
+		all += spentInAll(c.Bundle.Requests.Latency(i))
+	}
+	return all
+}
+
+// Noticeable is the p99 of slow requests among all from which on they are slow enough to be
+// noticed, where nobody said what is slow: what takes three times as long as the quickest may
+// still be quick, beside others that always take long. A call that takes longer than its own usual time is worth naming earlier.
+const (
+	Noticeable     = 20 * time.Millisecond
+	NoticeableCall = 10 * time.Millisecond
+)
+
+// UserVisible says whether slow requests are slow enough for what explains nothing but a
+// difference between requests.
+func (c *Case) UserVisible(from time.Duration) bool {
+	l := c.Ledger
+	return c.Slow() && (l.Rule != ledger.RuleFloor || Once(c, slowest) >= slowP99(from))
+}
+
+// slowP99 is [ledger.Ledger.SlowP99], ns.
+type slowP99 float64
+
+func slowest(c *Case) slowP99 { return slowP99(c.Ledger.SlowP99()) }
+
+// Save turns what each slow request would have saved (ns, in the order of
+// Ledger.Slow) into a figure with its sampling error. Where the recording is
+// too short for one, the bounds low and high (ns) are given instead; pass -1
+// for none.
+func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
+	l := c.Ledger
+	var sum, longest int64
+	for n, row := range l.Slow {
+		sum += perRequest[n]
+		longest = max(longest, c.Bundle.Requests.Latency(row))
+	}
+	s := &Saves{Value: float64(sum) / 1e6}
+	if iv, ok := stats.SumIntervalAt(func(n int) int64 { return c.Bundle.Requests.End.At(l.Slow[n]) }, perRequest[:len(l.Slow)], l.From, l.To, ledger.BlockOf*longest, 1); ok {
+		// No more can be saved than was lost; the resampled totals vary with the traffic.
+		s.Low, s.High, s.Basis = Number(iv.Low/1e6), Number(min(iv.High, float64(l.Total))/1e6), Basis("sampling")
+	} else if low >= 0 && high >= low {
+		s.Low, s.High, s.Basis = Number(float64(min(low, sum))/1e6), Number(float64(max(high, sum))/1e6), Basis("bound")
+	}
+	return s
+}
+
+// Bound is a saving (ns) that is only known to lie between two bounds.
+func (c *Case) Bound(value, low, high float64) *Saves {
+	return &Saves{Value: value / 1e6, Low: Number(low / 1e6), High: Number(high / 1e6), Basis: Basis("bound")}
+}
+
+// SaveMechanism is Save for a cause that is one or more mechanisms.
+func (c *Case) SaveMechanism(ms ...ledger.Mechanism) *Saves {
+	per := make([]int64, len(c.Ledger.Slow))
+	for n, row := range c.Ledger.Slow {
+		charges := c.Ledger.Of(row)
+		for _, m := range ms {
+			per[n] += charges[m]
+		}
+	}
+	return c.Save(per, -1, -1)
+}
+
+// Details returns the parts of a mechanism's slow time by lock, pool or
+// dependency, largest first.
+func (c *Case) Details(m ledger.Mechanism) (out []ledger.Entry) {
+	if c.Ledger == nil {
+		return nil
+	}
+	for _, e := range c.Ledger.Entries {
+		if e.Mechanism == m {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Dependency is a part of slow time that was waited for one of those whom the service calls.
+type Dependency struct {
+	Name string
+	Ns   int64
+}
+
+// Dependencies are those that slow time was waited for, those with most first.
+func (c *Case) Dependencies() (out []Dependency) {
+	for _, e := range c.Details(ledger.Dependency) {
+		out = append(out, Dependency{c.Bundle.Names.Text(e.Detail), e.Ns})
+	}
+	return out
+}
+
+// PredictSlow gives the share of all requests that are slow had each been shorter by what less
+// returns for its row (ns).
+func (c *Case) PredictSlow(less func(row int) int64) Prediction {
+	now, then := c.Ledger.FewerSlow(less)
+	return Prediction{ID: "requests.slow_share", Metric: "slow requests", Unit: "1", Now: Number(now), Then: Number(then)}
+}
+
+// PredictP99 gives the p99 (ms) of all requests had each been shorter by what
+// less returns for its row (ns).
+func (c *Case) PredictP99(less func(row int) int64) Prediction {
+	l := c.Ledger
+	x := l.Shorten(less)
+	p := Prediction{ID: "requests.p99_ms", Metric: "p99", Unit: "ms", Now: Number(x.Now), Then: Number(x.Then), Low: Number(x.Low), High: Number(x.High)}
+	if l.Source != l.Requests.Source {
+		p.ID, p.Metric = "requests.traced_p99_ms", "p99 while traced" // the head of the report gives that of all requests
+	}
+	return p
+}

@@ -1,0 +1,192 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
+)
+
+// noted is what stands for this package in a note.
+const noted = "try"
+
+// Trial is a change for as long as it is tried: what was there is written down, and a second
+// process waits to put it back. Not safe for concurrent use.
+type Trial struct {
+	*Change
+	note  *probe.SwitchedOn
+	held  *os.File
+	guard *guard
+	until time.Time
+	last  string // as it was left
+}
+
+// grace is how much longer than planned a try may take before the second process ends it: the
+// first one may be stopped (Ctrl-Z), and then says nothing.
+var grace = 30 * time.Second
+
+// NewTrial makes a change ready to be tried, until then at most; nothing is changed yet. Beside are
+// those that are part of the same change.
+func NewTrial(c *Change, until time.Time, beside ...*Trial) (*Trial, error) {
+	own, err := attach.Started(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
+	note, held, err := probe.Hold(probe.SwitchedOn{Probe: noted, What: c.Place.Name, File: c.Place.File, PID: c.Place.PID, Start: c.Place.Start,
+		Was: c.Was, Tried: c.Tried, Recorder: os.Getpid(), RecorderStart: own, Boot: probe.Boot(), Namespace: probe.PIDNamespace()})
+	if err != nil {
+		return nil, fmt.Errorf("%s: what is there cannot be written down, and so nothing is changed: %w", c.Place.Name, err)
+	}
+	l := &Trial{Change: c, note: note, held: held, until: until, last: c.Was}
+	if err := l.alone(beside); err != nil {
+		l.forget()
+		return nil, err
+	}
+	if l.guard, err = startGuard(note.Path(), held, until.Add(grace)); err != nil {
+		l.forget()
+		return nil, fmt.Errorf("%s: the process that would put it back cannot be started, and so nothing is changed: %w", c.Place.Name, err)
+	}
+	return l, nil
+}
+
+// alone makes sure that nobody else tries anything: two at once would measure each other. Of
+// two that begin at once, both give way.
+func (l *Trial) alone(beside []*Trial) error {
+	for _, n := range probe.Notes(probe.Boot(), probe.PIDNamespace()) {
+		ours := slices.ContainsFunc(beside, func(b *Trial) bool { return n.Path() == b.note.Path() })
+		if n.Probe != noted || n.Path() == l.note.Path() || ours {
+			continue
+		}
+		f, free := n.Take()
+		switch {
+		case free:
+			_ = f.Close()
+			return fmt.Errorf("%s: %s was left behind by an earlier try and cannot be put back: see the line above", l.Place.Name, n.What)
+		case n.There():
+			return fmt.Errorf("%s: %w: pid %d tries %s=%s; wait for its end, or end it: kill %d", l.Place.Name, ErrBusy, n.Recorder, n.What, n.Tried, n.Recorder)
+		}
+	}
+	return nil
+}
+
+// Set makes it what it was, or what is tried.
+func (l *Trial) Set(ctx context.Context, value string) error {
+	switch {
+	case !time.Now().Before(l.until):
+		return errors.New("it took much longer than planned, and was ended")
+	case l.guard.ended():
+		return fmt.Errorf("%s: the process that would put it back was killed", l.Place.Name)
+	}
+	now, err := l.Setting.Read(ctx, l.Place)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Place.Name, err)
+	}
+	if now != l.last {
+		return fmt.Errorf("%s is %s: somebody else changed it meanwhile from %s", l.Place.Name, now, l.last)
+	}
+	if now == value {
+		return nil
+	}
+	if err := l.set(ctx, value); err != nil {
+		return err
+	}
+	l.last = value
+	return nil
+}
+
+// End puts back what was there and says what is there now, as it is read back.
+func (l *Trial) End(ctx context.Context) (Restored, error) {
+	r, err := restore(ctx, l.Change)
+	if err == nil {
+		l.forget()
+	}
+	_ = l.held.Close()
+	l.guard.release() // without a note there is nothing left for it; with one it tries on
+	return r, err
+}
+
+func (l *Trial) forget() {
+	l.note.Forget()
+	_ = l.held.Close()
+}
+
+// Restored is what became of a setting.
+type Restored struct {
+	Now  string `json:"now"`  // as read back, "" if there is nothing to be read
+	Was  string `json:"was"`  // before it was tried
+	Kept bool   `json:"kept"` // somebody else changed it meanwhile: that was left as it is
+	Gone bool   `json:"gone"` // its process or cgroup has ended, and the setting with it
+}
+
+// restore puts a setting back, however far a try came.
+func restore(ctx context.Context, c *Change) (Restored, error) {
+	r := Restored{Was: c.Was}
+	now, err := c.Setting.Read(ctx, c.Place)
+	if err == nil && now == c.Tried {
+		if err = c.set(ctx, c.Was); err == nil {
+			now, err = c.Setting.Read(ctx, c.Place)
+		}
+	}
+	switch {
+	case errors.Is(err, ErrGone):
+		r.Gone = true
+		return r, nil
+	case err != nil:
+		return r, fmt.Errorf("%s could not be put back to %s: %w", c.Place.Name, c.Was, err)
+	}
+	r.Now, r.Kept = now, now != c.Was
+	return r, nil
+}
+
+// changeOf is the change that a note is about.
+func changeOf(l *probe.SwitchedOn) (*Change, bool) {
+	s, ok := Of(l.What)
+	return &Change{Setting: s, Place: Place{Name: l.What, File: l.File, PID: l.PID, Start: l.Start}, Was: l.Was, Tried: l.Tried}, ok
+}
+
+// tidying is how long is waited for a setting that is left behind: the user waits for
+// something else.
+const tidying = 3 * time.Second
+
+// RestoreLeftovers puts back what tries left behind that were killed, with their second process, and says
+// so, a line for each.
+func RestoreLeftovers(ctx context.Context, say func(string)) {
+	for _, l := range probe.Notes(probe.Boot(), probe.PIDNamespace()) {
+		c, known := changeOf(l)
+		if l.Probe != noted || !known {
+			continue
+		}
+		f, free := l.Take()
+		if !free {
+			continue // it is being tried
+		}
+		ctx, cancel := context.WithTimeout(ctx, tidying)
+		r, err := restore(ctx, c)
+		cancel()
+		if err != nil {
+			say(fmt.Sprintf("an earlier try was killed: %v", err))
+		} else {
+			l.Forget()
+			if text := r.after(c); text != "" {
+				say(text)
+			}
+		}
+		_ = f.Close()
+	}
+}
+
+// after says what was done about a try that was killed.
+func (r Restored) after(c *Change) string {
+	switch {
+	case r.Gone:
+		return ""
+	case r.Kept:
+		return fmt.Sprintf("%s: an earlier try of %s was killed, and somebody else has changed it since: it stays %s (it was %s before)", c.Place.Name, c.Tried, r.Now, c.Was)
+	}
+	return fmt.Sprintf("%s: an earlier try of %s was killed before it could put back what was there: it is %s again", c.Place.Name, c.Tried, r.Now)
+}

@@ -1,0 +1,260 @@
+// Package shelf is a directory of captures and other evidence: what is in it, and a diagnosis, a
+// comparison or a prediction of what somebody names.
+//
+// Its opinion: a name is that of a file in the directory, not a path. Who names files may be a
+// browser or an assistant, so that nothing outside of the directory is opened, no link is followed,
+// and one thing is read at a time: evidence is large, and the host may be the sick one.
+package capturestore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/operate/compare"
+)
+
+// Shelf is a directory. It is safe for concurrent use.
+type Shelf struct {
+	dir     string
+	root    *os.Root
+	version string // of the tool
+	reading chan struct{}
+
+	mu       sync.Mutex
+	findings map[string]Finding // by name, of a file that was as large and as old
+}
+
+// ErrName is wrapped by errors about names that are those of no file here.
+var ErrName = errors.New("no such file in the directory that is served")
+
+// Open opens a directory.
+func Open(dir, version string) (*Shelf, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, discover.Explain(fmt.Errorf("%s: %w", dir, plain(err)))
+	}
+	return &Shelf{dir: dir, root: root, version: version, reading: make(chan struct{}, 1), findings: map[string]Finding{}}, nil
+}
+
+// Close gives the directory back.
+func (s *Shelf) Close() error { return s.root.Close() }
+
+// Dir is where it is.
+func (s *Shelf) Dir() string { return s.dir }
+
+// Item is a file.
+type Item struct {
+	Name    string
+	Bytes   int64
+	At      time.Time // a capture's beginning, else when it was written last
+	Capture bool
+
+	// Of a capture.
+	Target  string // name of what was recorded, "" unknown
+	Host    string
+	For     time.Duration // how long it was recorded; 0 unknown
+	Running bool          // it did not end yet, or was killed
+}
+
+// mostItems bounds how many files are listed.
+const mostItems = 5000
+
+// Items are the files here, those of the latest captures first; left is how many more there are.
+func (s *Shelf) Items() (all []Item, left int, err error) {
+	dir, err := s.root.Open(".")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, 0, err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		path, err := s.Path(name)
+		if err != nil {
+			continue
+		}
+		if len(all) == mostItems {
+			left++
+			continue
+		}
+		fi, err := os.Stat(path)
+		if err != nil {
+			continue // it was removed
+		}
+		item := Item{Name: name, Bytes: fi.Size(), At: fi.ModTime()}
+		if strings.HasSuffix(name, ".unstall") {
+			if c, err := capture.Open(path); err == nil {
+				item.Capture, item.At, item.Target, item.Host, item.Running = true, c.Info.Start, c.Info.Target, c.Info.Host, !c.Ended
+				item.For = c.End.Sub(c.Info.Start)
+			}
+		}
+		all = append(all, item)
+	}
+	sorting.By(all, func(a, b Item) int {
+		if a.Capture != b.Capture {
+			if a.Capture {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Name, b.Name))
+	})
+	return all, left, nil
+}
+
+// Path is where a file is; the error is [ErrName] for all that is none of this directory's.
+func (s *Shelf) Path(name string) (string, error) {
+	if name == "" || len(name) > 255 || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) {
+		return "", fmt.Errorf("%.80q: %w", name, ErrName)
+	}
+	fi, err := s.root.Lstat(name)
+	if err != nil || !fi.Mode().IsRegular() {
+		return "", fmt.Errorf("%.80q: %w", name, ErrName)
+	}
+	return filepath.Join(s.dir, name), nil
+}
+
+// alone waits until nothing else is read.
+func (s *Shelf) alone(ctx context.Context) (done func(), err error) {
+	select {
+	case s.reading <- struct{}{}:
+		return func() { <-s.reading }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// read parses files. Warnings are what could not be read of some of them; the error, that nothing
+// could.
+func (s *Shelf) read(ctx context.Context, names []string) (*evidence.Bundle, error) {
+	var paths []string
+	for _, name := range names {
+		path, err := s.Path(name)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return s.parse(ctx, paths)
+}
+
+func (s *Shelf) parse(ctx context.Context, paths []string) (*evidence.Bundle, error) {
+	artifacts, done, errs := discover.Files(paths, strings.NewReader(""))
+	defer done()
+	bundle := incident.NewBundle()
+	for _, a := range artifacts {
+		if err := incident.Read(ctx, a, bundle); err != nil && !(a.Walked && errors.Is(err, format.ErrUnknown)) {
+			errs = append(errs, discover.Explain(err))
+		}
+	}
+	for i, err := range errs {
+		errs[i] = errors.New(strings.ReplaceAll(err.Error(), s.dir+string(filepath.Separator), ""))
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(bundle.Artifacts) == 0 && len(errs) == 0:
+		return nil, errors.New("there is nothing in it that unstall reads")
+	case len(bundle.Artifacts) == 0:
+		return nil, errors.Join(errs...)
+	}
+	for _, err := range errs {
+		bundle.Warnf(0, "%v", err)
+	}
+	return bundle, nil
+}
+
+// Diagnose diagnoses some files together. Options name no version: the shelf's is taken.
+func (s *Shelf) Diagnose(ctx context.Context, names []string, opt diagnose.Options) (*diagnose.Diagnosis, error) {
+	done, err := s.alone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	bundle, err := s.read(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	opt.Version = s.version
+	return diagnose.Run(ctx, bundle, opt)
+}
+
+// Held is what files hold, for who wants no verdict.
+func (s *Shelf) Held(ctx context.Context, names []string) (*evidence.Bundle, error) {
+	done, err := s.alone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	bundle, err := s.read(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	return incident.Normalize(bundle), nil
+}
+
+// Bundle is the evidence in files.
+func (s *Shelf) Bundle(ctx context.Context, names []string) (*evidence.Bundle, error) {
+	done, err := s.alone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return s.read(ctx, names)
+}
+
+// Compare compares runs before a change with runs after it, a file each.
+func (s *Shelf) Compare(ctx context.Context, before, after []string, slo time.Duration) (*compare.Comparison, error) {
+	done, err := s.alone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var sides [2][]compare.Run
+	for i, names := range [][]string{before, after} {
+		for _, name := range names {
+			path, err := s.Path(name)
+			if err != nil {
+				return nil, err
+			}
+			var failed error
+			runs, err := compare.Read(path, func(paths []string) *evidence.Bundle {
+				bundle, err := s.parse(ctx, paths)
+				failed = errors.Join(failed, err)
+				return bundle
+			}, compare.MeasureOptions{SLO: slo})
+			if err = errors.Join(err, failed); err != nil {
+				return nil, err
+			}
+			sides[i] = append(sides[i], runs...)
+		}
+	}
+	return compare.Compare(sides[0], sides[1], compare.Options{Before: strings.Join(before, ", "), After: strings.Join(after, ", ")})
+}
+
+func plain(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
