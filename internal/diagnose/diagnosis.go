@@ -41,12 +41,12 @@ type Diagnosis struct {
 	RoutesLeft int       `json:"routes_left_out,omitempty"`
 	Ledger     []Entry   `json:"ledger"` // in order of slow_ms; sums to slow_total_ms
 	// Collectors are those of the processes that were watched; left out where none was.
-	Collectors []Collector `json:"collectors,omitempty"`
-	Through    *RequestPath    `json:"through,omitempty"` // left out where no requests were followed through a pool of workers
-	Verdicts   []Verdict   `json:"verdicts"`          // supported by rank, then inconclusive, then ruled out
-	Warnings   []Warning   `json:"warnings"`
-	NotSeen    []NotSeen   `json:"not_seen"`
-	Sources    []Source    `json:"sources"`
+	Collectors []Collector  `json:"collectors,omitempty"`
+	Through    *RequestPath `json:"through,omitempty"` // left out where no requests were followed through a pool of workers
+	Verdicts   []Verdict    `json:"verdicts"`          // supported by rank, then inconclusive, then ruled out
+	Warnings   []Warning    `json:"warnings"`
+	NotSeen    []NotSeen    `json:"not_seen"`
+	Sources    []Source     `json:"sources"`
 	// Dashboard shows the same time in Grafana; left out where nobody said where that is.
 	Dashboard string `json:"dashboard,omitempty"`
 

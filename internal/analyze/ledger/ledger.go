@@ -88,16 +88,16 @@ type Ledger struct {
 	stops     stops
 	holds     stops                     // what recorded the process held it
 	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
-	stalled   *allocStalls                  // nil: the requests' states are known, or no thread waited for memory
+	stalled   *allocStalls              // nil: the requests' states are known, or no thread waited for memory
 	awaiteds  []share                   // what is awaited; nil: not known
 	awaitGate *gate                     // by which these are split; nil: by none
-	alike     *similarRequests                    // nil: no request's awaits are known one by one
-	queued    *poolQueue                   // nil: nothing waited for a thread of the pool, or that was not watched
+	alike     *similarRequests          // nil: no request's awaits are known one by one
+	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
 	withheld  metrics.Withheld          // of the stops
-	clock     *onCPU                  // nil: nobody sampled where its threads run, or not beside its requests
-	ready     *runQueue                    // nil: nobody looked at threads, or the kernel's account of them is not known
-	kernel    *kernelWaits                  // nil: the requests' states are not traced, or the kernel recorded nothing
+	clock     *onCPU                    // nil: nobody sampled where its threads run, or not beside its requests
+	ready     *runQueue                 // nil: nobody looked at threads, or the kernel's account of them is not known
+	kernel    *kernelWaits              // nil: the requests' states are not traced, or the kernel recorded nothing
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
 	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
 }

@@ -59,7 +59,7 @@ type span struct {
 type attacher struct {
 	t        *Threads
 	b        *evidence.Bundle
-	lanes    map[laneOf][]Sample             // by time
+	lanes    map[laneOf][]Sample           // by time
 	locks    map[laneOf][]span             // contended locks, by start
 	stops    map[evidence.SubjectID][]span // pauses, by start, none overlapping
 	calls    map[int][]span                // to others, and awaits, by row of the requests, the longest first

@@ -101,7 +101,7 @@ type Sample struct {
 	Stack  evidence.StackID
 	View   View
 	Held   Holding // who keeps it waiting
-	Count  int  // looks that this one stands for: a long recording joins those that saw the same
+	Count  int     // looks that this one stands for: a long recording joins those that saw the same
 	Origin evidence.Origin
 }
 

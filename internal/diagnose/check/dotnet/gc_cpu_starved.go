@@ -31,10 +31,10 @@ without a quota collect much.
 What helps: workstation GC (System.GC.Server=false) or as many heaps as the quota has
 CPUs (System.GC.HeapCount), .NET 9's adaptation to application sizes
 (System.GC.DynamicAdaptationMode=1), a higher quota. What does not help: a larger heap.`,
-	Thresholds:   "half of the time in which the quota stops it lies in GC pauses, and twice as much as by chance, or more heaps than the quota has CPUs and a tenth of the periods stopped; and a quarter of slow time in GC pauses and behind them; without requests 5 % of the time",
-	Needs:   "the collector's events, and cpu.stat of its cgroup: " + record,
-	Applies: isDotnet,
-	Judge:   judgeStarved,
+	Thresholds: "half of the time in which the quota stops it lies in GC pauses, and twice as much as by chance, or more heaps than the quota has CPUs and a tenth of the periods stopped; and a quarter of slow time in GC pauses and behind them; without requests 5 % of the time",
+	Needs:      "the collector's events, and cpu.stat of its cgroup: " + record,
+	Applies:    isDotnet,
+	Judge:      judgeStarved,
 }
 
 func judgeStarved(c *check.Case) check.Verdict {

@@ -32,10 +32,10 @@ What helps: background collection (System.GC.Concurrent=true, the default), more
 or a higher limit where that is short, less that lives for good: caches outside of the
 process, or of fewer and larger objects without references, which need no marking. What
 does not help: server GC on one or two CPUs.`,
-	Thresholds:   "a quarter of slow time in these pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
-	Needs:   "the collector's events: " + record,
-	Applies: isDotnet,
-	Judge:   judgeGen2,
+	Thresholds: "a quarter of slow time in these pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
+	Needs:      "the collector's events: " + record,
+	Applies:    isDotnet,
+	Judge:      judgeGen2,
 }
 
 func judgeGen2(c *check.Case) check.Verdict {

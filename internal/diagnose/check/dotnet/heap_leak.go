@@ -38,10 +38,10 @@ What helps: find what grows: two heap snapshots some minutes apart (dotnet-gcdum
 compared by type, and the path that holds the type; remove handlers, bound caches
 (MemoryCache with a SizeLimit), dispose registrations. What does not help: GC.Collect, a
 larger heap.`,
-	Thresholds:   "5 gen 2 collections, or of any generation where they are noticed and what reaches gen 2 stays, in 5 s or more; a slope whose 95 % interval is above 0, growth by a tenth that goes on in the second half; or 3 MB/s that stay while 9 of 10 looks, 20 or more in 4 bursts, meet the finalizer thread in a finalizer",
-	Needs:   "the collector's events over several gen 2 collections: minutes to hours",
-	Applies: isDotnet,
-	Judge:   judgeLeak,
+	Thresholds: "5 gen 2 collections, or of any generation where they are noticed and what reaches gen 2 stays, in 5 s or more; a slope whose 95 % interval is above 0, growth by a tenth that goes on in the second half; or 3 MB/s that stay while 9 of 10 looks, 20 or more in 4 bursts, meet the finalizer thread in a finalizer",
+	Needs:      "the collector's events over several gen 2 collections: minutes to hours",
+	Applies:    isDotnet,
+	Judge:      judgeLeak,
 }
 
 // A trend needs so many points over so long, and growth by so much of what lived at first; what

@@ -32,10 +32,10 @@ What helps: remove the call; raise the limit of who watches memory, or give it t
 of the container; where memory must be given back, GC.Collect(2,
 GCCollectionMode.Optimized, blocking: false) leaves it to the runtime, and
 System.GC.ConserveMemory does it without a call. What does not help: a larger heap.`,
-	Thresholds:   "a quarter of slow time in these pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
-	Needs:   "the collector's events with stacks: " + record,
-	Applies: isDotnet,
-	Judge:   judgeInduced,
+	Thresholds: "a quarter of slow time in these pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
+	Needs:      "the collector's events with stacks: " + record,
+	Applies:    isDotnet,
+	Judge:      judgeInduced,
 }
 
 func judgeInduced(c *check.Case) check.Verdict {

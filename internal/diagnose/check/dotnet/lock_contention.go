@@ -37,10 +37,10 @@ holds what they need; a semaphore or a connection pool is meant to be held for a
 What helps: less work under the lock, no waiting under it, one lock per key, a snapshot
 that is replaced as a whole for data that is mostly read (System.Collections.Concurrent
 and .Immutable). What does not help: more threads.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time; without requests, on average one waiting thread in five looks or by the runtime's events",
-	Needs:   "contention events and the threads' stacks: " + record,
-	Applies: isDotnet,
-	Judge:   judgeLock,
+	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time; without requests, on average one waiting thread in five looks or by the runtime's events",
+	Needs:      "contention events and the threads' stacks: " + record,
+	Applies:    isDotnet,
+	Judge:      judgeLock,
 }
 
 func judgeLock(c *check.Case) check.Verdict {

@@ -45,10 +45,10 @@ lists and sets in chunks below 85,000 bytes (Unstall.Collections), capacities gi
 once instead of growing. System.GC.LOHThreshold moves the border where objects are only a
 little larger. What does not help: a larger heap; GCSettings.LargeObjectHeapCompactionMode,
 which makes the collections longer.`,
-	Thresholds:   "2 gen 2 collections for large objects, and a quarter of slow time in their pauses, behind them and waiting for memory; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
-	Needs:   "the collector's events, best with allocations: " + record,
-	Applies: isDotnet,
-	Judge:   judgeChurn,
+	Thresholds: "2 gen 2 collections for large objects, and a quarter of slow time in their pauses, behind them and waiting for memory; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
+	Needs:      "the collector's events, best with allocations: " + record,
+	Applies:    isDotnet,
+	Judge:      judgeChurn,
 }
 
 // Gen 2 collections for large objects are churn from so many on; where what they cost is not certain, they may be only if they

@@ -30,10 +30,10 @@ What helps: let go of state earlier – build it after the slow call, not before
 instead of collecting batches, pool objects that are made again and again, refresh values
 of caches in place; a larger gen 0 budget (DOTNET_GCgen0size) so that more is dead when
 it is collected. What does not help: GC.Collect, which promotes what lives at that moment.`,
-	Thresholds:   "3 MB/s that collections of gen 0 and gen 1 keep of which more than half dies soon after, and a quarter of slow time in pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time",
-	Needs:   "the collector's events: " + record,
-	Applies: isDotnet,
-	Judge:   judgeMidLife,
+	Thresholds: "3 MB/s that collections of gen 0 and gen 1 keep of which more than half dies soon after, and a quarter of slow time in pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time",
+	Needs:      "the collector's events: " + record,
+	Applies:    isDotnet,
+	Judge:      judgeMidLife,
 }
 
 // What young collections keep matters from so many bytes/s on, where more than a part of it dies

@@ -46,7 +46,7 @@ or the environment's DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): e
 thread costs memory, and the code still blocks. What does not help: more CPUs, a larger
 maximum.`,
 	Thresholds: "half of the pool's threads with work blocked in looks, with more of them than three for each CPU, or a queue that does not empty, or a quarter of slow time in it; without looks a pool that grows one by one beyond its CPUs, or such a queue, while these are idle",
-	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
+	Needs:      "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
 
 	Applies: isDotnet,
 	Judge:   judgeStarvation,

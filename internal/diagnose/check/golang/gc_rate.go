@@ -43,10 +43,10 @@ now and of the p99 that can be gained (unstall predict shows the whole curve). W
 live heap may grow by half before a limit makes GC take a quarter of the CPUs, the
 advice is a limit; else it is GOGC, or more memory. What does not help: tuning pauses,
 more goroutines, runtime.GC().`,
-	Thresholds:   "a GC cycle per second that marks 5 % of the time, and a quarter of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
-	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
-	Applies: isGo,
-	Judge:   judgeGCRate,
+	Thresholds: "a GC cycle per second that marks 5 % of the time, and a quarter of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
+	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
+	Applies:    isGo,
+	Judge:      judgeGCRate,
 }
 
 // A collector is worth slowing down if it runs at least once a second and marks

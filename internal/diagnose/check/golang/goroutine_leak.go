@@ -30,10 +30,10 @@ requests come and go.
 
 What helps: give every goroutine an end: context with cancel, a buffered channel for a
 result nobody may read, a select with the context's Done.`,
-	Thresholds:   "50 more goroutines at one place and a fifth more than before, in two profiles or left over in a trace, and more in all",
-	Needs:   "two goroutine profiles some time apart, or an execution trace",
-	Applies: isGo,
-	Judge:   judgeLeak,
+	Thresholds: "50 more goroutines at one place and a fifth more than before, in two profiles or left over in a trace, and more in all",
+	Needs:      "two goroutine profiles some time apart, or an execution trace",
+	Applies:    isGo,
+	Judge:      judgeLeak,
 }
 
 // profile is one goroutine profile: how many goroutines by where they were

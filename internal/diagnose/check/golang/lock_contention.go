@@ -27,10 +27,10 @@ goroutines, background work included; only a trace shows what of it made request
 What helps: less work under the lock, no calls under it, one lock per key (sharding), an
 atomic snapshot (copy on write) for what is mostly read. RWMutex helps only where
 readers hold it for long: its own counter is shared by all CPUs.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for locks in a trace",
-	Needs:   "what goroutines waited for: an execution trace; a mutex profile shows only where",
-	Applies: isGo,
-	Judge:   judgeLock,
+	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for locks in a trace",
+	Needs:      "what goroutines waited for: an execution trace; a mutex profile shows only where",
+	Applies:    isGo,
+	Judge:      judgeLock,
 }
 
 func judgeLock(c *check.Case) check.Verdict {

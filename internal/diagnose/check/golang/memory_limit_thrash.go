@@ -27,10 +27,10 @@ heap.
 What helps: a higher limit if the container allows it (the live heap should be at most
 half of it), or less that is live: caches, sessions, goroutines. A leak looks the same:
 check whether the live heap grows. GOGC has no effect under the limit.`,
-	Thresholds:   "a GC cycle per second, a heap goal below twice the live heap, and a quarter of slow time; without requests, 5 % of all CPUs",
-	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
-	Applies: isGo,
-	Judge:   judgeThrash,
+	Thresholds: "a GC cycle per second, a heap goal below twice the live heap, and a quarter of slow time; without requests, 5 % of all CPUs",
+	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
+	Applies:    isGo,
+	Judge:      judgeThrash,
 }
 
 // roomy is the goal, by what is live, from which on a limit is no narrower than GOGC=100.

@@ -36,7 +36,7 @@ whose young cycles are short; more GC threads where CPUs are idle (-XX:ConcGCThr
 -XX:SoftMaxHeapSize below -Xmx makes cycles start earlier and keeps the rest for bursts.
 What does not help: a pause goal, which it does not have.`,
 	Thresholds: "stalls in 1 % of the time, or one of a second; with requests a quarter of slow time, or 1 % of 10 s where most of it was not seen",
-	Needs: "ZGC's log (-Xlog:gc is enough: stalls are logged at level info), Shenandoah's with -Xlog:gc*; requests from the same time, to show what they cost",
+	Needs:      "ZGC's log (-Xlog:gc is enough: stalls are logged at level info), Shenandoah's with -Xlog:gc*; requests from the same time, to show what they cost",
 	Applies: func(c *check.Case) bool {
 		return isJVM(c) && (withCollector(c, "ZGC") || withCollector(c, "Shenandoah") && tellsPacing(c))
 	},

@@ -41,10 +41,10 @@ first cycle only), a larger heap, survivor spaces large enough that less is prom
 against fragmentation a collector that compacts: G1. CMS was deprecated in JDK 9 and
 removed in 14. What does not help: more threads for young collections, a larger young
 generation alone: each promotion then needs a larger free piece.`,
-	Thresholds:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time; the log must name a failure, or show CMS's cycles before",
-	Needs:   "a CMS log with the sizes of the old generation (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails); requests from the same time, to show what it costs",
-	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "CMS") },
-	Judge:   judgeCMS,
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time; the log must name a failure, or show CMS's cycles before",
+	Needs:      "a CMS log with the sizes of the old generation (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails); requests from the same time, to show what it costs",
+	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "CMS") },
+	Judge:      judgeCMS,
 }
 
 // withCollector says whether a subject's collector is one of those whose name holds a word.

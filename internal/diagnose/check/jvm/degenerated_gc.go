@@ -33,10 +33,10 @@ by default; a larger -XX:ShenandoahInitFreeThreshold for the first cycles), more
 for the concurrent phases (-XX:ConcGCThreads) where CPUs are idle; allocating less; from
 JDK 25 on the generational mode, which frees short-lived objects without a whole cycle.
 What does not help: more threads for pauses (-XX:ParallelGCThreads) alone.`,
-	Thresholds:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
-	Needs:   "Shenandoah's log; requests from the same time, to show what it costs",
-	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "Shenandoah") },
-	Judge:   judgeDegenerated,
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Needs:      "Shenandoah's log; requests from the same time, to show what it costs",
+	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "Shenandoah") },
+	Judge:      judgeDegenerated,
 }
 
 func judgeDegenerated(c *check.Case) check.Verdict {

@@ -37,10 +37,10 @@ those that free direct buffers: a program that uses many then fails with
 OutOfMemoryError: Direct buffer memory unless -XX:MaxDirectMemorySize is large enough.
 Neither affects collections requested by tools. What does not help: a larger heap, which
 makes each collection longer.`,
-	Thresholds:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
-	Needs:   "a GC log with the triggers of collections; requests from the same time, to show what they cost",
-	Applies: isJVM,
-	Judge:   judgeExplicit,
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Needs:      "a GC log with the triggers of collections; requests from the same time, to show what they cost",
+	Applies:    isJVM,
+	Judge:      judgeExplicit,
 }
 
 func judgeExplicit(c *check.Case) check.Verdict {

@@ -36,10 +36,10 @@ What helps: a larger heap; no fixed young generation; a larger reserve
 (-XX:InitiatingHeapOccupancyPercent; from JDK 9 on that is only the value G1 starts to
 adapt from, so -XX:-G1UseAdaptiveIHOP with it); more threads for marking. What does not
 help: a shorter pause goal.`,
-	Thresholds:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
-	Needs:   "G1's log; requests from the same time, to show what it costs",
-	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
-	Judge:   judgeEvacuation,
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Needs:      "G1's log; requests from the same time, to show what it costs",
+	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
+	Judge:      judgeEvacuation,
 }
 
 func judgeEvacuation(c *check.Case) check.Verdict {

@@ -35,10 +35,10 @@ buffers in chunks, streams instead of whole bodies, maps and lists created with 
 final size. Before 8u60 dead humongous objects were freed by concurrent cycles only.
 What does not help: a longer pause goal, a larger young generation: humongous objects
 are never in it.`,
-	Thresholds:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time; a rate from 5 collections",
-	Needs:   "G1's log (-Xlog:gc*; before JDK 9 -XX:+PrintGCDetails), requests from the same time, to show what it costs",
-	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
-	Judge:   judgeHumongous,
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time; a rate from 5 collections",
+	Needs:      "G1's log (-Xlog:gc*; before JDK 9 -XX:+PrintGCDetails), requests from the same time, to show what it costs",
+	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
+	Judge:      judgeHumongous,
 }
 
 func judgeHumongous(c *check.Case) check.Verdict {

@@ -39,10 +39,10 @@ What helps: as many GC threads as the quota has CPUs (-XX:ParallelGCThreads,
 -XX:ActiveProcessorCount; JDK 8u191 and later see the quota by themselves, earlier ones
 see the host), a higher quota, fewer other processes on the host. What does not help:
 tuning the heap.`,
-	Thresholds:   "0.25 s lost in collections of 50 ms or more that had half a CPU or half of what the best had, and 1 % of the time, or a quarter of slow time",
-	Needs:   "a GC log with CPU times; /proc and cpu.stat from the same time",
-	Applies: isJVM,
-	Judge:   judgeStarved,
+	Thresholds: "0.25 s lost in collections of 50 ms or more that had half a CPU or half of what the best had, and 1 % of the time, or a quarter of slow time",
+	Needs:      "a GC log with CPU times; /proc and cpu.stat from the same time",
+	Applies:    isJVM,
+	Judge:      judgeStarved,
 }
 
 // leastLost is what lack of CPU must have cost collections together to be worth naming, s: in

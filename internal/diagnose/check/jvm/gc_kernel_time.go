@@ -36,10 +36,10 @@ start, which takes longer then); no swap for this host or container (swapoff, or
 limit and vm.swappiness 1); transparent huge pages set to madvise with
 -XX:+UseTransparentHugePages, or static huge pages. What does not help: another
 collector, which touches the same pages.`,
-	Thresholds:   "0.25 s of system time (25 ticks of the log's clock) in collections that have more of it than user time, and 1 % of the time lost, or a quarter of slow time",
-	Needs:   "a GC log with CPU times; /proc of the host, to show why",
-	Applies: isJVM,
-	Judge:   judgeKernel,
+	Thresholds: "0.25 s of system time (25 ticks of the log's clock) in collections that have more of it than user time, and 1 % of the time lost, or a quarter of slow time",
+	Needs:      "a GC log with CPU times; /proc of the host, to show why",
+	Applies:    isJVM,
+	Judge:      judgeKernel,
 }
 
 // worthKernel is the system time of a collection from which on it counts, ns, leastKernel

@@ -40,10 +40,10 @@ generation where all of it survives; building large caches outside the heap, or 
 a collector that copies while the program runs (generational ZGC, Shenandoah). For a
 remark: -XX:+ParallelRefProcEnabled, and with CMS -XX:+CMSScavengeBeforeRemark. What does
 not help: a larger young generation.`,
-	Thresholds:   "one pause of a second",
-	Needs:   "a GC log; CPU times in it, to tell who took the time; requests from the same time, to show what it costs",
-	Applies: isJVM,
-	Judge:   judgeLong,
+	Thresholds: "one pause of a second",
+	Needs:      "a GC log; CPU times in it, to tell who took the time; requests from the same time, to show what it costs",
+	Applies:    isJVM,
+	Judge:      judgeLong,
 }
 
 func judgeLong(c *check.Case) check.Verdict {

@@ -37,10 +37,10 @@ for lack of heap say Allocation Failure or Ergonomics (jvm.full-gc).
 What helps: -XX:MetaspaceSize above what is in use once all is loaded (at a start),
 reusing class loaders (churn), finding who holds the loaders (a leak: jcmd PID
 VM.classloader_stats, VM.metaspace). What does not help: a larger heap.`,
-	Thresholds:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
-	Needs:   "a GC log with the triggers of collections; requests from the same time, to show what they cost",
-	Applies: isJVM,
-	Judge:   judgeMetaspace,
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Needs:      "a GC log with the triggers of collections; requests from the same time, to show what they cost",
+	Applies:    isJVM,
+	Judge:      judgeMetaspace,
 }
 
 func judgeMetaspace(c *check.Case) check.Verdict {

@@ -37,10 +37,10 @@ does not grow (jvm.full-gc); class metadata has its own space (jvm.metaspace-gc)
 What helps: find what holds the objects. Two class histograms some minutes apart show
 which classes grow; a heap dump and its dominator tree show what holds them. A larger
 heap only postpones it. What does not help: collecting more often.`,
-	Thresholds:   "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by a tenth, and of G1 without mixed collections by more than these leave, more live after the last than after the first",
-	Needs:   "a GC log with many collections of the old generation: hours rather than seconds",
-	Applies: isJVM,
-	Judge:   judgeLeak,
+	Thresholds: "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by a tenth, and of G1 without mixed collections by more than these leave, more live after the last than after the first",
+	Needs:      "a GC log with many collections of the old generation: hours rather than seconds",
+	Applies:    isJVM,
+	Judge:      judgeLeak,
 }
 
 // A trend needs so many points, of which the first part, a start, is left out where there

@@ -37,10 +37,10 @@ What helps: java.util.concurrent.locks.ReentrantLock instead of synchronized aro
 waits; JDK 24 or later, where synchronized does not pin (JEP 491); until then more
 carriers, -Djdk.virtualThreadScheduler.parallelism. What does not help: more virtual
 threads, or a larger heap.`,
-	Thresholds:   "5 pinned waits that keep all carriers for a tenth of the time; in dumps, all carriers kept by pinned threads in most of 3 looks while others wait for one, and with requests a quarter of slow time",
-	Needs:   "a flight recording (unstall record PID --jfr), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
-	Applies: func(c *check.Case) bool { return isJVM(c) && virtual(c) },
-	Judge:   judgePinned,
+	Thresholds: "5 pinned waits that keep all carriers for a tenth of the time; in dumps, all carriers kept by pinned threads in most of 3 looks while others wait for one, and with requests a quarter of slow time",
+	Needs:      "a flight recording (unstall record PID --jfr), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
+	Applies:    func(c *check.Case) bool { return isJVM(c) && virtual(c) },
+	Judge:      judgePinned,
 }
 
 // Pinned waits matter from so many on, and if all carriers are kept for so much of the time.

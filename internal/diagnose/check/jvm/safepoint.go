@@ -41,10 +41,10 @@ What helps: for counted loops -XX:+UseCountedLoopSafepoints (with
 which thread is late is shown by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100
 (ms), from JDK 25 on by the event jdk.SafepointLatency; for VM operations, running them
 less often. What does not help: heap settings.`,
-	Thresholds:   "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time; one of 10 ms where no request tells",
-	Needs:   "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
-	Applies: isJVM,
-	Judge:   judgeSafepoint,
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time; one of 10 ms where no request tells",
+	Needs:      "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
+	Applies:    isJVM,
+	Judge:      judgeSafepoint,
 }
 
 // halt is a stop of all threads, or that part of it which is no collection.

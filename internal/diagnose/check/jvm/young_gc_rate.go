@@ -44,10 +44,10 @@ requests (callers that cache), a larger young generation: twice the eden means h
 collections, and each copies hardly more. What does not help: a larger heap whose young
 generation stays fixed by -Xmn or NewSize; a shorter pause goal (it shrinks eden and
 makes collections more frequent).`,
-	Thresholds:   "5 young collections, 10 a minute, and 5 % of the time (20 % of the worst minute); with requests 2 % of the time and a quarter of slow time",
-	Needs:   "a GC log; requests from the same time; CPU time of the process, for the knee",
-	Applies: isJVM,
-	Judge:   judgeYoung,
+	Thresholds: "5 young collections, 10 a minute, and 5 % of the time (20 % of the worst minute); with requests 2 % of the time and a quarter of slow time",
+	Needs:      "a GC log; requests from the same time; CPU time of the process, for the knee",
+	Applies:    isJVM,
+	Judge:      judgeYoung,
 }
 
 // Young collections are worth slowing down from this on: below, they are rare, or take

@@ -150,7 +150,9 @@ func (m *mechanism) share(c *check.Case, k *kernel) float64 {
 		held = max(held, m.partOfHolder(k))
 		n += held * k.work.Threads(evidence.KernelFutex)
 	} else {
-		held := holdersIn(c, func(held threads.Holding) bool { return held.State == evidence.Syscall || held.State == evidence.NetWait })
+		held := holdersIn(c, func(held threads.Holding) bool {
+			return held.State == evidence.Syscall || held.State == evidence.NetWait
+		})
 		if work, alone := holder(k); alone {
 			held = max(held, min(1, (k.work.Threads(waiting...)+k.work.Beside(waiting...))/work))
 		}

@@ -31,10 +31,10 @@ the cgroup tells them apart.
 
 What helps: fewer other processes on the host, reserved CPUs (cpuset, Guaranteed pods),
 CPU weights; a GOMAXPROCS that fits the quota.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs on a host 90 % busy; without a trace, others use half of it and threads waited for longer than they ran",
-	Needs:   "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
-	Applies: func(c *check.Case) bool { return true },
-	Judge:   judgeSaturation,
+	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs on a host 90 % busy; without a trace, others use half of it and threads waited for longer than they ran",
+	Needs:      "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
+	Applies:    func(c *check.Case) bool { return true },
+	Judge:      judgeSaturation,
 }
 
 func judgeSaturation(c *check.Case) check.Verdict {

@@ -34,10 +34,10 @@ What helps: a higher limit, or none (requests and weights still share fairly); a
 GOMAXPROCS that fits the quota, which Go 1.25 and later sets by itself; fewer threads
 that run at once. Tuning GC does not shorten its pauses while GC workers use up the
 quota.`,
-	Thresholds:   "a quota that stopped 1 % of its periods, and a quarter of slow time; without a trace, which comes with the seconds that have stops; without requests, half of its periods",
-	Needs:   "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
-	Applies: func(c *check.Case) bool { return true },
-	Judge:   judgeThrottled,
+	Thresholds: "a quota that stopped 1 % of its periods, and a quarter of slow time; without a trace, which comes with the seconds that have stops; without requests, half of its periods",
+	Needs:      "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
+	Applies:    func(c *check.Case) bool { return true },
+	Judge:      judgeThrottled,
 }
 
 // throttle is what the kernel counted of a quota over a window, and what the process used.

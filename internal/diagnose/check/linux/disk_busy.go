@@ -36,10 +36,10 @@ cache in place of reads all over a file; several reads at once (io_uring, thread
 the device can; a larger read-ahead for sequential files (blockdev --setra), a smaller one
 for random reads; a faster device, or one of its own, where many requests are in flight.
 For writes: less, sooner (vm.dirty_background_bytes), or elsewhere.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, a quarter of slow time, and as much beyond what is usual, in waits for a disk or behind those who are there, with a p99 of 20 ms unless an objective was given, and I/O pressure of 1 %; without requests, a tenth of a thread with work, and a quarter of the time of such threads",
-	Needs:   "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks; /proc/pressure/io",
-	Applies: func(c *check.Case) bool { m := disk(c); return m.met(c) || strained(c) },
-	Judge:   judgeDisk,
+	Thresholds: "5 slow requests that took 1 % of all request time together, a quarter of slow time, and as much beyond what is usual, in waits for a disk or behind those who are there, with a p99 of 20 ms unless an objective was given, and I/O pressure of 1 %; without requests, a tenth of a thread with work, and a quarter of the time of such threads",
+	Needs:      "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks; /proc/pressure/io",
+	Applies:    func(c *check.Case) bool { m := disk(c); return m.met(c) || strained(c) },
+	Judge:      judgeDisk,
 }
 
 // reads are calls that wait for a disk where they are on a file, and writes those of them that write.

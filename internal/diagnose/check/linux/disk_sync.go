@@ -38,10 +38,10 @@ and written before, so that no journal record is needed; a sync each second wher
 second may be lost (Redis appendfsync everysec, PostgreSQL synchronous_commit=off, InnoDB
 innodb_flush_log_at_trx_commit=2); a device of its own for the log, one with a protected
 write cache. Writing less at a time does not help: the cost is that of the sync.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, a quarter of slow time, and as much beyond what is usual, in fsync or behind those who are, with a p99 of 20 ms unless an objective was given; without requests, a tenth of a thread with work, and a quarter of the time of such threads",
-	Needs:   "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
-	Applies: func(c *check.Case) bool { return syncing(c).met(c) },
-	Judge:   judgeSync,
+	Thresholds: "5 slow requests that took 1 % of all request time together, a quarter of slow time, and as much beyond what is usual, in fsync or behind those who are, with a p99 of 20 ms unless an objective was given; without requests, a tenth of a thread with work, and a quarter of the time of such threads",
+	Needs:      "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
+	Applies:    func(c *check.Case) bool { return syncing(c).met(c) },
+	Judge:      judgeSync,
 }
 
 // syncing is the mechanism as it is recognised here: a write to a file opened with O_SYNC or O_DSYNC is

@@ -37,10 +37,10 @@ key or shard in place of one for all; a read-write lock, RCU or a copy where mos
 counters per thread. For sections of a few µs on more than one CPU, a lock that spins before it sleeps
 (PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot); fewer threads than queue for it now. Spinning
 does not help where CPUs are short: then the holder is not run.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, as much beyond what is usual, in waits for locks whose holders ran, with a p99 of 20 ms unless an objective was given; without requests, a tenth of a thread with work, and a quarter of the time of such threads, or of their CPU time in taking and passing on locks",
-	Needs:   "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
-	Applies: func(c *check.Case) bool { return ownLocks(c) && locking.met(c) },
-	Judge:   judgeFutex,
+	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, as much beyond what is usual, in waits for locks whose holders ran, with a p99 of 20 ms unless an objective was given; without requests, a tenth of a thread with work, and a quarter of the time of such threads, or of their CPU time in taking and passing on locks",
+	Needs:      "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
+	Applies:    func(c *check.Case) bool { return ownLocks(c) && locking.met(c) },
+	Judge:      judgeFutex,
 }
 
 var locking = mechanism{what: "waiting for locks", classes: []string{evidence.KernelFutex}, locks: true}

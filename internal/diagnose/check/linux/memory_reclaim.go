@@ -38,10 +38,10 @@ end, where the limit kills; memory.min for a service whose neighbours fill the m
 files that are read once not kept (posix_fadvise with POSIX_FADV_DONTNEED, O_DIRECT). On a host
 short of free pages, vm.min_free_kbytes and vm.watermark_scale_factor let kswapd begin
 sooner, so that fewer threads have to do it themselves.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, a quarter of slow time in reclaim, or in waits for files that were dropped for the limit; without requests, a quarter of the time of threads with work or, without stacks, of all time as the group's memory pressure counts it while it meets its limit",
-	Needs:   "memory.pressure, memory.events and memory.stat of its control group, /proc/vmstat: unstall record PID, with --kernel for stacks",
-	Applies: func(c *check.Case) bool { m := reclaim(c); return m.met(c) || shortOf(c) >= slight },
-	Judge:   judgeReclaim,
+	Thresholds: "5 slow requests that took 1 % of all request time together, a quarter of slow time in reclaim, or in waits for files that were dropped for the limit; without requests, a quarter of the time of threads with work or, without stacks, of all time as the group's memory pressure counts it while it meets its limit",
+	Needs:      "memory.pressure, memory.events and memory.stat of its control group, /proc/vmstat: unstall record PID, with --kernel for stacks",
+	Applies:    func(c *check.Case) bool { m := reclaim(c); return m.met(c) || shortOf(c) >= slight },
+	Judge:      judgeReclaim,
 }
 
 // reclaim is the mechanism as it is recognised here: where the group drops files and reads them

@@ -23,10 +23,10 @@ time.
 How to tell it from similar problems: a process whose own threads use all CPUs waits for
 itself; then other processes use less than it is missing. A quota stops a process while
 CPUs are free.`,
-	Thresholds:   "others that use a tenth of the host's CPUs, and a quarter of slow time in which the host did not run the process, or in which its threads were ready and did not run, for longer than they ran, with slow requests of 20 ms or most of all",
-	Needs:   "CPU time of the other processes on the host: " + Record,
-	Applies: func(c *check.Case) bool { return true },
-	Judge:   judgeNeighbour,
+	Thresholds: "others that use a tenth of the host's CPUs, and a quarter of slow time in which the host did not run the process, or in which its threads were ready and did not run, for longer than they ran, with slow requests of 20 ms or most of all",
+	Needs:      "CPU time of the other processes on the host: " + Record,
+	Applies:    func(c *check.Case) bool { return true },
+	Judge:      judgeNeighbour,
 }
 
 // few is the part of the host's processors below which others cannot be what is

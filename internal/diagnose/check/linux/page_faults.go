@@ -37,10 +37,10 @@ go.gc-rate.
 What helps: for memory taken again and again, keeping it: buffers that are reused, or an
 allocator that does not return them. For a heap that grows: waiting for it to pass before judging a change of heap size; warming up or
 pre-touching before the service takes traffic; transparent huge pages for the heap.`,
-	Thresholds:   "20 requests inside and outside the time in which the heap grew, half as much work again inside, and a quarter of slow time; without requests, page faults that take a fifth of the CPU time, and a quarter of a CPU",
-	Needs:   "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
-	Applies: func(c *check.Case) bool { return true },
-	Judge:   judgeFaults,
+	Thresholds: "20 requests inside and outside the time in which the heap grew, half as much work again inside, and a quarter of slow time; without requests, page faults that take a fifth of the CPU time, and a quarter of a CPU",
+	Needs:      "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
+	Applies:    func(c *check.Case) bool { return true },
+	Judge:      judgeFaults,
 }
 
 var faultEvidence = check.Need{What: "minor page faults of the process (field 10 of /proc/PID/stat). While it happens, with the service's PID", Command: Record}

@@ -39,10 +39,10 @@ more queues (ethtool -L), interrupts spread over CPUs (/proc/irq/N/smp_affinity)
 (rps_cpus, rps_flow_cnt) where there is one queue, and the service kept off the CPU that
 takes them. A larger budget (net.core.netdev_budget, netdev_budget_usecs) where it is used up
 though CPUs are free. Between processes of one host, a UNIX socket or shared memory: no packets at all.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time: the part of their own work that stacks show in softirq, or waits for CPUs that it held; without requests, a quarter of the process's CPU time, and a quarter of a CPU, while its threads wait for one or use one up",
-	Needs:   "stacks of its running threads: unstall record PID --kernel; softirq in /proc/stat",
-	Applies: func(c *check.Case) bool { return softirq.met(c) || softirqOf(c) >= few },
-	Judge:   judgeSoftirq,
+	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time: the part of their own work that stacks show in softirq, or waits for CPUs that it held; without requests, a quarter of the process's CPU time, and a quarter of a CPU, while its threads wait for one or use one up",
+	Needs:      "stacks of its running threads: unstall record PID --kernel; softirq in /proc/stat",
+	Applies:    func(c *check.Case) bool { return softirq.met(c) || softirqOf(c) >= few },
+	Judge:      judgeSoftirq,
 }
 
 var softirq = mechanism{what: "softirq", classes: []string{evidence.KernelSoftirq}}

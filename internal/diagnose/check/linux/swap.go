@@ -29,10 +29,10 @@ What helps: more memory, or less of it in use: smaller heaps and caches, fewer p
 service: memory.min (MemoryMin= in systemd) so that others' memory is taken first,
 memory.swap.max=0 (MemorySwapMax=0) so that it is never swapped out, mlockall for a small
 one. vm.swappiness low makes the kernel drop files first; 0 does not switch swap off. Zswap or zram make what is read back cheaper.`,
-	Thresholds:   "pages that are read from swap, and a quarter of slow time in these reads with 5 slow requests that took 1 % of all request time together; without requests, a quarter of the time of threads with work or, without stacks, memory pressure of a quarter of the time while the process has major faults",
-	Needs:   "/proc/vmstat and the process's major faults: unstall record PID, with --kernel for stacks",
-	Applies: func(c *check.Case) bool { m := swapIn(c); return m.met(c) || strain(c).SwapIn.Known() },
-	Judge:   judgeSwap,
+	Thresholds: "pages that are read from swap, and a quarter of slow time in these reads with 5 slow requests that took 1 % of all request time together; without requests, a quarter of the time of threads with work or, without stacks, memory pressure of a quarter of the time while the process has major faults",
+	Needs:      "/proc/vmstat and the process's major faults: unstall record PID, with --kernel for stacks",
+	Applies:    func(c *check.Case) bool { m := swapIn(c); return m.met(c) || strain(c).SwapIn.Known() },
+	Judge:      judgeSwap,
 }
 
 // fewPages is how many pages a second are read from swap below which nobody notices.

@@ -50,10 +50,10 @@ What one hears and what no longer holds: since Linux 5.8 a write after a fork co
 4 KiB of a huge page, not 2 MiB, so that THP made the fork of a Redis of 2 GB 30 times
 faster there (what LATENCY DOCTOR says is of before); MongoDB wants THP on from 8.0, off
 before; Oracle wants madvise; Go since 1.21.4 asks for none for its heap.`,
-	Thresholds:   "a fifth of the process's CPU time, and 3 % of a CPU or a quarter of what slow requests take; with requests, threads in it for 15 % of the time they take",
-	Needs:   "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
-	Applies: func(c *check.Case) bool { return thpOf(c).known() },
-	Judge:   judgeTHP,
+	Thresholds: "a fifth of the process's CPU time, and 3 % of a CPU or a quarter of what slow requests take; with requests, threads in it for 15 % of the time they take",
+	Needs:      "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
+	Applies:    func(c *check.Case) bool { return thpOf(c).known() },
+	Judge:      judgeTHP,
 }
 
 // Of the CPU time of a process what huge pages must take to be worth naming, and from which on the

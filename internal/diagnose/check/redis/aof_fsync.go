@@ -32,10 +32,10 @@ true. Others who write to the same disk are linux.disk-busy.
 What helps: appendfsync everysec, where the last second may be lost; a disk of its own with a protected cache; no sync while a rewrite
 is under way (no-appendfsync-on-rewrite yes); writes of one request in one pipeline, so that they share one sync; a replica that writes the log in
 place of the server that is asked. By WAITAOF (7.2 on) a client waits for the disk only where it must.`,
-	Thresholds:   "appendfsync always, and syncs that keep the main thread for a tenth of the time (kernel's stacks), or 0.5 % of it in events of 10 ms and more, or PINGs that wait 1 ms in the mean; or two delayed fsyncs within the recording, or ten lines of its log within ten minutes that tell of them",
-	Needs:   "INFO twice and CONFIG GET append*, and what shows the waiting: unstall redis://HOST:PORT",
-	Applies: isRedis,
-	Judge:   judgeFsync,
+	Thresholds: "appendfsync always, and syncs that keep the main thread for a tenth of the time (kernel's stacks), or 0.5 % of it in events of 10 ms and more, or PINGs that wait 1 ms in the mean; or two delayed fsyncs within the recording, or ten lines of its log within ten minutes that tell of them",
+	Needs:      "INFO twice and CONFIG GET append*, and what shows the waiting: unstall redis://HOST:PORT",
+	Applies:    isRedis,
+	Judge:      judgeFsync,
 }
 
 const (

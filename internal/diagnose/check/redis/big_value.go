@@ -27,10 +27,10 @@ more slowly than they are asked for are redis.network-bound: there the thread ha
 What helps: values of some kB: what is read together, and no more; large ones in pieces, compressed, or in a store for objects, with
 the key of it in Redis; a cache of them in the program; a server of their own, so that small ones do not wait behind them. io-threads
 (6.0 on) write answers beside the main thread, and read what is sent.`,
-	Thresholds:   "a value of 1 MiB or more on its way, and a tenth of the thread's time for bytes (1 ns each way), or commands with little to do but their bytes that keep it for 0.5 % of the time for 10 ms and more",
-	Needs:   "INFO twice, half a minute apart, and SLOWLOG GET: unstall redis://HOST:PORT",
-	Applies: isRedis,
-	Judge:   judgeBig,
+	Thresholds: "a value of 1 MiB or more on its way, and a tenth of the thread's time for bytes (1 ns each way), or commands with little to do but their bytes that keep it for 0.5 % of the time for 10 ms and more",
+	Needs:      "INFO twice, half a minute apart, and SLOWLOG GET: unstall redis://HOST:PORT",
+	Applies:    isRedis,
+	Judge:      judgeBig,
 }
 
 const (

@@ -31,10 +31,10 @@ connect anew each time, some times a minute. Blocked clients (BLPOP and the like
 What helps: a pool of connections in each process, kept open (PHP: pconnect; Python: one ConnectionPool for the process; not one client per
 request); fewer processes, or a proxy that pools for them; connecting again after a pause that grows and varies; for bursts a longer
 tcp-backlog and net.core.somaxconn; for refused ones a larger maxclients and a timeout for idle ones.`,
-	Thresholds:   "100 connections opened a second, and one for every three commands at least, or so many that they take a tenth of the thread's time; or bursts of 500 in a second while clients wait 10 ms and more for 0.5 % of the time; or two connections refused; or clients that become more by 50 and by half while hardly any goes, so that maxclients is reached within ten minutes",
-	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
-	Applies: isRedis,
-	Judge:   judgeConnections,
+	Thresholds: "100 connections opened a second, and one for every three commands at least, or so many that they take a tenth of the thread's time; or bursts of 500 in a second while clients wait 10 ms and more for 0.5 % of the time; or two connections refused; or clients that become more by 50 and by half while hardly any goes, so that maxclients is reached within ten minutes",
+	Needs:      "INFO twice, half a minute apart: unstall redis://HOST:PORT",
+	Applies:    isRedis,
+	Judge:      judgeConnections,
 }
 
 const (

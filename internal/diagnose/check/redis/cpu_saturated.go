@@ -28,10 +28,10 @@ fork, disk or network.
 What helps: fewer commands (MGET, HMGET, a local cache with client-side caching), cheaper ones; several servers
 (cluster, or by hand) or replicas to read from; io-threads where most of the time is in the kernel, for sockets (6.0 on); shorter pipelines
 where others wait behind long ones. More CPUs, and io-threads for commands that compute, do not help.`,
-	Thresholds:   "a main thread that uses 80 % of a CPU between two answers to INFO (95 % of the CPU it was given, where it waits for one), or is in commands for 95 % of the time; most of it not in commands of 10 ms and more",
-	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
-	Applies: isRedis,
-	Judge:   judgeSaturated,
+	Thresholds: "a main thread that uses 80 % of a CPU between two answers to INFO (95 % of the CPU it was given, where it waits for one), or is in commands for 95 % of the time; most of it not in commands of 10 ms and more",
+	Needs:      "INFO twice, half a minute apart: unstall redis://HOST:PORT",
+	Applies:    isRedis,
+	Judge:      judgeSaturated,
 }
 
 // A thread that uses as much of a core makes a queue by itself: at 80 % it is four times as long as what is

@@ -30,10 +30,10 @@ from 5.8 on it copies 4 KiB, and huge pages make the fork itself much shorter. R
 What helps: snapshots on a replica, and none where they are not needed (save ""); fewer of them; smaller servers (several of 4 GB fork one after the
 other, each short); on Linux 5.8 and later huge pages; less writing meanwhile; vm.overcommit_memory=1 against forks that fail; diskless syncs do not
 avoid the fork.`,
-	Thresholds:   "forks of 10 ms and more that stop the server for 0.5 % of the time, two of them or one of a second; or clients that wait 10 ms and more for 0.5 % of the time, twice as often while a child saves as otherwise; or 0.5 % of commands refused after a fork failed",
-	Needs:   "INFO twice, with a fork in between: unstall redis://HOST:PORT",
-	Applies: isRedis,
-	Judge:   judgeFork,
+	Thresholds: "forks of 10 ms and more that stop the server for 0.5 % of the time, two of them or one of a second; or clients that wait 10 ms and more for 0.5 % of the time, twice as often while a child saves as otherwise; or 0.5 % of commands refused after a fork failed",
+	Needs:      "INFO twice, with a fork in between: unstall redis://HOST:PORT",
+	Applies:    isRedis,
+	Judge:      judgeFork,
 }
 
 func judgeFork(c *check.Case) check.Verdict {

@@ -28,10 +28,10 @@ have, but used_memory_rss, is fragmentation, or pages copied after a fork (redis
 What helps: a larger maxmemory, with room for copies after a fork (a third of the host's memory where much is written) and for buffers of
 clients; a policy that fits (allkeys-lru or allkeys-lfu for a cache, volatile-* where only some keys may go, noeviction for what
 must not be lost); times to live; smaller values; several servers. A larger maxmemory-samples finds better victims and costs CPU.`,
-	Thresholds:   "0.5 % of commands refused for memory; or evictions, while a tenth of look-ups miss and there is one eviction for ten misses at least; or 0.5 % of the time in evictions of 10 ms and more",
-	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
-	Applies: isRedis,
-	Judge:   judgeMemory,
+	Thresholds: "0.5 % of commands refused for memory; or evictions, while a tenth of look-ups miss and there is one eviction for ten misses at least; or 0.5 % of the time in evictions of 10 ms and more",
+	Needs:      "INFO twice, half a minute apart: unstall redis://HOST:PORT",
+	Applies:    isRedis,
+	Judge:      judgeMemory,
 }
 
 // A cache of which more than a tenth of look-ups miss makes pages wait for what it stands in for; evictions may be

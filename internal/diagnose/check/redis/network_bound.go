@@ -27,10 +27,10 @@ take it. Replicas that are behind have buffers of their own. Subscribers that do
 What helps: fewer bytes: only the fields that are needed, compressed values, answers kept in the client (client-side caching, 6.0 on);
 several servers on several links, or replicas near those who ask; a faster link, or one machine for both. For a client that does
 not read: find what it does meanwhile; let it ask for less at a time.`,
-	Thresholds:   "answers of 64 KiB and more that wait for clients in half of the answers to CLIENT LIST, or clients closed for it, with 1 MB/s sent, while the main thread uses less than 60 % of a CPU",
-	Needs:   "INFO twice and CLIENT LIST: unstall redis://HOST:PORT",
-	Applies: isRedis,
-	Judge:   judgeNetwork,
+	Thresholds: "answers of 64 KiB and more that wait for clients in half of the answers to CLIENT LIST, or clients closed for it, with 1 MB/s sent, while the main thread uses less than 60 % of a CPU",
+	Needs:      "INFO twice and CLIENT LIST: unstall redis://HOST:PORT",
+	Applies:    isRedis,
+	Judge:      judgeNetwork,
 }
 
 const (

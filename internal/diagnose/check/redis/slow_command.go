@@ -30,10 +30,10 @@ log is its fork (redis.fork). BLPOP, WAIT and XREAD BLOCK wait on purpose, and k
 
 What helps: SCAN, HSCAN, SSCAN and ZSCAN in place of walks; only the fields and ranges that are needed; values split by what is read
 together; UNLINK in place of DEL (4.0 on); short scripts; what must walk all on a replica. More CPUs, io-threads and pipelines do not help.`,
-	Thresholds:   "calls of 10 ms and more that keep the thread for 0.5 % of the time, two of them or one of a second; or shorter ones that keep it for a tenth of the time and make all commands wait 0.25 ms in the mean; by the slow log, LATENCY HISTOGRAM or commandstats",
-	Needs:   "INFO twice (or SLOWLOG GET with five entries): unstall redis://HOST:PORT, or files of redis-cli",
-	Applies: isRedis,
-	Judge:   judgeSlow,
+	Thresholds: "calls of 10 ms and more that keep the thread for 0.5 % of the time, two of them or one of a second; or shorter ones that keep it for a tenth of the time and make all commands wait 0.25 ms in the mean; by the slow log, LATENCY HISTOGRAM or commandstats",
+	Needs:      "INFO twice (or SLOWLOG GET with five entries): unstall redis://HOST:PORT, or files of redis-cli",
+	Applies:    isRedis,
+	Judge:      judgeSlow,
 }
 
 // single are commands that touch one element, or as many as they name: by themselves they take µs, and longer only by the

@@ -36,10 +36,10 @@ database. Spans show the rest as local time, between the calls.
 
 What helps: diagnosing the dependency itself; a timeout with a budget per request; fewer
 calls in sequence; a cache where answers repeat.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for calls whose answers came late",
-	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
-	Applies: (*check.Case).Serves,
-	Judge:   judgeDependency,
+	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for calls whose answers came late",
+	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
+	Applies:    (*check.Case).Serves,
+	Judge:      judgeDependency,
 }
 
 func judgeDependency(c *check.Case) check.Verdict {

@@ -26,10 +26,10 @@ instead of sending.
 
 What helps: fewer requests (callers that cache, a rate limit at the entrance), cheaper
 ones (a CPU profile shows where), more CPUs.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs that are 80 % busy with the service's own work",
-	Needs:   "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
-	Applies: (*check.Case).Serves,
-	Judge:   judgeCapacity,
+	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs that are 80 % busy with the service's own work",
+	Needs:      "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
+	Applies:    (*check.Case).Serves,
+	Judge:      judgeCapacity,
 }
 
 // saturated is the utilisation by the program's own work from which queueing is

@@ -43,10 +43,10 @@ threads are given a CPU, which lasts 13 ms and more in one function, half of the
 
 What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
 work in parallel where CPUs are free.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time of own work, more than is usual",
-	Needs:   "what requests did (Go: an execution trace, and a CPU profile at the same time; others: a recording of their threads)",
-	Applies: (*check.Case).Serves,
-	Judge:   judgeOwnWork,
+	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time of own work, more than is usual",
+	Needs:      "what requests did (Go: an execution trace, and a CPU profile at the same time; others: a recording of their threads)",
+	Applies:    (*check.Case).Serves,
+	Judge:      judgeOwnWork,
 }
 
 func judgeOwnWork(c *check.Case) check.Verdict {

@@ -38,10 +38,10 @@ waiting for work, not for a slot.
 
 What helps: a larger pool, if the dependency can handle more; holding for less time;
 rejecting excess requests at the entrance instead of queueing them inside.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for the pool, with a p99 of 20 ms unless an objective was given; or a gauge that shows it full with others waiting",
-	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
-	Applies: (*check.Case).Serves,
-	Judge:   judgePool,
+	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for the pool, with a p99 of 20 ms unless an objective was given; or a gauge that shows it full with others waiting",
+	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
+	Applies:    (*check.Case).Serves,
+	Judge:      judgePool,
 }
 
 func judgePool(c *check.Case) check.Verdict {

@@ -36,7 +36,7 @@ the same query, again within seconds.
 What helps: callers that cache, and a rate limit that holds them to what was agreed; a
 cache in the service where one request costs many queries.`,
 	Thresholds: "1.5 times the requests that were expected, and slow requests that wait for CPUs",
-	Needs: "the agreed rate (--expect-rate 10) or a capture from a healthy time (--baseline), and requests",
+	Needs:      "the agreed rate (--expect-rate 10) or a capture from a healthy time (--baseline), and requests",
 	Applies: func(c *check.Case) bool {
 		if c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests {
 			return false

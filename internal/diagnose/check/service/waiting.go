@@ -40,10 +40,10 @@ Least evidence: 5 slow requests whose states are known, with a quarter of the sl
 the place; without an objective, a p99 of 20 ms. Without requests: half of the looks at threads with work.
 
 What helps: depends on the place. The code that is named says what it waits for.`,
-	Thresholds:   "5 slow requests that took 1 % of all request time together, and a quarter of slow time at one place that no other cause explains, 20 ms each on average unless a limit was given",
-	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
-	Applies: (*check.Case).Serves,
-	Judge:   judgeWaiting,
+	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time at one place that no other cause explains, 20 ms each on average unless a limit was given",
+	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads)",
+	Applies:    (*check.Case).Serves,
+	Judge:      judgeWaiting,
 }
 
 // watched says whether states of enough slow requests are known to look for a place.
