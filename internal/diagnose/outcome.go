@@ -13,6 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -96,7 +97,7 @@ func (r *run) atRequests() (at *float64, did []Doing) {
 					sum++
 					what := v.Doing()
 					if v.Owner != "" {
-						what += " in " + threads.Bare(v.Owner)
+						what += " in " + threadstack.Bare(v.Owner)
 					}
 					seen[what]++
 				}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -100,7 +99,7 @@ func TestAtRequests(t *testing.T) {
 		}
 		for n := range int64(looks) {
 			for lane := range evidence.LaneID(3) {
-				p.Sample(evidence.Sample{Subject: s, Time: epoch + n*1e9, Lane: lane + 1, Stack: p.Stack(frames), Type: p.Name(threads.SampleType), Value: 1, Origin: p.Origin(n)})
+				p.Sample(evidence.Sample{Subject: s, Time: epoch + n*1e9, Lane: lane + 1, Stack: p.Stack(frames), Type: p.Name(evidence.SampleThread), Value: 1, Origin: p.Origin(n)})
 			}
 		}
 		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverThreads, From: epoch, Until: epoch + looks*1e9})

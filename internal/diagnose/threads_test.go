@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -29,7 +28,7 @@ func TestThreads(t *testing.T) {
 			at := begin + i*1e9
 			p.Request(evidence.Request{Subject: s, Route: p.Name("GET /cart"), Lane: lane + 1, Start: at, End: at + 9e8})
 			for k := range int64(9) {
-				p.Sample(evidence.Sample{Subject: s, Time: at + k*1e8 + 5e7, Lane: lane + 1, Stack: stack, Type: p.Name(threads.SampleType), Unit: p.Name("count"), Value: 1})
+				p.Sample(evidence.Sample{Subject: s, Time: at + k*1e8 + 5e7, Lane: lane + 1, Stack: stack, Type: p.Name(evidence.SampleThread), Unit: p.Name("count"), Value: 1})
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -48,14 +47,14 @@ func TestVirtualThreads(t *testing.T) {
 		runs, waits := stack("shop.Seal.of"+task+mounted), stack("java.lang.VirtualThread.park java.util.concurrent.Semaphore.acquire"+task+" [virtual]")
 		for at := epoch; at <= epoch+20e9; at += 200e6 {
 			look := func(lane evidence.LaneID, of evidence.StackID) {
-				p.Sample(evidence.Sample{Subject: s, Time: at, Lane: lane, Stack: of, Type: p.Name(threads.SampleType), Unit: p.Name("count"), Value: 1, Origin: p.Origin(1)})
+				p.Sample(evidence.Sample{Subject: s, Time: at, Lane: lane, Stack: of, Type: p.Name(evidence.SampleThread), Unit: p.Name("count"), Value: 1, Origin: p.Origin(1)})
 			}
 			look(7, accepts)
 			look(8, carries)
-			look(threads.ByProgram+20, runs)
+			look(evidence.LanesOfProgram+20, runs)
 			if all {
-				look(threads.ByProgram+1, accepts)
-				look(threads.ByProgram+21, waits)
+				look(evidence.LanesOfProgram+1, accepts)
+				look(evidence.LanesOfProgram+21, waits)
 			}
 		}
 		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverThreads, From: epoch, Until: epoch + 20e9, Origin: p.Origin(1)})

@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // spending is how the workers of a pool spent the time in which they had work.
@@ -89,7 +90,7 @@ func workersSpent(b *evidence.Bundle, subject evidence.SubjectID) *spending {
 }
 
 // waitsFor is whom a worker waits for by the network, else how it waits.
-func waitsFor(v *threads.View) string {
+func waitsFor(v *threadstack.View) string {
 	if v.State == evidence.NetWait {
 		for _, by := range []string{" for ", " from ", " to "} {
 			if _, whom, ok := strings.Cut(v.Pattern, by); ok {

@@ -3,10 +3,11 @@ package ledger
 import (
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // sharesOf splits the requests in flight at one moment, at which all threads were looked at.
-func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threads.View) bool, m meanwhile) (parts []share) {
+func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) bool, m meanwhile) (parts []share) {
 	at := looks[0].Time
 	inFlight, awaiting := m.inFlight(at), m.awaiting(at)
 	free := false
@@ -15,7 +16,7 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threads.View) bool
 	var sum float64
 	size := make(map[string]int) // of the pools
 	for i := range looks {
-		if v := &looks[i].View; v.Role == threads.Worker {
+		if v := &looks[i].View; v.Role == threadstack.Worker {
 			size[v.Pool]++
 		}
 	}

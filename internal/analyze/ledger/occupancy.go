@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // occupancy splits the time that clients wait for a service by what the service's
@@ -116,7 +117,7 @@ func (l *Ledger) occupied(stacks threads.Readers) *occupancy {
 // mean is what requests in flight did at the moments of a burst: one at which ten of them were
 // tells of ten times as much of their time as one that met a single one, and one that met none
 // tells nothing.
-func (l *Ledger) mean(moments [][]threads.Sample, serve func(*threads.View) bool, m meanwhile) (parts []share) {
+func (l *Ledger) mean(moments [][]threads.Sample, serve func(*threadstack.View) bool, m meanwhile) (parts []share) {
 	weigh := func(at int64) float64 { return m.inFlight(at) }
 	if !slices.ContainsFunc(moments, func(looks []threads.Sample) bool { return weigh(looks[0].Time) > 0 }) {
 		weigh = func(int64) float64 { return 1 }
@@ -151,7 +152,7 @@ func serves(bursts [][][]threads.Sample) float64 {
 		}
 	}
 	count(func(l *threads.Sample) {
-		if v := &l.View; v.Request || v.Accepts || v.Role == threads.IO || v.Role == threads.Worker {
+		if v := &l.View; v.Request || v.Accepts || v.Role == threadstack.IO || v.Role == threadstack.Worker {
 			of[l.Lane] = true
 		}
 	})
@@ -234,19 +235,19 @@ func (l *Ledger) begun() (starts, ends []int64) {
 // serving tells the pools whose threads work on requests from others, where a runtime has
 // several; if none was seen to, all may. Threads of the runtime's own, of which only those that
 // run were seen, are no pool of which it could be told that all its threads are busy.
-func serving(bursts [][][]threads.Sample, onlyRunning bool) func(v *threads.View) bool {
+func serving(bursts [][][]threads.Sample, onlyRunning bool) func(v *threadstack.View) bool {
 	pools := make(map[string]bool)
 	for _, moments := range bursts {
 		for _, looks := range moments {
 			for i := range looks {
-				if v := &looks[i].View; v.Role == threads.Worker && v.Request {
+				if v := &looks[i].View; v.Role == threadstack.Worker && v.Request {
 					pools[v.Pool] = true
 				}
 			}
 		}
 	}
-	return func(v *threads.View) bool {
-		return v.Role == threads.Worker && !(onlyRunning && v.Virtual) && (len(pools) == 0 || pools[v.Pool])
+	return func(v *threadstack.View) bool {
+		return v.Role == threadstack.Worker && !(onlyRunning && v.Virtual) && (len(pools) == 0 || pools[v.Pool])
 	}
 }
 

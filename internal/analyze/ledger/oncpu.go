@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // onCPU is how long requests ran, by the kernel's clock of CPU time: the samples of the thread that a
@@ -50,7 +51,7 @@ func (l *Ledger) byClock(stacks threads.Readers) *onCPU {
 	for _, w := range l.b.Covered(l.Subject, evidence.CoverOnCPU) {
 		for _, lane := range t.CPUClockLanes(l.Subject) {
 			t.CPUClockSamples(l.Subject, lane, max(w.From, l.From), min(w.Until, l.To), func(_ int64, stack evidence.StackID) {
-				if t.View(l.Subject, stack).Role == threads.Worker {
+				if t.View(l.Subject, stack).Role == threadstack.Worker {
 					all++
 				}
 			})

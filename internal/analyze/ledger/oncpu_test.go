@@ -34,7 +34,7 @@ func TestClockedRequests(t *testing.T) {
 			for i := range int64(40) {
 				at := i * 200 * ms
 				s.Request(evidence.Request{Subject: 0, Lane: 7, Route: s.Name("GET /"), Start: epoch + at, End: epoch + at + 100*ms})
-				s.Sample(evidence.Sample{Subject: 0, Lane: 7, Time: epoch + at + 50*ms, Stack: runs, Type: s.Name(threads.SampleType), Value: 1})
+				s.Sample(evidence.Sample{Subject: 0, Lane: 7, Time: epoch + at + 50*ms, Stack: runs, Type: s.Name(evidence.SampleThread), Value: 1})
 				for k := range tt.samples {
 					s.Sample(evidence.Sample{Subject: 0, Lane: 7, Time: epoch + at + int64(k)*10*ms, Stack: runs, Type: s.Name(evidence.SampleOnCPU), Value: 10 * ms})
 				}

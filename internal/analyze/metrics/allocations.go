@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Allocations are who allocates what, of a process that was asked to tell (.NET's allocation ticks:
@@ -51,7 +51,7 @@ type AllocationType struct {
 var asked = []string{evidence.CoverAllocation, evidence.CoverDeaths, evidence.CoverClasses}
 
 // StackReader says what a stack of a runtime's threads tells: innermost frame first, and what the program is called.
-type StackReader func(frames []string, entry string) threads.View
+type StackReader func(frames []string, entry string) threadstack.View
 
 // ReadAllocations reads them; nil: nobody asked the process.
 func ReadAllocations(b *evidence.Bundle, subject evidence.SubjectID, read StackReader) *Allocations {
@@ -132,7 +132,7 @@ func ownerOf(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.Stac
 	}
 	v := read(frames, b.Subjects[subject].Name)
 	if v.Request && v.Outer >= 0 && !v.Library {
-		serves = threads.Short(frames[v.Outer])
+		serves = threadstack.Short(frames[v.Outer])
 	}
 	return v.Owner, serves
 }

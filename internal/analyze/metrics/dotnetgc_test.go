@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/nettrace"
 )
@@ -63,7 +63,7 @@ func TestDotnetGC(t *testing.T) {
 	if x := g.Induced(); len(x) != 1 || x[0].Count != 3 || x[0].Caller != "truth!Program.Main(string[])" || x[0].Began != "main thread" {
 		t.Errorf("induced %+v", x)
 	}
-	a := metrics.ReadAllocations(b, 0, threads.Dotnet)
+	a := metrics.ReadAllocations(b, 0, threadstack.Dotnet)
 	if a == nil || a.Count != 6005 || a.Sites[0].Type != "System.Byte[]" || a.Sites[0].Count != 6000 || !strings.Contains(a.Sites[0].Owner, "Main") {
 		t.Fatalf("allocations %+v", a)
 	}
@@ -79,7 +79,7 @@ func TestDotnetGC(t *testing.T) {
 // TestDeaths follows sampled arrays to their end: a service that keeps large ones for a while.
 func TestDeaths(t *testing.T) {
 	b := recorded(t, "surv10.nettrace.gz")
-	a := metrics.ReadAllocations(b, 0, threads.Dotnet)
+	a := metrics.ReadAllocations(b, 0, threadstack.Dotnet)
 	if a == nil || len(a.Deaths) == 0 || a.Deaths[0].Type != "System.Byte[]" || !strings.Contains(a.Deaths[0].Owner, "LohUser.AllocateBig") {
 		t.Fatalf("%+v", a)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // GCTrigger is one place in the program that brought collections on: by a call of GC.Collect
@@ -22,7 +23,7 @@ type GCTrigger struct {
 	Caller string   // who calls what collects or allocates, whoever's code that is: "MemoryTrimmer.Trim"
 	Owner  string   // the nearest of the user's own code, else of a library
 	Began  string   // who runs it: "timer", "thread pool", "finalizer", "own thread"; "" not known
-	Chain  []string // from what collects or allocates outwards, in words of [threads.Short], what only calls on left out
+	Chain  []string // from what collects or allocates outwards, in words of [threadstack.Short], what only calls on left out
 	GCRollup
 	Collections []int           // indices of [DotnetGC.Collections]
 	Origin      evidence.Origin // of the one with the longest pause
@@ -76,7 +77,7 @@ func whoTriggers(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.
 	for _, f := range b.Stacks.Frames(stack) {
 		frames = append(frames, b.Names.Text(f.Func))
 	}
-	view := threads.Dotnet(frames, b.Subjects[subject].Name)
+	view := threadstack.Dotnet(frames, b.Subjects[subject].Name)
 	if view.User >= 0 {
 		t.Owner = view.Owner
 	}
@@ -85,7 +86,7 @@ func whoTriggers(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.
 		if isCollect(f) || strings.HasPrefix(f, "?!?") {
 			continue
 		}
-		short := threads.Short(f)
+		short := threadstack.Short(f)
 		if t.Caller == "" {
 			t.Caller = short
 		}
@@ -113,7 +114,7 @@ var runners = []struct{ frame, word string }{
 }
 
 // beganBy is who runs a stack: a timer before the pool whose thread it takes.
-func beganBy(frames []string, view threads.View) string {
+func beganBy(frames []string, view threadstack.View) string {
 	for _, r := range runners {
 		if slices.ContainsFunc(frames, func(f string) bool {
 			_, name, _ := strings.Cut(f, "!")
@@ -123,13 +124,13 @@ func beganBy(frames []string, view threads.View) string {
 		}
 	}
 	switch view.Role {
-	case threads.Finalizer:
+	case threadstack.Finalizer:
 		return "finalizer"
-	case threads.Worker:
+	case threadstack.Worker:
 		return "thread pool"
-	case threads.Main:
+	case threadstack.Main:
 		return "main thread"
-	case threads.Other:
+	case threadstack.Other:
 		return "own thread"
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Locks is who waited for the locks of a process, and who held them meanwhile, of runtimes
@@ -124,7 +125,7 @@ func (l *Locks) looked(bursts [][][]threads.Sample) (mean float64, owners map[st
 		locked := 0
 		for _, looks := range moments {
 			for i := range looks {
-				if v := &looks[i].View; v.Role == threads.Worker && v.State == evidence.LockWait {
+				if v := &looks[i].View; v.Role == threadstack.Worker && v.State == evidence.LockWait {
 					locked++
 					if v.Owner != "" {
 						owners[v.Owner]++
@@ -143,7 +144,7 @@ type act struct {
 	stands       bool
 }
 
-func actOf(v *threads.View) act { return act{v.Owner, v.Doing(), v.Waiting()} }
+func actOf(v *threadstack.View) act { return act{v.Owner, v.Doing(), v.Waiting()} }
 
 // seenHolding finds what the holder was seen doing: the thread that the runtime names (0:
 // none), else one that is in the same code without waiting for the lock.

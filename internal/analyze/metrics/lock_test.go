@@ -42,7 +42,7 @@ func (x *process) look(lane evidence.LaneID, at int64, stack string) evidence.St
 		frames = append(frames, evidence.Frame{Func: x.p.Name(strings.ReplaceAll(f, "·", " "))})
 	}
 	id := x.p.Stack(frames)
-	x.p.Sample(evidence.Sample{Subject: x.id, Time: at, Lane: lane, Stack: id, Type: x.p.Name(threads.SampleType), Value: 1, Origin: x.p.Origin(int64(lane))})
+	x.p.Sample(evidence.Sample{Subject: x.id, Time: at, Lane: lane, Stack: id, Type: x.p.Name(evidence.SampleThread), Value: 1, Origin: x.p.Origin(int64(lane))})
 	return id
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // moment is one thread at one time.
@@ -73,7 +74,7 @@ func behind(bursts [][]threads.Sample) float64 {
 	serve := make(map[string]bool)
 	for _, looks := range bursts {
 		for i := range looks {
-			if v := &looks[i].View; v.Role == threads.Worker && v.Request {
+			if v := &looks[i].View; v.Role == threadstack.Worker && v.Request {
 				serve[v.Pool] = true
 			}
 		}
@@ -82,7 +83,7 @@ func behind(bursts [][]threads.Sample) float64 {
 	for _, looks := range bursts {
 		all, waited := 0, 0
 		for i := range looks {
-			if v := &looks[i].View; v.Role == threads.Worker && serve[v.Pool] {
+			if v := &looks[i].View; v.Role == threadstack.Worker && serve[v.Pool] {
 				if all++; v.State == evidence.LockWait {
 					waited++
 				}
@@ -106,8 +107,8 @@ func apart(bursts [][]threads.Sample) bool {
 	for _, looks := range bursts {
 		for i := range looks {
 			v := &looks[i].View
-			serves := v.Role == threads.Worker && v.Request
-			if v.State == evidence.LockWait && (v.Request || v.Role != threads.Other) {
+			serves := v.Role == threadstack.Worker && v.Request
+			if v.State == evidence.LockWait && (v.Request || v.Role != threadstack.Other) {
 				return false
 			}
 			served = served || serves

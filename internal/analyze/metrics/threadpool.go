@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // ThreadPool is what is known of the threads of a managed runtime's pool, from whatever
@@ -84,7 +85,7 @@ func (p *ThreadPool) looked(of *threads.Threads, subject evidence.SubjectID) *Cu
 	for _, looks := range of.Rounds(subject) {
 		n := 0
 		for i := range looks {
-			if looks[i].View.Role == threads.Worker {
+			if looks[i].View.Role == threadstack.Worker {
 				n++
 			}
 		}

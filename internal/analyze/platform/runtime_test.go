@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/collect/discover"
 )
 
@@ -29,8 +30,8 @@ var dummy = &platform.Runtime{
 	},
 	States: platform.Evidence{What: "what its fibres do", Command: "dummyctl fibres PID"},
 	Stacks: &threads.Reader{
-		Read: func([]string, string) threads.View {
-			return threads.View{State: evidence.LockWait, Wait: 0, User: -1, Outer: -1, Began: -1}
+		Read: func([]string, string) threadstack.View {
+			return threadstack.View{State: evidence.LockWait, Wait: 0, User: -1, Outer: -1, Began: -1}
 		},
 		Framework: func(function string) bool { return strings.HasPrefix(function, "dummy.") },
 	},
@@ -47,7 +48,7 @@ func TestOneMore(t *testing.T) {
 	for i, s := range []evidence.Subject{{Name: "dummyrun", PID: 7, Runtime: "dummy"}, {Name: "Shop", PID: 7, Runtime: "dummy"}} {
 		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: s.Name}), string(rune('a'+i)))
 		id := p.Subject(s)
-		p.Sample(evidence.Sample{Subject: id, Lane: 1, Time: 1, Type: p.Name(threads.SampleType), Value: 1, Stack: p.Stack([]evidence.Frame{{Func: p.Name("shop.Basket")}})})
+		p.Sample(evidence.Sample{Subject: id, Lane: 1, Time: 1, Type: p.Name(evidence.SampleThread), Value: 1, Stack: p.Stack([]evidence.Frame{{Func: p.Name("shop.Basket")}})})
 		p.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverThreads, From: 1, Until: 2})
 		p.Close()
 	}

@@ -39,7 +39,7 @@ func (r *recording) stack(frames []string) evidence.StackID {
 }
 
 func (r *recording) look(lane evidence.LaneID, at int64, frames []string) {
-	r.p.Sample(evidence.Sample{Subject: r.subject, Time: at, Lane: lane, Stack: r.stack(frames), Type: r.p.Name(SampleType), Unit: r.p.Name("count"), Value: 1})
+	r.p.Sample(evidence.Sample{Subject: r.subject, Time: at, Lane: lane, Stack: r.stack(frames), Type: r.p.Name(evidence.SampleThread), Unit: r.p.Name("count"), Value: 1})
 }
 
 func (r *recording) request(lane evidence.LaneID, from, to int64) evidence.RequestID {

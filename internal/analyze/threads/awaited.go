@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Awaited names what a method awaits while it holds no thread: a pool or a limit, and the network,
@@ -14,9 +15,9 @@ func (t *Threads) Awaited(s evidence.SubjectID, kind evidence.Kind, what evidenc
 	switch {
 	case owner == "":
 	case kind == evidence.PoolWait && strings.HasSuffix(text, " at"):
-		text += " " + Bare(owner)
+		text += " " + threadstack.Bare(owner)
 	case kind == evidence.NetWait:
-		text += " in " + Bare(owner)
+		text += " in " + threadstack.Bare(owner)
 	}
 	return t.b.Names.ID(text)
 }

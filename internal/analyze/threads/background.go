@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Background are threads that the program began itself, serve no request and have work nearly whenever
@@ -38,7 +39,7 @@ func (t *Threads) BackgroundThreads(s evidence.SubjectID) (all []Background) {
 		}
 		c := lanes[l.Lane]
 		c.looks++
-		serves[l.Lane] = serves[l.Lane] || l.View.Request || l.View.Role != Other
+		serves[l.Lane] = serves[l.Lane] || l.View.Request || l.View.Role != threadstack.Other
 		if l.View.State == evidence.Idle || l.View.User < 0 || !toils(l.View.State) {
 			continue
 		}
@@ -65,7 +66,7 @@ func (t *Threads) BackgroundThreads(s evidence.SubjectID) (all []Background) {
 		}
 		g := of[root]
 		if g == nil {
-			g = &Background{Root: Bare(Short(root)), Doing: doing[root].most(), Origin: origin[root]}
+			g = &Background{Root: threadstack.Bare(threadstack.Short(root)), Doing: doing[root].most(), Origin: origin[root]}
 			of[root] = g
 		}
 		g.Part = (g.Part*float64(len(g.Lanes)) + part) / float64(len(g.Lanes)+1)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Node is a part of their stacks that threads have in common, as a box of Visual
@@ -14,7 +15,7 @@ type Node struct {
 	Count    int      // threads that go through here
 	Children []*Node  // by Count
 	Lanes    []evidence.LaneID
-	View     View // of the first thread that ends here; of a node where none does, zero
+	View     threadstack.View // of the first thread that ends here; of a node where none does, zero
 
 	child map[string]*Node
 }
@@ -29,7 +30,7 @@ func (t *Threads) tree(rows []Sample) *Node {
 		at := root
 		at.Count++
 		for k := len(frames) - 1; k >= 0; k-- {
-			if f := frames[k]; !pseudo(f) {
+			if f := frames[k]; threadstack.IsFunction(f) {
 				at = at.into(f)
 			}
 		}
@@ -45,7 +46,7 @@ func (t *Threads) tree(rows []Sample) *Node {
 func (n *Node) into(function string) *Node {
 	c := n.child[function]
 	if c == nil {
-		c = &Node{Frames: []string{Readable(function)}}
+		c = &Node{Frames: []string{threadstack.Readable(function)}}
 		if n.child == nil {
 			n.child = make(map[string]*Node)
 		}

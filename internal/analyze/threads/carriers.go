@@ -5,19 +5,8 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
-
-// NotMounted is the only frame of a virtual thread that was started and never ran: it has
-// none of its own, and nothing but a carrier is what it waits for.
-const NotMounted = "- not mounted yet"
-
-// notMounted is the view of such a thread, once it is known whether it works on a request.
-func notMounted(frames []string) (View, bool) {
-	if len(frames) == 0 || frames[0] != NotMounted {
-		return View{}, false
-	}
-	return View{State: evidence.ThreadWait, Virtual: true, Wait: 0, User: -1, Outer: -1, Began: -1}, true
-}
 
 // mounted says whether a virtual thread keeps a carrier: one that parks gives it back, but
 // where it is pinned, by a monitor or a native frame.
@@ -25,7 +14,7 @@ func notMounted(frames []string) (View, bool) {
 func mounted(frames []string) (keeps, pinned bool) {
 	for _, f := range frames {
 		switch {
-		case f == NotMounted:
+		case f == threadstack.NotMounted:
 			return false, false
 		case strings.HasPrefix(f, "java.lang.VirtualThread.parkOnCarrierThread"):
 			return true, true
@@ -108,8 +97,8 @@ func pins(t *Threads, l *Sample) string {
 	v, frames := &l.View, t.pathOf(l.Stack).frames
 	var names []string
 	for i := v.User; i >= 0 && i <= v.Outer && len(names) < mostPins; i++ {
-		if !pseudo(frames[i]) {
-			names = append(names, Bare(Short(frames[i])))
+		if threadstack.IsFunction(frames[i]) {
+			names = append(names, threadstack.Bare(threadstack.Short(frames[i])))
 		}
 	}
 	return strings.Join(names, evidence.Link)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Two virtual threads keep both carriers, which they are pinned to, while others have not run
@@ -13,7 +14,7 @@ func TestCarriers(t *testing.T) {
 	pinned := append([]string{"jdk.internal.misc.Unsafe.park", "java.lang.VirtualThread.parkOnCarrierThread", "java.lang.VirtualThread.park",
 		"sun.nio.ch.NioSocketImpl.park", "java.net.Socket$SocketInputStream.read"}, handler...)
 	parked := append([]string{"java.lang.VirtualThread.park", "sun.nio.ch.NioSocketImpl.park", "java.net.Socket$SocketInputStream.read"}, handler...)
-	fresh := []string{NotMounted, "[virtual]"}
+	fresh := []string{threadstack.NotMounted, "[virtual]"}
 	for _, test := range []struct {
 		keep []string
 		want string
@@ -21,7 +22,7 @@ func TestCarriers(t *testing.T) {
 		r := jvm()
 		for at := int64(1e9); at <= 5e9; at += 1e9 {
 			for lane, frames := range [][]string{test.keep, test.keep, parked, fresh, fresh} {
-				r.look(ByProgram+evidence.LaneID(lane+1), at, frames)
+				r.look(evidence.LanesOfProgram+evidence.LaneID(lane+1), at, frames)
 			}
 		}
 		x := r.threads()

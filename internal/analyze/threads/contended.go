@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // place is the user's code, as View.Owner calls it, of a process.
@@ -47,8 +48,8 @@ func (t *Threads) contended() {
 
 // besideLocks takes a thread in native code for one that waits for a lock, where others
 // were seen to wait for one in the same code.
-func (t *Threads) besideLocks(s evidence.SubjectID, v View) View {
-	if v.hidden() && t.locks[place{s, v.Owner}] {
+func (t *Threads) besideLocks(s evidence.SubjectID, v threadstack.View) threadstack.View {
+	if v.Hidden() && t.locks[place{s, v.Owner}] {
 		v.State, v.Pattern = evidence.LockWait, "lock"
 	}
 	return v
@@ -80,13 +81,13 @@ func (t *Threads) byEvents(s evidence.SubjectID) {
 		}
 		for i := range t.looks[s] {
 			l := &t.looks[s][i]
-			if l.Time == 0 || l.View.State != evidence.Running && !l.View.hidden() {
+			if l.Time == 0 || l.View.State != evidence.Running && !l.View.Hidden() {
 				continue
 			}
 			rows := of[l.Lane]
 			n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > l.Time }) // a thread waits for one thing at a time
 			if n > 0 && v.End[rows[n-1]] > l.Time {
-				if w.kind == evidence.AllocStall && l.View.hidden() {
+				if w.kind == evidence.AllocStall && l.View.Hidden() {
 					allocates[innermost(t.frames(l.Stack))] = true
 				}
 				l.View.State, l.View.Pattern = w.kind, w.pattern
@@ -95,7 +96,7 @@ func (t *Threads) byEvents(s evidence.SubjectID) {
 	}
 	delete(allocates, "")
 	for i := range t.looks[s] {
-		if l := &t.looks[s][i]; len(allocates) > 0 && l.View.hidden() && allocates[innermost(t.frames(l.Stack))] {
+		if l := &t.looks[s][i]; len(allocates) > 0 && l.View.Hidden() && allocates[innermost(t.frames(l.Stack))] {
 			l.View.State, l.View.Pattern = evidence.Running, ""
 		}
 	}
@@ -119,7 +120,7 @@ func (t *Threads) computes(typ evidence.NameID) {
 			continue
 		}
 		v := t.View(x.Subject[i], x.Stack[i])
-		if v.State != evidence.Running && !v.hidden() {
+		if v.State != evidence.Running && !v.Hidden() {
 			continue
 		}
 		at := place{x.Subject[i], innermost(t.frames(x.Stack[i]))}
@@ -145,7 +146,7 @@ func (t *Threads) computes(typ evidence.NameID) {
 // innermost is the function a thread is in, or called native code from.
 func innermost(frames []string) string {
 	for _, f := range frames {
-		if !pseudo(f) {
+		if threadstack.IsFunction(f) {
 			return f
 		}
 	}
@@ -154,14 +155,9 @@ func innermost(frames []string) string {
 
 // besideWork takes a thread in native code for one that runs, where others were seen running in
 // the same function.
-func (t *Threads) besideWork(s evidence.SubjectID, frames []string, v View) View {
-	if v.hidden() && t.works[place{s, innermost(frames)}] {
+func (t *Threads) besideWork(s evidence.SubjectID, frames []string, v threadstack.View) threadstack.View {
+	if v.Hidden() && t.works[place{s, innermost(frames)}] {
 		v.State, v.Pattern = evidence.Running, ""
 	}
 	return v
-}
-
-// hidden says whether a thread is in native code that its stack does not name.
-func (v *View) hidden() bool {
-	return (v.State == evidence.KindUnknown || v.Pattern == HiddenSleep) && v.Wait < 0
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // clock is where threads of a process ran, by the kernel's clock of CPU time, in functions of its runtime: where
@@ -91,7 +92,7 @@ const mostBetween = 1e9
 // would run: until it is given a processor, one that was stopped at a safe point is in the mode of native code. Rows are
 // when it ran, the n-th the first after the look.
 func (t *Threads) between(s evidence.SubjectID, l *Sample, rows []ran, n int) {
-	if !l.View.hidden() || l.View.Owner == "" || n == 0 || n == len(rows) || rows[n].at-rows[n-1].at > mostBetween {
+	if !l.View.Hidden() || l.View.Owner == "" || n == 0 || n == len(rows) || rows[n].at-rows[n-1].at > mostBetween {
 		return
 	}
 	before, after := t.View(s, rows[n-1].stack), t.View(s, rows[n].stack)
@@ -109,7 +110,7 @@ func (t *Threads) clocked(s evidence.SubjectID) {
 	}
 	for i := range t.looks[s] {
 		l := &t.looks[s][i]
-		if l.Time == 0 || l.View.State != evidence.Running && !l.View.hidden() && l.View.Pattern != HiddenSleep {
+		if l.Time == 0 || l.View.State != evidence.Running && !l.View.Hidden() && l.View.Pattern != threadstack.HiddenSleep {
 			continue
 		}
 		rows := c.runs[l.Lane]
@@ -126,7 +127,7 @@ func (t *Threads) clocked(s evidence.SubjectID) {
 			t.between(s, l, rows, n)
 			continue
 		}
-		if v := t.View(s, rows[best].stack); v.State == evidence.Running || v.hidden() {
+		if v := t.View(s, rows[best].stack); v.State == evidence.Running || v.Hidden() {
 			v.State, v.Pattern = evidence.Running, ""
 			l.Stack, l.View = rows[best].stack, v
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // A server of the program's own has a thread for each connection: one that waits for the next line
@@ -39,7 +40,7 @@ func TestDotnetServer(t *testing.T) {
 		}
 		all := Of(r.Bundle, stacks)
 		for _, l := range all.Samples(r.subject) {
-			if v := l.View; l.Lane == 1 && (v.State != x.state || v.Request != x.request) || v.Role == Worker {
+			if v := l.View; l.Lane == 1 && (v.State != x.state || v.Request != x.request) || v.Role == threadstack.Worker {
 				t.Errorf("%s: thread %d: %s %q, at a request: %v", name, l.Lane, v.State, v.Role, v.Request)
 			}
 		}

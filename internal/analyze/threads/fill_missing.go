@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // What one look at a thread lacks others tell: a wait that ended while its stack was read has no
@@ -119,7 +120,7 @@ func nearlyOne(by map[string]int) string {
 // ownFrames are the functions of the program on the stack of a look.
 func ownFrames(b *evidence.Bundle, stack evidence.StackID) (out []string) {
 	for n, f := range texts(b, stack) {
-		if n > 0 && !pseudo(f) {
+		if n > 0 && threadstack.IsFunction(f) {
 			out = append(out, f)
 		}
 	}
@@ -145,7 +146,7 @@ func joined(b *evidence.Bundle, look evidence.StackID, call, said string, functi
 		case n > 0 && strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"):
 			thread = append(thread, f)
 			continue
-		case n > 0 && len(functions) > 0 && !pseudo(text):
+		case n > 0 && len(functions) > 0 && threadstack.IsFunction(text):
 			continue // they take its place
 		}
 		if frames = append(frames, f); n == 0 && said != "" {

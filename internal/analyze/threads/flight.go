@@ -13,7 +13,7 @@ func adoptFlight(b *evidence.Bundle) {
 	if from == 0 {
 		return
 	}
-	to := b.Names.ID(SampleType)
+	to := b.Names.ID(evidence.SampleThread)
 	x := &b.Samples
 	own := make(map[evidence.SubjectID]bool)
 	for i := range x.Len() {

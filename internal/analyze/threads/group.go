@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Summary is what the threads of a process did at one moment: of several looks, when
@@ -28,7 +29,7 @@ type Summary struct {
 
 // Group is the threads that do the same at the same place.
 type Group struct {
-	View   View
+	View   threadstack.View
 	Stack  evidence.StackID // of the first of them
 	Frames []string         // of it, innermost first, as the runtime prints them
 	Lanes  []evidence.LaneID
@@ -113,7 +114,7 @@ func latest(looks []Sample) []Sample {
 
 // groupKey is what the threads of a group have in common.
 type groupKey struct {
-	role    Role
+	role    threadstack.Role
 	state   evidence.Kind
 	pattern string
 	pool    string
@@ -126,7 +127,7 @@ func (t *Threads) keyOf(l *Sample) groupKey {
 	switch {
 	case l.View.State == evidence.Idle:
 		k.owner = ""
-		if l.View.Role != Worker { // each has a name of its own
+		if l.View.Role != threadstack.Worker { // each has a name of its own
 			k.pool = ""
 		}
 	case k.owner == "":
@@ -140,7 +141,7 @@ func (t *Threads) keyOf(l *Sample) groupKey {
 func (t *Threads) placeOf(l *Sample) string {
 	frames := t.b.Stacks.Frames(l.Stack)
 	for i := l.View.Wait + 1; i < len(frames); i++ {
-		if f := t.b.Names.Text(frames[i].Func); !pseudo(f) {
+		if f := t.b.Names.Text(frames[i].Func); threadstack.IsFunction(f) {
 			return f
 		}
 	}
@@ -169,7 +170,7 @@ func (t *Threads) sum(s evidence.SubjectID, rows []Sample) *Summary {
 		g := &out.Groups[n]
 		g.Lanes = append(g.Lanes, l.Lane)
 		g.Count++
-		if l.View.Role == Worker {
+		if l.View.Role == threadstack.Worker {
 			g.Pool++
 			out.Pool++
 			if l.View.State != evidence.Idle {
@@ -191,7 +192,7 @@ func (t *Threads) sum(s evidence.SubjectID, rows []Sample) *Summary {
 // InPool is how many threads a pool of that name had.
 func (s *Summary) InPool(name string) (n int) {
 	for i := range s.Rows {
-		if v := &s.Rows[i].View; v.Role == Worker && v.Pool == name {
+		if v := &s.Rows[i].View; v.Role == threadstack.Worker && v.Pool == name {
 			n++
 		}
 	}
@@ -202,7 +203,7 @@ func (s *Summary) InPool(name string) (n int) {
 // lets programs have several "pools".
 func (s *Summary) Pools() string {
 	for i := range s.Rows {
-		if v := &s.Rows[i].View; v.Role == Worker && v.Pool != "" {
+		if v := &s.Rows[i].View; v.Role == threadstack.Worker && v.Pool != "" {
 			return "pools"
 		}
 	}
@@ -217,7 +218,7 @@ func (g *Group) order() int {
 	switch {
 	case g.Idle():
 		return 2
-	case g.View.Role == Main:
+	case g.View.Role == threadstack.Main:
 		return 1
 	}
 	return 0
@@ -227,13 +228,13 @@ func (g *Group) order() int {
 // "37 of 200 http-nio-8080-exec threads".
 func (g *Group) Who(s *Summary) string {
 	switch {
-	case g.View.Role == Worker && g.View.Pool != "":
+	case g.View.Role == threadstack.Worker && g.View.Pool != "":
 		return fmt.Sprintf("%d of %s", g.Count, counted(s.InPool(g.View.Pool), g.View.Pool+" thread"))
-	case g.View.Role == Worker:
+	case g.View.Role == threadstack.Worker:
 		return fmt.Sprintf("%d of %s", g.Count, counted(s.Pool, "pool thread"))
-	case g.View.Role == Other && g.View.Pool != "":
+	case g.View.Role == threadstack.Other && g.View.Pool != "":
 		return counted(g.Count, g.View.Pool+" thread")
-	case g.View.Role == Other:
+	case g.View.Role == threadstack.Other:
 		return counted(g.Count, "thread")
 	}
 	return counted(g.Count, string(g.View.Role)+" thread")

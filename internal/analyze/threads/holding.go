@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Holding is who keeps a thread waiting, as far as looks at all threads at that moment tell:
@@ -75,12 +76,12 @@ func (t *Threads) hold(s evidence.SubjectID) {
 	}
 	h.unnamed(bursts)
 	h.carriers(bursts)
-	h.findTaskWorkers(bursts, func(v *View) bool { return v.State == evidence.TaskWait })
+	h.findTaskWorkers(bursts, func(v *threadstack.View) bool { return v.State == evidence.TaskWait })
 	gates := h.gates(bursts)
 	for _, at := range slices.Sorted(maps.Keys(gates)) {
 		h.gate(gates[at], bursts)
 	}
-	h.findTaskWorkers(bursts, func(v *View) bool { return v.State == evidence.SyncWait })
+	h.findTaskWorkers(bursts, func(v *threadstack.View) bool { return v.State == evidence.SyncWait })
 	for _, burst := range bursts {
 		for _, l := range burst {
 			h.follow(l)

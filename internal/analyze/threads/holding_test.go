@@ -23,7 +23,7 @@ func on(parts ...[]string) (frames []string) {
 	return frames
 }
 
-// jvm makes a bundle of one JVM.
+// jvm makes a bundle of one threadstack.JVM.
 func jvm() *recording {
 	b := evidence.NewBundle()
 	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "a"}), "test")
@@ -184,11 +184,11 @@ func TestVirtualOnce(t *testing.T) {
 	virtual := on([]string{"java.lang.VirtualThread.park", "mill.Mill.lambda$main$0", "com.sun.net.httpserver.Filter$Chain.doFilter", "java.lang.VirtualThread.run", "[virtual]"})
 	main := []string{"java.lang.Thread.sleep", "mill.Mill.main", "[main]"}
 	r.look(1, 1, main)
-	r.look(ByProgram+1, 2, main)
-	r.look(ByProgram+7, 2, virtual)
+	r.look(evidence.LanesOfProgram+1, 2, main)
+	r.look(evidence.LanesOfProgram+7, 2, virtual)
 	r.look(1, 5e9, main) // no dump of virtual threads: it says nothing of requests
 	looks := r.threads().Samples(r.subject)
-	if len(looks) != 2 || looks[0].Lane != 1 || looks[1].Lane != ByProgram+7 || !looks[1].View.Virtual || !looks[1].View.Request {
+	if len(looks) != 2 || looks[0].Lane != 1 || looks[1].Lane != evidence.LanesOfProgram+7 || !looks[1].View.Virtual || !looks[1].View.Request {
 		t.Errorf("looks %+v", looks)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // under puts frames into a thread of a server's pool that works on a request.
@@ -35,75 +36,75 @@ func TestJVM(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		frames []string
-		role   Role
+		role   threadstack.Role
 		state  evidence.Kind
 		says   string // pattern · owner
 	}{
-		{"computes", under("tomcat", "java.util.HashMap.hash", "java.util.HashMap.get"), Worker, evidence.Running, " · CartController.get()"},
-		{"monitor", under("tomcat", "- waiting to lock (a shop.Cart)"), Worker, evidence.LockWait, "synchronized · CartController.get()"},
+		{"computes", under("tomcat", "java.util.HashMap.hash", "java.util.HashMap.get"), threadstack.Worker, evidence.Running, " · CartController.get()"},
+		{"monitor", under("tomcat", "- waiting to lock (a shop.Cart)"), threadstack.Worker, evidence.LockWait, "synchronized · CartController.get()"},
 		{"lock", under("tomcat", "- parking to wait for (a java.util.concurrent.locks.ReentrantLock$NonfairSync)", "jdk.internal.misc.Unsafe.park", "java.util.concurrent.locks.LockSupport.park",
 			"java.util.concurrent.locks.AbstractQueuedSynchronizer.acquire", "java.util.concurrent.locks.ReentrantLock$Sync.lock", "java.util.concurrent.locks.ReentrantLock.lock"),
-			Worker, evidence.LockWait, "ReentrantLock · CartController.get()"},
+			threadstack.Worker, evidence.LockWait, "ReentrantLock · CartController.get()"},
 		{"the lock of a queue", under("tomcat", park, "java.util.concurrent.locks.ReentrantLock.lock", "java.util.concurrent.ArrayBlockingQueue.offer", "ch.qos.logback.core.AsyncAppenderBase.put"),
-			Worker, evidence.LockWait, "ReentrantLock · CartController.get()"},
+			threadstack.Worker, evidence.LockWait, "ReentrantLock · CartController.get()"},
 		{"Hikari", under("tomcat", park, "java.util.concurrent.locks.LockSupport.parkNanos", "java.util.concurrent.SynchronousQueue$TransferStack.transfer", "java.util.concurrent.SynchronousQueue.poll",
 			"com.zaxxer.hikari.util.ConcurrentBag.borrow", "com.zaxxer.hikari.pool.HikariPool.getConnection", "com.zaxxer.hikari.HikariDataSource.getConnection", "org.springframework.jdbc.datasource.DataSourceUtils.fetchConnection"),
-			Worker, evidence.PoolWait, "HikariPool.getConnection · CartController.get()"},
+			threadstack.Worker, evidence.PoolWait, "HikariPool.getConnection · CartController.get()"},
 		{"Druid", under("tomcat", park, "java.util.concurrent.locks.LockSupport.park", await, "com.alibaba.druid.pool.DruidDataSource.takeLast", "com.alibaba.druid.pool.DruidDataSource.getConnectionInternal",
-			"com.alibaba.druid.filter.FilterChainImpl.dataSource_connect", "com.alibaba.druid.pool.DruidDataSource.getConnection"), Worker, evidence.PoolWait, "DruidDataSource.getConnection · CartController.get()"},
+			"com.alibaba.druid.filter.FilterChainImpl.dataSource_connect", "com.alibaba.druid.pool.DruidDataSource.getConnection"), threadstack.Worker, evidence.PoolWait, "DruidDataSource.getConnection · CartController.get()"},
 		{"Jedis' pool", under("jetty", park, "java.util.concurrent.locks.LockSupport.parkNanos", await+"Nanos", "org.apache.commons.pool2.impl.LinkedBlockingDeque.pollFirst",
-			"org.apache.commons.pool2.impl.GenericObjectPool.borrowObject", "redis.clients.util.Pool.getResource", "redis.clients.jedis.JedisPool.getResource"), Worker, evidence.PoolWait, "GenericObjectPool.borrowObject · CartServlet.doGet()"},
+			"org.apache.commons.pool2.impl.GenericObjectPool.borrowObject", "redis.clients.util.Pool.getResource", "redis.clients.jedis.JedisPool.getResource"), threadstack.Worker, evidence.PoolWait, "GenericObjectPool.borrowObject · CartServlet.doGet()"},
 		{"c3p0", under("tomcat", "- waiting on (a com.mchange.v2.resourcepool.BasicResourcePool)", "java.lang.Object.wait", "com.mchange.v2.resourcepool.BasicResourcePool.awaitAvailable",
-			"com.mchange.v2.resourcepool.BasicResourcePool.checkoutResource", "com.mchange.v2.c3p0.impl.C3P0PooledConnectionPool.checkoutPooledConnection"), Worker, evidence.PoolWait, "BasicResourcePool.checkoutResource · CartController.get()"},
+			"com.mchange.v2.resourcepool.BasicResourcePool.checkoutResource", "com.mchange.v2.c3p0.impl.C3P0PooledConnectionPool.checkoutPooledConnection"), threadstack.Worker, evidence.PoolWait, "BasicResourcePool.checkoutResource · CartController.get()"},
 		{"a pool that connects", under("tomcat", read8, "java.net.SocketInputStream.read", "com.mysql.jdbc.MysqlIO.doHandshake", "com.mysql.jdbc.ConnectionImpl.connect", "org.apache.tomcat.jdbc.pool.ConnectionPool.borrowConnection"),
-			Worker, evidence.NetWait, "sync I/O: ConnectionImpl.connect · CartController.get()"},
+			threadstack.Worker, evidence.NetWait, "sync I/O: ConnectionImpl.connect · CartController.get()"},
 		{"MySQL", under("tomcat", read, "sun.nio.ch.SocketDispatcher.read", "sun.nio.ch.NioSocketImpl.tryRead", "java.net.Socket$SocketInputStream.read", "com.mysql.cj.protocol.ReadAheadInputStream.fill",
 			"com.mysql.cj.NativeSession.execSQL", "com.mysql.cj.jdbc.ClientPreparedStatement.executeQuery", "com.zaxxer.hikari.pool.ProxyPreparedStatement.executeQuery", "org.hibernate.loader.Loader.getResultSet"),
-			Worker, evidence.NetWait, "sync I/O: ClientPreparedStatement.executeQuery · CartController.get()"},
+			threadstack.Worker, evidence.NetWait, "sync I/O: ClientPreparedStatement.executeQuery · CartController.get()"},
 		{"a timed read", under("tomcat", "sun.nio.ch.Net.poll", "sun.nio.ch.NioSocketImpl.park", "sun.nio.ch.NioSocketImpl.timedRead", "java.net.Socket$SocketInputStream.read", "org.postgresql.core.v3.QueryExecutorImpl.execute", "org.postgresql.jdbc.PgStatement.executeQuery"),
-			Worker, evidence.NetWait, "sync I/O: PgStatement.executeQuery · CartController.get()"},
+			threadstack.Worker, evidence.NetWait, "sync I/O: PgStatement.executeQuery · CartController.get()"},
 		{"sockets before JDK 13", under("undertow", "sun.nio.ch.FileDispatcherImpl.read0", "sun.nio.ch.SocketDispatcher.read", "sun.nio.ch.IOUtil.read", "sun.nio.ch.SocketChannelImpl.read"),
-			Worker, evidence.NetWait, "sync I/O: SocketDispatcher.read · CartResource.get()"},
+			threadstack.Worker, evidence.NetWait, "sync I/O: SocketDispatcher.read · CartResource.get()"},
 		{"Lettuce", under("tomcat", park, "java.util.concurrent.CompletableFuture$Signaller.block", "java.util.concurrent.CompletableFuture.get", "io.lettuce.core.protocol.AsyncCommand.await", "io.lettuce.core.LettuceFutures.awaitOrCancel", "$Proxy.get"),
-			Worker, evidence.NetWait, "sync I/O: LettuceFutures.awaitOrCancel · CartController.get()"},
-		{"HttpClient", under("tomcat", park, "java.util.concurrent.CompletableFuture.get", "jdk.internal.net.http.HttpClientImpl.send"), Worker, evidence.NetWait, "sync I/O: HttpClientImpl.send · CartController.get()"},
+			threadstack.Worker, evidence.NetWait, "sync I/O: LettuceFutures.awaitOrCancel · CartController.get()"},
+		{"HttpClient", under("tomcat", park, "java.util.concurrent.CompletableFuture.get", "jdk.internal.net.http.HttpClientImpl.send"), threadstack.Worker, evidence.NetWait, "sync I/O: HttpClientImpl.send · CartController.get()"},
 		{"HttpClient's pool", under("tomcat", park, await, "org.apache.http.pool.AbstractConnPool.getPoolEntryBlocking", "org.apache.http.impl.conn.PoolingHttpClientConnectionManager.leaseConnection", "org.apache.http.impl.client.CloseableHttpClient.execute"),
-			Worker, evidence.PoolWait, "PoolingHttpClientConnectionManager.leaseConnection · CartController.get()"},
-		{"future", under("tomcat", park, "java.util.concurrent.FutureTask.awaitDone", "java.util.concurrent.FutureTask.get"), Worker, evidence.TaskWait, "FutureTask.get · CartController.get()"},
-		{"latch", under("tomcat", park, "java.util.concurrent.CountDownLatch.await"), Worker, evidence.SyncWait, "CountDownLatch.await · CartController.get()"},
-		{"semaphore", under("tomcat", park, "java.util.concurrent.Semaphore.acquire"), Worker, evidence.PoolWait, "Semaphore.acquire · CartController.get()"},
+			threadstack.Worker, evidence.PoolWait, "PoolingHttpClientConnectionManager.leaseConnection · CartController.get()"},
+		{"future", under("tomcat", park, "java.util.concurrent.FutureTask.awaitDone", "java.util.concurrent.FutureTask.get"), threadstack.Worker, evidence.TaskWait, "FutureTask.get · CartController.get()"},
+		{"latch", under("tomcat", park, "java.util.concurrent.CountDownLatch.await"), threadstack.Worker, evidence.SyncWait, "CountDownLatch.await · CartController.get()"},
+		{"semaphore", under("tomcat", park, "java.util.concurrent.Semaphore.acquire"), threadstack.Worker, evidence.PoolWait, "Semaphore.acquire · CartController.get()"},
 		{"its client", under("tomcat", "java.net.SocketOutputStream.socketWrite0", "org.apache.coyote.http11.InternalOutputBuffer.realWriteBytes", "org.apache.catalina.connector.OutputBuffer.flush", "org.apache.catalina.connector.CoyoteOutputStream.write"),
-			Worker, evidence.ClientWait, "sync I/O: InternalOutputBuffer.realWriteBytes · CartController.get()"},
-		{"a file", under("tomcat", "java.io.FileOutputStream.writeBytes", "java.io.FileOutputStream.write"), Worker, evidence.Syscall, "sync I/O: FileOutputStream.writeBytes · CartController.get()"},
-		{"sleeps", under("thread", "java.lang.Thread.sleep"), Other, evidence.SleepWait, "Thread.sleep · Job.run()"},
+			threadstack.Worker, evidence.ClientWait, "sync I/O: InternalOutputBuffer.realWriteBytes · CartController.get()"},
+		{"a file", under("tomcat", "java.io.FileOutputStream.writeBytes", "java.io.FileOutputStream.write"), threadstack.Worker, evidence.Syscall, "sync I/O: FileOutputStream.writeBytes · CartController.get()"},
+		{"sleeps", under("thread", "java.lang.Thread.sleep"), threadstack.Other, evidence.SleepWait, "Thread.sleep · Job.run()"},
 		{"sleeps, virtual", []string{"java.lang.VirtualThread.parkNanos", "java.lang.VirtualThread.sleepNanos", "java.lang.Thread.sleepNanos", "java.lang.Thread.sleep", "shop.Job.run", "java.lang.VirtualThread.run", "[virtual]"},
-			Other, evidence.SleepWait, "Thread.sleep · Job.run()"},
-		{"has its queue to wait for", under("thread", park, await, "java.util.concurrent.LinkedBlockingQueue.take"), Other, evidence.Idle, " · Job.run()"},
-		{"a request that waits for a queue", under("tomcat", park, await, "java.util.concurrent.LinkedBlockingQueue.poll"), Worker, evidence.SyncWait, "LinkedBlockingQueue.poll · CartController.get()"},
+			threadstack.Other, evidence.SleepWait, "Thread.sleep · Job.run()"},
+		{"has its queue to wait for", under("thread", park, await, "java.util.concurrent.LinkedBlockingQueue.take"), threadstack.Other, evidence.Idle, " · Job.run()"},
+		{"a request that waits for a queue", under("tomcat", park, await, "java.util.concurrent.LinkedBlockingQueue.poll"), threadstack.Worker, evidence.SyncWait, "LinkedBlockingQueue.poll · CartController.get()"},
 		{"idle", []string{park, await, "java.util.concurrent.LinkedBlockingQueue.take", "org.apache.tomcat.util.threads.TaskQueue.take", "java.util.concurrent.ThreadPoolExecutor.getTask", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run", "[http-nio-8080-exec]"},
-			Worker, evidence.Idle, " · "},
+			threadstack.Worker, evidence.Idle, " · "},
 		{"idle, Tomcat's own pool", []string{"jdk.internal.misc.Unsafe.park", "java.util.concurrent.LinkedBlockingQueue.poll", "org.apache.tomcat.util.threads.TaskQueue.poll", "org.apache.tomcat.util.threads.ThreadPoolExecutor.getTask", "org.apache.tomcat.util.threads.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run"},
-			Worker, evidence.Idle, " · "},
+			threadstack.Worker, evidence.Idle, " · "},
 		{"idle, Jetty", []string{park, await + "Nanos", "org.eclipse.jetty.util.BlockingArrayQueue.poll", "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.idleJobPoll", "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.run", "java.lang.Thread.run"},
-			Worker, evidence.Idle, " · "},
+			threadstack.Worker, evidence.Idle, " · "},
 		{"idle, fork/join before JDK 17", []string{"jdk.internal.misc.Unsafe.park", "java.util.concurrent.locks.LockSupport.park", "java.util.concurrent.ForkJoinPool.runWorker", "java.util.concurrent.ForkJoinWorkerThread.run"},
-			Worker, evidence.Idle, " · "},
+			threadstack.Worker, evidence.Idle, " · "},
 		{"a kept connection", []string{read8, "java.net.SocketInputStream.read", "org.apache.coyote.http11.Http11InputBuffer.fill", "org.apache.coyote.http11.Http11Processor.service", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run"},
-			Worker, evidence.Idle, " · "},
+			threadstack.Worker, evidence.Idle, " · "},
 		{"too many connections", []string{park, "java.util.concurrent.locks.LockSupport.park", "org.apache.tomcat.util.threads.LimitLatch.countUpOrAwait", "org.apache.tomcat.util.net.AbstractEndpoint.countUpOrAwaitConnection", "org.apache.tomcat.util.net.Acceptor.run", "java.lang.Thread.run"},
-			IO, evidence.PoolWait, "maxConnections · "},
-		{"accepts", []string{"sun.nio.ch.Net.accept", "sun.nio.ch.ServerSocketChannelImpl.accept", "org.apache.tomcat.util.net.Acceptor.run", "java.lang.Thread.run"}, IO, evidence.Idle, " · "},
-		{"accepts with a timeout", []string{"sun.nio.ch.Net.poll", "sun.nio.ch.NioSocketImpl.park", "sun.nio.ch.NioSocketImpl.accept", "java.net.ServerSocket.accept", "shop.Server.run"}, IO, evidence.Idle, " · Server.run()"},
-		{"selects", []string{"sun.nio.ch.EPoll.wait", "sun.nio.ch.EPollSelectorImpl.doSelect", "io.netty.channel.nio.NioEventLoop.run", "java.lang.Thread.run"}, IO, evidence.Idle, " · "},
+			threadstack.IO, evidence.PoolWait, "maxConnections · "},
+		{"accepts", []string{"sun.nio.ch.Net.accept", "sun.nio.ch.ServerSocketChannelImpl.accept", "org.apache.tomcat.util.net.Acceptor.run", "java.lang.Thread.run"}, threadstack.IO, evidence.Idle, " · "},
+		{"accepts with a timeout", []string{"sun.nio.ch.Net.poll", "sun.nio.ch.NioSocketImpl.park", "sun.nio.ch.NioSocketImpl.accept", "java.net.ServerSocket.accept", "shop.Server.run"}, threadstack.IO, evidence.Idle, " · Server.run()"},
+		{"selects", []string{"sun.nio.ch.EPoll.wait", "sun.nio.ch.EPollSelectorImpl.doSelect", "io.netty.channel.nio.NioEventLoop.run", "java.lang.Thread.run"}, threadstack.IO, evidence.Idle, " · "},
 		{"selects on a thread of the pool that serves", []string{"sun.nio.ch.EPoll.wait", "sun.nio.ch.EPollSelectorImpl.doSelect", "sun.nio.ch.SelectorImpl.select", "org.eclipse.jetty.io.ManagedSelector.select",
-			"org.eclipse.jetty.util.thread.strategy.AdaptiveExecutionStrategy.produce", "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.run", "java.lang.Thread.run", "[qtp]"}, IO, evidence.Idle, " · "},
-		{"times", []string{"java.lang.Object.wait", "java.util.TimerThread.mainLoop", "java.util.TimerThread.run"}, Timer, evidence.Idle, " · "},
-		{"carries a virtual thread", []string{"jdk.internal.vm.Continuation.run", "java.lang.VirtualThread.runContinuation", "java.util.concurrent.ForkJoinPool.runWorker", "java.util.concurrent.ForkJoinWorkerThread.run"}, Worker, evidence.Idle, " · "},
-		{"the machine's own", []string{"[GC Thread]"}, Runtime, evidence.Idle, " · "},
-		{"nothing", nil, Runtime, evidence.Idle, " · "},
-		{"a library alone", []string{read, "com.rabbitmq.client.impl.SocketFrameHandler.readFrame", "com.rabbitmq.client.impl.AMQConnection$MainLoop.run", "java.lang.Thread.run"}, IO, evidence.Idle, " · AMQConnection$MainLoop.run()"},
+			"org.eclipse.jetty.util.thread.strategy.AdaptiveExecutionStrategy.produce", "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.run", "java.lang.Thread.run", "[qtp]"}, threadstack.IO, evidence.Idle, " · "},
+		{"times", []string{"java.lang.Object.wait", "java.util.TimerThread.mainLoop", "java.util.TimerThread.run"}, threadstack.Timer, evidence.Idle, " · "},
+		{"carries a virtual thread", []string{"jdk.internal.vm.Continuation.run", "java.lang.VirtualThread.runContinuation", "java.util.concurrent.ForkJoinPool.runWorker", "java.util.concurrent.ForkJoinWorkerThread.run"}, threadstack.Worker, evidence.Idle, " · "},
+		{"the machine's own", []string{"[GC Thread]"}, threadstack.Runtime, evidence.Idle, " · "},
+		{"nothing", nil, threadstack.Runtime, evidence.Idle, " · "},
+		{"a library alone", []string{read, "com.rabbitmq.client.impl.SocketFrameHandler.readFrame", "com.rabbitmq.client.impl.AMQConnection$MainLoop.run", "java.lang.Thread.run"}, threadstack.IO, evidence.Idle, " · AMQConnection$MainLoop.run()"},
 	} {
-		v := JVM(c.frames, "")
+		v := threadstack.JVM(c.frames, "")
 		if got := v.Pattern + " · " + v.Owner; v.Role != c.role || v.State != c.state || got != c.says {
 			t.Errorf("%s: %q %v, %s; want %q %v, %s", c.what, v.Role, v.State, got, c.role, c.state, c.says)
 		}
@@ -125,7 +126,7 @@ func TestPoolSize(t *testing.T) {
 		{[]string{"shop.Cart.get", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run", "[carts]"}, "corePoolSize"},
 		{[]string{"shop.Cart.get", "java.lang.Thread.run", "[carts]"}, ""},
 	} {
-		v := JVM(c.frames, "")
+		v := threadstack.JVM(c.frames, "")
 		if !strings.HasPrefix(v.Size, c.want) || c.want == "" && v.Size != "" {
 			t.Errorf("%v: %q, want %q", c.frames, v.Size, c.want)
 		}
@@ -135,10 +136,10 @@ func TestPoolSize(t *testing.T) {
 // What the program's own package is may be known better than by the list of libraries.
 func TestJVMEntry(t *testing.T) {
 	frames := []string{"com.alibaba.shop.Cart.get", "java.lang.Thread.run"}
-	if v := JVM(frames, ""); !v.Library {
+	if v := threadstack.JVM(frames, ""); !v.Library {
 		t.Error("no library")
 	}
-	if v := JVM(frames, "com.alibaba.shop.Main"); v.Library || v.Owner != "Cart.get()" {
+	if v := threadstack.JVM(frames, "com.alibaba.shop.Main"); v.Library || v.Owner != "Cart.get()" {
 		t.Errorf("%+v", v)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // beneath lays what the kernel recorded of a process's threads (internal/format/kernelstacks) over looks by which
@@ -148,7 +149,7 @@ var keeps = map[string]bool{
 }
 
 // mayBeKept says whether the kernel may keep a thread waiting without its runtime's knowing for what.
-func mayBeKept(v *View) bool {
+func mayBeKept(v *threadstack.View) bool {
 	switch v.State {
 	case evidence.Running, evidence.KindUnknown, evidence.Syscall:
 		return true

@@ -28,7 +28,7 @@ func TestBeneath(t *testing.T) {
 		p.Interval(v)
 	}
 	look := func(lane evidence.LaneID, after int64, frames ...string) {
-		p.Sample(evidence.Sample{Time: at + after, Lane: lane, Stack: stack(under("tomcat", frames...), ""), Type: p.Name(SampleType), Value: 1, Origin: p.Origin(1)})
+		p.Sample(evidence.Sample{Time: at + after, Lane: lane, Stack: stack(under("tomcat", frames...), ""), Type: p.Name(evidence.SampleThread), Value: 1, Origin: p.Origin(1)})
 	}
 	wait(1, evidence.KernelDiskFault, "/x.idx", "filemap_fault", "asm_exc_page_fault")
 	look(1, 10*ms, "java.nio.DirectByteBuffer.get")

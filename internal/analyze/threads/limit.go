@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Limit is a place that lets only so many requests go on at a time, whatever it is made of
@@ -90,7 +91,7 @@ func (h *holding) gates(bursts [][]*Sample) map[string]*gate {
 }
 
 // gated says whether a wait may be one for who is beyond a limit.
-func gated(v *View) bool {
+func gated(v *threadstack.View) bool {
 	return v.User >= 0 && (v.State == evidence.SyncWait || v.State == evidence.PoolWait || v.State == evidence.TaskWait)
 }
 
@@ -114,7 +115,7 @@ func (t *Threads) bounded(s evidence.SubjectID, g *gate, bursts [][]*Sample) boo
 		ways := make(map[way]bool)
 		for stack, user := range g.stacks {
 			p := t.pathOf(stack)
-			if i := user + level; i < len(p.frames) && !pseudo(p.frames[i]) && !framework(p.frames[i]) {
+			if i := user + level; i < len(p.frames) && threadstack.IsFunction(p.frames[i]) && !framework(p.frames[i]) {
 				ways[p.ways[i]] = true
 			}
 		}
@@ -167,7 +168,7 @@ func (g *gate) full(bursts [][]*Sample) bool {
 		return false
 	}
 	v := &g.first.View
-	g.limit = Limit{Place: Bare(v.Owner), Pattern: v.Pattern, Most: most, Looks: looks, Stack: g.first.Stack, Origin: g.first.Origin,
+	g.limit = Limit{Place: threadstack.Bare(v.Owner), Pattern: v.Pattern, Most: most, Looks: looks, Stack: g.first.Stack, Origin: g.first.Origin,
 		Beyond: float64(sum) / float64(looks), Waiting: float64(waiting) / float64(looks)}
 	return true
 }
@@ -202,15 +203,7 @@ func (l *Limit) Words() string {
 // tally counts what threads did.
 type tally map[Doing]int
 
-func (c tally) add(v *View) { c[Doing{State: v.State, Words: v.doingAt()}]++ }
-
-// doingAt is what a thread does, and where.
-func (v *View) doingAt() string {
-	if v.Owner == "" {
-		return v.Doing()
-	}
-	return v.Doing() + " in " + Bare(v.Owner)
-}
+func (c tally) add(v *threadstack.View) { c[Doing{State: v.State, Words: v.DoingAt()}]++ }
 
 func (c tally) most() (out []Doing) {
 	sum := 0

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // looped makes the threads of event loops on which requests are worked a pool's: who is in such
@@ -33,7 +34,7 @@ func (t *Threads) looped(s evidence.SubjectID) {
 		if !v.Loop || !serving[v.Pool] {
 			continue
 		}
-		v.Role, v.Request = Worker, v.State != evidence.Idle
+		v.Role, v.Request = threadstack.Worker, v.State != evidence.Idle
 	}
 	for pool := range serving {
 		if len(at[pool]) == 1 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // NativeStacks reads looks at the threads of a process whose runtime tells nothing of them, or
@@ -27,7 +28,7 @@ func Adopt(b *evidence.Bundle, of Readers) {
 	if from == 0 {
 		return
 	}
-	to := b.Names.ID(SampleType)
+	to := b.Names.ID(evidence.SampleThread)
 	x := &b.Samples
 	own := make(map[evidence.SubjectID]bool) // looked at by their own means
 	for i := range x.Len() {
@@ -71,8 +72,8 @@ func Adopt(b *evidence.Bundle, of Readers) {
 const fewFollowed = .1
 
 // Native reads what the kernel said of a thread: frames as internal/format/syscalls has them.
-func Native(frames []string, _ string) View {
-	v := View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1, Kernel: true}
+func Native(frames []string, _ string) threadstack.View {
+	v := threadstack.View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1, Kernel: true}
 	if n := len(frames); n > 0 && strings.HasPrefix(frames[n-1], "[") {
 		v.Pool = strings.TrimRight(strings.Trim(frames[n-1], "[]"), "0123456789-_#/: ")
 	}

@@ -32,7 +32,7 @@ func (t *Threads) inferNativeWaits(s evidence.SubjectID) {
 			if looks[i].Time == 0 {
 				return
 			}
-			if v := &looks[i].View; v.hidden() && v.Owner != "" {
+			if v := &looks[i].View; v.Hidden() && v.Owner != "" {
 				hidden++
 			}
 		}
@@ -44,7 +44,7 @@ func (t *Threads) inferNativeWaits(s evidence.SubjectID) {
 		return
 	}
 	for i := range t.looks[s] {
-		if v := &t.looks[s][i].View; v.hidden() && v.Owner != "" {
+		if v := &t.looks[s][i].View; v.Hidden() && v.Owner != "" {
 			v.State, v.Pattern = evidence.SyncWait, Still
 		}
 	}

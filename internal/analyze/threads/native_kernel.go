@@ -3,6 +3,8 @@ package threads
 import (
 	"slices"
 	"strings"
+
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // reasons are what it means that a thread waits in a function of the kernel, within a call on a file
@@ -71,7 +73,7 @@ var (
 // nativeFunction takes a frame apart that is a function of the program: its name, and the library it
 // is of, "" the program's own file; no name of what is no function.
 func nativeFunction(frame string) (name, in string) {
-	if pseudo(frame) {
+	if !threadstack.IsFunction(frame) {
 		return "", ""
 	}
 	if i := strings.LastIndex(frame, " ("); i > 0 && strings.HasSuffix(frame, ")") && strings.Contains(frame[i:], ".so") {

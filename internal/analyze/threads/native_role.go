@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // What a thread of which only system calls are known is there for is told by where it waits for
@@ -25,7 +26,7 @@ const (
 )
 
 // workBy says how a look's thread would wait for work there.
-func workBy(v *View, call, on string) int {
+func workBy(v *threadstack.View, call, on string) int {
 	switch call {
 	case "epoll_wait", "poll", "ppoll", "select", "pselect", "accept", "io_uring_enter":
 		if v.State != evidence.NetWait { // a poll for the answer of whom it asked is no wait for work
@@ -114,9 +115,9 @@ func settleNative(t *Threads, s evidence.SubjectID) {
 			switch {
 			case !serves:
 			case n.idles == byPoll && pool:
-				v.Role = IO // it hands out what the workers do
+				v.Role = threadstack.IO // it hands out what the workers do
 			default:
-				v.Role, v.Request = Worker, v.State != evidence.Idle
+				v.Role, v.Request = threadstack.Worker, v.State != evidence.Idle
 				v.Loop = n.idles == byPoll
 			}
 		}

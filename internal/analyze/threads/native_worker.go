@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // seldomElse times as often as while requests wait for it, at most, has a worker work while none does:
@@ -48,7 +49,7 @@ func (h *holding) workerOf(owner string, bursts [][]*Sample) {
 		}
 		looks += waiting
 		for _, l := range burst {
-			if v := &l.View; v.Role == Other && !v.Request && toils(v.State) {
+			if v := &l.View; v.Role == threadstack.Other && !v.Request && toils(v.State) {
 				n := busy[l.Lane]
 				n[waiting]++
 				busy[l.Lane] = n

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // callPath is a stack as ways from where its thread began: two threads with the same way to
@@ -28,7 +29,7 @@ func (t *Threads) pathOf(stack evidence.StackID) *callPath {
 	p.ways = make([]way, len(p.frames))
 	var at way
 	for i := len(p.frames) - 1; i >= 0; i-- {
-		if f := p.frames[i]; !pseudo(f) {
+		if f := p.frames[i]; threadstack.IsFunction(f) {
 			at = way(maphash.Comparable(pathSeed, [2]any{at, f}))
 		}
 		p.ways[i] = at
@@ -67,7 +68,7 @@ func (t *Threads) root(s evidence.SubjectID, l *Sample) string {
 	frames := t.pathOf(l.Stack).frames
 	framework := t.of[t.b.Subjects[s].Runtime].Framework
 	for i := len(frames) - 1; i >= l.View.User; i-- {
-		if !pseudo(frames[i]) && !framework(frames[i]) {
+		if threadstack.IsFunction(frames[i]) && !framework(frames[i]) {
 			return frames[i]
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // served finds the requests of a server that no table knows, one of the program's own: its code
@@ -23,7 +24,7 @@ func (t *Threads) served(s evidence.SubjectID) {
 	groups := make(map[string][]*Sample)
 	for i := range looks {
 		l := &looks[i]
-		if v := &l.View; v.Accepts || v.Request || v.User < 0 || v.Role != Other && v.Role != Worker {
+		if v := &l.View; v.Accepts || v.Request || v.User < 0 || v.Role != threadstack.Other && v.Role != threadstack.Worker {
 			continue
 		}
 		if root := t.root(s, l); root != "" {
@@ -45,8 +46,8 @@ func (t *Threads) served(s evidence.SubjectID) {
 		return
 	}
 	for i := range looks { // its loop reads, and gives what it has read to a pool; or those that wait to read are not seen
-		if v := &looks[i].View; (v.Role == Worker || v.Virtual && v.Role == Other) && v.User >= 0 && !v.Library {
-			v.serve(one)
+		if v := &looks[i].View; (v.Role == threadstack.Worker || v.Virtual && v.Role == threadstack.Other) && v.User >= 0 && !v.Library {
+			v.Serve(one)
 		}
 	}
 }
@@ -91,28 +92,15 @@ func (t *Threads) serves(group []*Sample, one bool) {
 	for _, l := range group {
 		v := &l.View
 		if v.Reads && t.user(l) == at {
-			if one && v.Role == Worker {
+			if one && v.Role == threadstack.Worker {
 				continue
 			}
 			v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
 			if !one {
-				v.Role = Worker
+				v.Role = threadstack.Worker
 			}
 			continue
 		}
-		v.serve(one)
-	}
-}
-
-// serve says that a thread works on a request, if it has work: what looked like waiting for
-// some may be its request's wait for something.
-func (v *View) serve(one bool) {
-	if v.before.State != evidence.KindUnknown {
-		v.State, v.Pattern, v.Wait = v.before.State, v.before.Pattern, v.before.Wait
-	}
-	if v.State != evidence.Idle {
-		if v.Request = true; !one {
-			v.Role = Worker
-		}
+		v.Serve(one)
 	}
 }

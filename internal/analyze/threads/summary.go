@@ -1,6 +1,10 @@
 package threads
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/threadstack"
+)
 
 // Summary is a group's stack in as few frames as tell what happens, innermost first and
 // readable: the call that waits, the user's code below it with who called that, where
@@ -10,7 +14,7 @@ func (g *Group) Summary() []string {
 		return g.kernelBrief()
 	}
 	first := max(0, g.View.Wait)
-	for first < len(g.Frames) && pseudo(g.Frames[first]) {
+	for first < len(g.Frames) && !threadstack.IsFunction(g.Frames[first]) {
 		first++
 	}
 	last := len(g.Frames) - 1
@@ -21,14 +25,14 @@ func (g *Group) Summary() []string {
 	left := false
 	for i := first; i <= last; i++ {
 		near := g.View.User >= 0 && (i >= g.View.User && i <= g.View.User+2 || i == g.View.Outer)
-		if i != first && i != last && !near || pseudo(g.Frames[i]) {
+		if i != first && i != last && !near || !threadstack.IsFunction(g.Frames[i]) {
 			left = true
 			continue
 		}
 		if left {
 			out = append(out, "…")
 		}
-		out, left = append(out, Short(g.Frames[i])), false
+		out, left = append(out, threadstack.Short(g.Frames[i])), false
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // workers are threads that others hand work to: of one pool, or begun by the same code of the
@@ -24,7 +25,7 @@ type workers struct {
 // requests wait. Of several the one whose code is nearest to that of who waits. If there are
 // fewer than wait, the others wait for one of them, as for a pool; who serves all one after the
 // other is none, and is waited for by all.
-func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*View) bool) {
+func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*threadstack.View) bool) {
 	waits := make([][]*Sample, len(bursts))
 	count := 0
 	for i, burst := range bursts {
@@ -46,7 +47,7 @@ func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*View) bool) {
 	}
 	limit := Limit{Place: w.pool, Workers: true, Most: w.most, Stack: w.stack, Origin: w.origin}
 	if limit.Place == "" {
-		limit.Place = Bare(Short(w.root))
+		limit.Place = threadstack.Bare(threadstack.Short(w.root))
 	}
 	words := limit.Words()
 	did := make(tally)
@@ -85,11 +86,11 @@ func (h *holding) worker(bursts, waits [][]*Sample) *workers {
 	for i, burst := range bursts {
 		for _, l := range burst {
 			v := &l.View
-			if v.Request || v.User < 0 || v.Library || v.Role != Worker && v.Role != Other || !toils(v.State) || one && v.Role == Worker {
+			if v.Request || v.User < 0 || v.Library || v.Role != threadstack.Worker && v.Role != threadstack.Other || !toils(v.State) || one && v.Role == threadstack.Worker {
 				continue
 			}
 			key := [2]string{h.t.root(h.s, l), v.Pool}
-			if v.Role == Worker {
+			if v.Role == threadstack.Worker {
 				key[0] = ""
 			}
 			g := groups[key]

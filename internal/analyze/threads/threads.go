@@ -6,16 +6,14 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
-
-// SampleType is the type of samples that are the stack of one thread at one moment.
-const SampleType = "thread"
 
 // Reader reads the stacks of a runtime's threads. One more is a file beside dotnet.go.
 type Reader struct {
 	// Read reads a stack, innermost frame first. Entry is what the program is called, ""
 	// unknown.
-	Read func(frames []string, entry string) View
+	Read func(frames []string, entry string) threadstack.View
 	// Framework says whether a function is of what comes with the runtime, and calls the
 	// program's code or is called by it.
 	Framework func(function string) bool
@@ -45,27 +43,24 @@ type Reader struct {
 type Readers map[string]Reader
 
 // read reads a stack; one of another runtime says nothing.
-func (r Readers) read(runtime string, frames []string, entry string) View {
+func (r Readers) read(runtime string, frames []string, entry string) threadstack.View {
 	if of, ok := r[runtime]; ok {
 		return of.Read(frames, entry)
 	}
-	return View{State: evidence.KindUnknown, Wait: -1, User: -1, Outer: -1, Began: -1}
+	return threadstack.View{State: evidence.KindUnknown, Wait: -1, User: -1, Outer: -1, Began: -1}
 }
 
 // The readers there are.
 var (
-	DotnetStacks = Reader{Read: Dotnet, Framework: func(function string) bool {
-		module, rest := splitModule(function)
-		return pseudo(function) || (&owners{}).of(module, rest) == framework
-	}, Holds: true, Rounds: true, Addressed: true, OnePool: true}
-	JVMStacks = Reader{Read: JVM, Framework: func(function string) bool { return pseudo(function) || readJVM(function, "").own == framework }, Program: JVMProgram, Holds: true}
+	DotnetStacks = Reader{Read: threadstack.Dotnet, Framework: threadstack.IsDotnetFramework, Holds: true, Rounds: true, Addressed: true, OnePool: true}
+	JVMStacks    = Reader{Read: threadstack.JVM, Framework: threadstack.IsJVMFramework, Program: threadstack.JVMProgram, Holds: true}
 )
 
 // Threads looks at the threads of a bundle's processes.
 type Threads struct {
 	b      *evidence.Bundle
 	of     Readers
-	views  map[key]View
+	views  map[key]threadstack.View
 	looks  map[evidence.SubjectID][]Sample
 	unseen map[evidence.SubjectID]bool // [Threads.WaitsUnseen]
 	locks  map[place]bool              // where threads wait for locks
@@ -99,7 +94,7 @@ type Sample struct {
 	Lane   evidence.LaneID
 	Time   int64 // ns, 0: of no known time
 	Stack  evidence.StackID
-	View   View
+	View   threadstack.View
 	Held   Holding // who keeps it waiting
 	Count  int     // looks that this one stands for: a long recording joins those that saw the same
 	Origin evidence.Origin
@@ -108,8 +103,8 @@ type Sample struct {
 // Of looks at a bundle, which has been unified: what a process is called says which
 // code is its own.
 func Of(b *evidence.Bundle, of Readers) *Threads {
-	t := &Threads{b: b, of: of, views: make(map[key]View), looks: make(map[evidence.SubjectID][]Sample), unseen: make(map[evidence.SubjectID]bool), programs: make(map[evidence.SubjectID]string), clocks: make(map[evidence.SubjectID]*clock)}
-	typ := b.Names.Lookup(SampleType)
+	t := &Threads{b: b, of: of, views: make(map[key]threadstack.View), looks: make(map[evidence.SubjectID][]Sample), unseen: make(map[evidence.SubjectID]bool), programs: make(map[evidence.SubjectID]string), clocks: make(map[evidence.SubjectID]*clock)}
+	typ := b.Names.Lookup(evidence.SampleThread)
 	if typ == 0 {
 		return t
 	}
@@ -143,7 +138,7 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 }
 
 // View is what a stack says of a thread of a process.
-func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) View {
+func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) threadstack.View {
 	k := key{s, stack}
 	v, ok := t.views[k]
 	if !ok {
@@ -169,7 +164,7 @@ func (t *Threads) program(s evidence.SubjectID) string {
 	if ok {
 		return own
 	}
-	x, typ := &t.b.Samples, t.b.Names.Lookup(SampleType)
+	x, typ := &t.b.Samples, t.b.Names.Lookup(evidence.SampleThread)
 	seen := make(map[evidence.StackID]bool)
 	for i := 0; i < x.Len() && own == ""; i++ {
 		if x.Type[i] == typ && x.Subject[i] == s && !seen[x.Stack[i]] {

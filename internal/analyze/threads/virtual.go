@@ -2,10 +2,6 @@ package threads
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// ByProgram is from where on lanes are the program's own numbers of threads, and not the
-// system's, plus this.
-const ByProgram evidence.LaneID = 1 << 40
-
 // once leaves out what looks tell twice. Where a runtime has threads of its own, one file shows
 // the system's and another, taken right after it, all: there the system's are once more, by
 // the program's numbers. And where such threads serve requests, a look that lacks them says
@@ -27,7 +23,7 @@ func once(looks []Sample) []Sample {
 		system, all := false, false
 		for i := range n {
 			l := &looks[i]
-			system = system || l.Lane < ByProgram
+			system = system || l.Lane < evidence.LanesOfProgram
 			all = all || byProgram(l)
 		}
 		for _, l := range looks[:n] {
@@ -43,7 +39,9 @@ func once(looks []Sample) []Sample {
 
 // byProgram says whether a look is at a thread of the system by the program's number: it is in
 // a file that shows all threads.
-func byProgram(l *Sample) bool { return l.Lane >= ByProgram && !l.View.Virtual && l.View.Began >= 0 }
+func byProgram(l *Sample) bool {
+	return l.Lane >= evidence.LanesOfProgram && !l.View.Virtual && l.View.Began >= 0
+}
 
 // WaitsUnseen says whether threads of the runtime's own may serve the requests of a process,
 // and only those of them were looked at that were on a CPU: what the others wait for nobody

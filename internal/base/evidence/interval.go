@@ -8,6 +8,10 @@ import (
 // LaneID is a thread or goroutine as its runtime numbers it. Lane 0 is unknown.
 type LaneID int64
 
+// LanesOfProgram is where the lanes begin that are a program's own numbers of threads, and not the operating system's: a
+// virtual thread 7 is lane LanesOfProgram+7.
+const LanesOfProgram LaneID = 1 << 40
+
 // AllLanes marks an interval that concerns every lane of its subject: a
 // stop-the-world pause. Stalls of single lanes never use it: 19 s of stalls on
 // many lanes are not 19 s of pauses.

@@ -231,6 +231,9 @@ const SampleWork = "work"
 // the system call it waited in and what on (/proc/PID/task/TID/syscall), or that it ran.
 const SampleSyscall = "syscall"
 
+// SampleThread is the type of samples that are the stack of one thread at one moment.
+const SampleThread = "thread"
+
 // SampleFlight is the type of samples that are what one thread did at a moment, made of the waits and samples that a
 // flight recording holds: threads of which it tells nothing at that moment are not among them.
 const SampleFlight = "flight"

@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Site is where in the program something happens.
@@ -39,8 +40,8 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 		v := c.Threads().View(c.Subject, stack)
 		s.Function = v.Owner
 		if frames := c.Bundle.Stacks.Frames(stack); v.User > 0 && v.User <= len(frames) {
-			if callee := c.Bundle.Names.Text(frames[v.User-1].Func); threads.Function(callee) {
-				s.Callee = threads.Short(callee)
+			if callee := c.Bundle.Names.Text(frames[v.User-1].Func); threadstack.IsFunction(callee) {
+				s.Callee = threadstack.Short(callee)
 			}
 		}
 		return s

@@ -7,8 +7,8 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Generational is what a collector of generations tells of each collection, as .NET's does:
@@ -256,7 +256,7 @@ func collection(b *evidence.Bundle, c *metrics.Collection) Collection {
 
 // allocations lists who allocates, what dies in generation 2, and what lives.
 func (g *Generational) allocations(b *evidence.Bundle, subject evidence.SubjectID) {
-	a := metrics.ReadAllocations(b, subject, threads.Dotnet)
+	a := metrics.ReadAllocations(b, subject, threadstack.Dotnet)
 	if a == nil {
 		return
 	}
@@ -306,7 +306,7 @@ func text(s string) *string {
 
 func frames(b *evidence.Bundle, stack evidence.StackID) (out []string) {
 	for _, f := range b.Stacks.Frames(stack) {
-		out = append(out, threads.Readable(b.Names.Text(f.Func)))
+		out = append(out, threadstack.Readable(b.Names.Text(f.Func)))
 	}
 	return out
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 )
 
@@ -226,7 +226,7 @@ func byOwner(sites []Site) (out []Site) {
 		case s.Owner != nil:
 			owner = *s.Owner
 		case len(s.Stack) > 0:
-			owner = threads.Short(s.Stack[0])
+			owner = threadstack.Short(s.Stack[0])
 		}
 		k := [2]string{s.Type, owner}
 		n, ok := at[k]

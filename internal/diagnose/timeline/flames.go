@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // A stack is shown at most this deep; a node is shown from this part of all.
@@ -19,7 +19,7 @@ const (
 
 // flames lays out where time and memory went by stack.
 func (l *layout) flames() {
-	l.profile("threads", "thread samples", threads.SampleType, false) // most of a request that waits for a thread has no stack
+	l.profile("threads", "thread samples", evidence.SampleThread, false) // most of a request that waits for a thread has no stack
 	l.slowTime()
 	l.held()
 	l.profile("cpu", "CPU time", "cpu", false)
@@ -203,7 +203,7 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class,
 			if l.frames.stacks.Framework(f) {
 				kind = inner
 			}
-			f = threads.Short(f)
+			f = threadstack.Short(f)
 		case isRuntime(f):
 			under = inner
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // frames words stacks, each once.
@@ -122,11 +123,11 @@ func whereThread(b *evidence.Bundle, stacks *threads.Reader, stack []evidence.Fr
 	var text []string
 	for _, i := range []int{v.Wait, v.User} {
 		if i >= 0 && i < len(names) && (len(text) == 0 || i != v.Wait) {
-			text = append(text, threads.Readable(names[i]))
+			text = append(text, threadstack.Readable(names[i]))
 		}
 	}
 	if len(text) == 0 && len(names) > 0 {
-		return threads.Readable(names[0])
+		return threadstack.Readable(names[0])
 	}
 	return strings.Join(text, " ← ")
 }

@@ -25,8 +25,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -176,7 +176,7 @@ func (p *parser) line(l format.Line) {
 			p.over = true
 		default:
 			p.frames = append(p.frames, evidence.Frame{Func: p.b.Name(frame)})
-			if m := threads.Parse(frame); m.Name == "Main" || m.Name == "<Main>" {
+			if m := threadstack.Parse(frame); m.Name == "Main" || m.Name == "<Main>" {
 				p.main = m.Module
 			}
 		}
@@ -227,7 +227,7 @@ func (p *parser) emit() {
 		*clock = evidence.Clock{Name: "undated", Error: evidence.Unanchored}
 	}
 	subject := b.Subject(evidence.Subject{Runtime: "dotnet", Name: p.main})
-	typ, count := b.Name(threads.SampleType), b.Name("count")
+	typ, count := b.Name(evidence.SampleThread), b.Name("count")
 	for _, t := range p.threads {
 		b.Sample(evidence.Sample{Subject: subject, Time: at, Lane: evidence.LaneID(t.id), Stack: t.stack, Type: typ, Unit: count, Value: 1, Origin: b.Origin(t.line)})
 	}

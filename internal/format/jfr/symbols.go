@@ -3,7 +3,6 @@ package jfr
 import (
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format/java"
 	"github.com/unstall/unstall/internal/format/jfr/recording"
@@ -89,7 +88,7 @@ func (s *symbols) threadOf(e *recording.Record, field string, key int64) thread 
 	case system > 0 && !t.virtual:
 		t.lane = evidence.LaneID(system)
 	case program > 0:
-		t.lane = threads.ByProgram + evidence.LaneID(program)
+		t.lane = evidence.LanesOfProgram + evidence.LaneID(program)
 	}
 	s.threads[key] = t
 	return t

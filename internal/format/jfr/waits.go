@@ -1,8 +1,8 @@
 package jfr
 
 import (
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
 
@@ -77,7 +77,7 @@ func (p *parser) isLock(stack evidence.StackID) bool {
 		for i, f := range frames {
 			names[i] = p.b.Text(f.Func)
 		}
-		is = threads.JVM(names, "").State == evidence.LockWait
+		is = threadstack.JVM(names, "").State == evidence.LockWait
 		p.lockStacks[stack] = is
 	}
 	return is

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/redact"
 	"github.com/unstall/unstall/internal/format"
@@ -68,7 +67,7 @@ type parser struct {
 }
 
 func newParser(b *evidence.Builder) *parser {
-	return &parser{b: b, subject: b.Subject(evidence.Subject{Runtime: "jvm"}), typ: b.Name(threads.SampleType), count: b.Name("count")}
+	return &parser{b: b, subject: b.Subject(evidence.Subject{Runtime: "jvm"}), typ: b.Name(evidence.SampleThread), count: b.Name("count")}
 }
 
 func parseTime(layout, s string) (int64, error) {

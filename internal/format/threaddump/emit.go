@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/format/java"
 )
 
@@ -54,7 +54,7 @@ func (p *parser) flush() {
 func (p *parser) framed(t *thread) []evidence.Frame {
 	frames := t.frames
 	if t.unmounted {
-		frames = append(frames, evidence.Frame{Func: p.b.Name(threads.NotMounted)})
+		frames = append(frames, evidence.Frame{Func: p.b.Name(threadstack.NotMounted)})
 	}
 	if verb := t.wait.verb; verb != "" {
 		if verb == toLock || t.wait.class != "" {
@@ -70,7 +70,7 @@ func (p *parser) framed(t *thread) []evidence.Frame {
 
 // lane is the system's number of a thread, else the program's, set apart from those.
 func (t *thread) lane(index int) evidence.LaneID {
-	const apart = int64(threads.ByProgram)
+	const apart = int64(evidence.LanesOfProgram)
 	switch {
 	case t.native > 0:
 		return evidence.LaneID(t.native)

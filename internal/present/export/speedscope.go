@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 )
@@ -35,7 +34,7 @@ func speedscope(s *Source, _ string) (Writer, error) {
 		slowest = slowest[:maxShown]
 		s.omit(fmt.Sprintf("the time lines of %d requests are left out: only those of the %d slowest are written", known-maxShown, maxShown))
 	}
-	if len(slowest) == 0 && !s.hasSamples(cpu) && s.Bundle.Names.Lookup(threads.SampleType) == 0 && len(s.allocating()) == 0 {
+	if len(slowest) == 0 && !s.hasSamples(cpu) && s.Bundle.Names.Lookup(evidence.SampleThread) == 0 && len(s.allocating()) == 0 {
 		return nil, &Missing{"neither a CPU profile, a request whose states are known, a stack of a thread, nor who allocates", "unstall record TARGET records them"}
 	}
 	return func(w io.Writer) error {

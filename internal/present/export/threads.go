@@ -104,7 +104,7 @@ func (s *Source) threadProfile() (*profile.Profile, error) {
 		return nil, missingThreads
 	}
 	p := newProfiler(s, len(subjects) > 1)
-	column := p.column(threads.SampleType, "count")
+	column := p.column(evidence.SampleThread, "count")
 	var seen []evidence.ArtifactID
 	for _, id := range subjects {
 		for _, l := range t.Samples(id) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/present/html/template"
@@ -182,7 +183,7 @@ func readable(frame string) string {
 	if strings.HasPrefix(frame, "[") {
 		return frame
 	}
-	return threads.Readable(frame)
+	return threadstack.Readable(frame)
 }
 
 // parts are where a function's name is broken, if it must be.
@@ -194,9 +195,9 @@ func function(name string) template.HTML {
 }
 
 // tone is how a group is coloured.
-func tone(v threads.View) string {
+func tone(v threadstack.View) string {
 	switch {
-	case v.Waiting() && v.Role == threads.Worker:
+	case v.Waiting() && v.Role == threadstack.Worker:
 		return "waits"
 	case v.State == evidence.Running:
 		return "runs"

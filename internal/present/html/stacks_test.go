@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 const (
@@ -29,11 +30,11 @@ var blockedStack = []string{
 
 // starved is a process of 41 threads, of whose pool of 38 all but one are blocked.
 func starved() *threads.Summary {
-	view := func(role threads.Role, state evidence.Kind, pattern, owner string, user int) threads.View {
-		return threads.View{Role: role, State: state, Pattern: pattern, Owner: owner, Wait: 4, User: user}
+	view := func(role threadstack.Role, state evidence.Kind, pattern, owner string, user int) threadstack.View {
+		return threadstack.View{Role: role, State: state, Pattern: pattern, Owner: owner, Wait: 4, User: user}
 	}
-	stuck := view(threads.Worker, evidence.TaskWait, ".Result", "Shop!CartController.Get(int)", 5)
-	runs := view(threads.Worker, evidence.Running, "", "Shop!CartController.Post()", 0)
+	stuck := view(threadstack.Worker, evidence.TaskWait, ".Result", "Shop!CartController.Get(int)", 5)
+	runs := view(threadstack.Worker, evidence.Running, "", "Shop!CartController.Post()", 0)
 	var lanes []evidence.LaneID
 	for i := range 37 {
 		lanes = append(lanes, evidence.LaneID(17000+i))
@@ -41,16 +42,16 @@ func starved() *threads.Summary {
 	s := &threads.Summary{At: begin, Threads: 41, Pool: 38, Busy: 38, Blocked: 37, Samples: 800, Groups: []threads.Group{
 		{View: stuck, Frames: blockedStack, Lanes: lanes, Count: 37, Pool: 37, Seen: 700},
 		{View: runs, Frames: []string{handler, "System.Private.CoreLib!System.Threading.ThreadPoolWorkQueue.Dispatch()"}, Lanes: []evidence.LaneID{18000}, Count: 1, Pool: 1, Seen: 20},
-		{View: view(threads.Gate, evidence.Idle, "", "", -1), Frames: []string{"System.Private.CoreLib!System.Threading.WaitHandle.WaitOneNoCheck(int32)"}, Lanes: []evidence.LaneID{18001, 18002, 18003}, Count: 3, Seen: 60},
+		{View: view(threadstack.Gate, evidence.Idle, "", "", -1), Frames: []string{"System.Private.CoreLib!System.Threading.WaitHandle.WaitOneNoCheck(int32)"}, Lanes: []evidence.LaneID{18001, 18002, 18003}, Count: 3, Seen: 60},
 	}}
 	var inner []string
 	for i := len(blockedStack) - 2; i >= 1; i-- {
-		inner = append(inner, threads.Readable(blockedStack[i]))
+		inner = append(inner, threadstack.Readable(blockedStack[i]))
 	}
 	s.Root = &threads.Node{Count: 41, Children: []*threads.Node{
-		{Frames: []string{threads.Readable(blockedStack[len(blockedStack)-1])}, Count: 38, Children: []*threads.Node{
+		{Frames: []string{threadstack.Readable(blockedStack[len(blockedStack)-1])}, Count: 38, Children: []*threads.Node{
 			{Frames: inner, Count: 37, Lanes: lanes, View: stuck},
-			{Frames: []string{threads.Readable(handler)}, Count: 1, Lanes: []evidence.LaneID{18000}, View: runs},
+			{Frames: []string{threadstack.Readable(handler)}, Count: 1, Lanes: []evidence.LaneID{18000}, View: runs},
 		}},
 		{Frames: []string{"System.Private.CoreLib!System.Threading.WaitHandle.WaitOneNoCheck(int)"}, Count: 3, Lanes: []evidence.LaneID{18001, 18002, 18003}, View: s.Groups[2].View},
 	}}
@@ -112,7 +113,7 @@ func TestStacksUnnamed(t *testing.T) {
 func TestStacksBounded(t *testing.T) {
 	s := &threads.Summary{Threads: 1000, Root: &threads.Node{Count: 1000}}
 	for i := range 500 {
-		s.Groups = append(s.Groups, threads.Group{View: threads.View{User: -1}, Count: 2, Frames: []string{fmt.Sprintf("Shop!A.F%d()", i)}})
+		s.Groups = append(s.Groups, threads.Group{View: threadstack.View{User: -1}, Count: 2, Frames: []string{fmt.Sprintf("Shop!A.F%d()", i)}})
 		s.Root.Children = append(s.Root.Children, &threads.Node{Frames: []string{"Shop!A.F()"}, Count: 2})
 	}
 	v := stacksOf(s, nil)

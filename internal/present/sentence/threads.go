@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 )
 
@@ -26,7 +27,7 @@ func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, re
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		switch {
-		case g.Idle(), g.View.Role == threads.Main && g.View.State != evidence.Running: // it waits for the program's end
+		case g.Idle(), g.View.Role == threadstack.Main && g.View.State != evidence.Running: // it waits for the program's end
 			idle += g.Count
 		case len(groups) == most:
 			others += g.Count

@@ -7,12 +7,13 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Native says whether a thread is in native code of which its stack does not say that it
 // waits: up to .NET 5 not even Thread.Sleep leaves a frame.
-func Native(v threads.View) bool {
-	return v.State == evidence.KindUnknown || v.Pattern == threads.HiddenSleep
+func Native(v threadstack.View) bool {
+	return v.State == evidence.KindUnknown || v.Pattern == threadstack.HiddenSleep
 }
 
 // asMany is the part of the threads that seem to run which must have run, or been ready to:
@@ -28,7 +29,7 @@ func (p *Process) nativeStands() bool {
 		return false
 	}
 	called := Count(p.groups(Native))
-	seem := float64(called + Count(p.groups(func(v threads.View) bool { return v.State == evidence.Running })))
+	seem := float64(called + Count(p.groups(func(v threadstack.View) bool { return v.State == evidence.Running })))
 	used, most := p.CPU*p.Cores, asMany*min(seem, p.Cores)
 	switch ready := metrics.ProcessOf(p.Bundle, p.Subject, metrics.Whole).RunDelay; {
 	case ready.Known():
@@ -62,7 +63,7 @@ func (p *Process) collecting() bool {
 const longestAfter = 1e9
 
 // stands says whether a thread stands still with work on its hands.
-func (p *Process) stands(v threads.View) bool {
+func (p *Process) stands(v threadstack.View) bool {
 	if Native(v) {
 		return p.still
 	}
@@ -76,7 +77,7 @@ func (p *Process) Standing() int { return Count(p.Waiting()) }
 // Waiting are the groups of threads of the pool that stand still, the largest first.
 func (p *Process) Waiting() []threads.Group { return p.groups(p.stands) }
 
-func (p *Process) groups(is func(threads.View) bool) (out []threads.Group) {
+func (p *Process) groups(is func(threadstack.View) bool) (out []threads.Group) {
 	if p.Worst == nil {
 		return nil
 	}
@@ -98,15 +99,15 @@ func Count(groups []threads.Group) (n int) {
 
 // Method names a group's code for a title: "DiagScenarioController.TaskWait"; where the
 // stack does not hold it, what it does is all that is known.
-func Method(v threads.View) string {
+func Method(v threadstack.View) string {
 	if v.Owner == "" {
 		return threads.Nameless
 	}
-	return threads.Bare(v.Owner)
+	return threadstack.Bare(v.Owner)
 }
 
 // On says what a group waits on: "on .Result", "for a lock".
-func On(v threads.View) string {
+func On(v threadstack.View) string {
 	switch {
 	case v.State == evidence.LockWait && v.Pattern == "lock":
 		return "on a lock"
@@ -135,7 +136,7 @@ func (p *Process) Work() (w Work) {
 		for _, looks := range moments {
 			for i := range looks {
 				v := looks[i].View
-				if v.Role != threads.Worker {
+				if v.Role != threadstack.Worker {
 					continue
 				}
 				w.Pool += each
@@ -178,7 +179,7 @@ func (p *Process) parked(bursts [][][]threads.Sample) map[evidence.LaneID]bool {
 		for _, looks := range moments {
 			for i := range looks {
 				v, lane := looks[i].View, looks[i].Lane
-				if v.Role != threads.Worker {
+				if v.Role != threadstack.Worker {
 					continue
 				}
 				place := v.Reason()

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model/threadpool"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -68,7 +69,7 @@ func callers(g *threads.Group) string {
 	if v := g.View; v.Outer <= v.User || v.Outer >= len(g.Frames) {
 		return ""
 	}
-	outer := threads.Bare(threads.Short(g.Frames[g.View.Outer]))
+	outer := threadstack.Bare(threadstack.Short(g.Frames[g.View.Outer]))
 	if outer == threadpool.Method(g.View) { // the async method whose body blocks
 		return ""
 	}
@@ -76,7 +77,7 @@ func callers(g *threads.Group) string {
 }
 
 // place is the frame to change, as stacks print it.
-func place(v threads.View) string {
+func place(v threadstack.View) string {
 	if v.Owner == "" {
 		return threadpool.Method(v)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // A change from blocking to awaiting goes through all that lies between the call and
@@ -23,9 +24,9 @@ func TestCallers(t *testing.T) {
 		{"no code of the user's own", -1, -1, frames, ""},
 		{"an async method's own beginning", 0, 1, []string{"Shop!Shop.Cart+<Get>d__1.MoveNext()", "Shop!Shop.Cart.Get()"}, ""},
 	} {
-		v := threads.View{State: evidence.TaskWait, User: x.user, Outer: x.outer}
+		v := threadstack.View{State: evidence.TaskWait, User: x.user, Outer: x.outer}
 		if x.user >= 0 {
-			v.Owner = threads.Short(x.frames[x.user])
+			v.Owner = threadstack.Short(x.frames[x.user])
 		}
 		if got := callers(&threads.Group{View: v, Frames: x.frames}); got != x.want {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -37,7 +37,7 @@ func collectorOf(c *check.Case) *collector {
 		if gc == nil {
 			return nil
 		}
-		x := &collector{Collector: g, gc: gc, who: metrics.ReadAllocations(c.Bundle, c.Subject, threads.Dotnet), c: c}
+		x := &collector{Collector: g, gc: gc, who: metrics.ReadAllocations(c.Bundle, c.Subject, threadstack.Dotnet), c: c}
 		for _, p := range g.Pauses {
 			x.of = append(x.of, x.collection(p))
 		}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -36,7 +36,7 @@ func finalizersOf(c *check.Case) (f finalizers) {
 			for i := range looks {
 				l := &looks[i]
 				at := finalizer(c.Bundle, l.Stack)
-				if l.View.Role != threads.Finalizer || l.View.State == evidence.Idle || at == "" {
+				if l.View.Role != threadstack.Finalizer || l.View.State == evidence.Idle || at == "" {
 					continue
 				}
 				f.busy++
@@ -54,7 +54,7 @@ func finalizersOf(c *check.Case) (f finalizers) {
 func finalizer(b *evidence.Bundle, stack evidence.StackID) string {
 	for _, f := range b.Stacks.Frames(stack) {
 		if name := b.Names.Text(f.Func); strings.Contains(name, ".Finalize()") {
-			return threads.Short(name)
+			return threadstack.Short(name)
 		}
 	}
 	return ""
@@ -69,7 +69,7 @@ func (f *finalizers) behind() bool {
 func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept float64) {
 	c := g.c
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("Objects wait for their finalizers: the one thread that runs these is always in %s (%s), and collections keep %s/s.", threads.Bare(f.at), f.doing, units.MiB(kept))
+	v.Title = fmt.Sprintf("Objects wait for their finalizers: the one thread that runs these is always in %s (%s), and collections keep %s/s.", threadstack.Bare(f.at), f.doing, units.MiB(kept))
 	v.Summary = fmt.Sprintf("%s/s kept while the finalizer thread never ends", units.MiB(kept))
 	v.Weight = g.ShareOf(g.pauses(ordinary))
 	v.Evidence = append(v.Evidence,

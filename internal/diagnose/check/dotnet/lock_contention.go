@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model/threadpool"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -49,7 +50,7 @@ func judgeLock(c *check.Case) check.Verdict {
 	k := check.Contention{
 		Locks: w, Charged: c.Ledger != nil && (c.Ledger.Traced || c.Ledger.Sampled), Cores: p.Cores,
 		Excused: p.Busy() && p.Cores > 0 && w.Waiting.Number < p.Cores,
-		Title:   fmt.Sprintf("Threads wait for a lock in %s.", threads.Bare(cmp.Or(w.Owner, w.Within, threads.Nameless))),
+		Title:   fmt.Sprintf("Threads wait for a lock in %s.", threadstack.Bare(cmp.Or(w.Owner, w.Within, threads.Nameless))),
 		Shorten: "do less under this lock, use one lock per key, or let readers use a snapshot that is replaced as a whole",
 		Outside: "the lock is held by code that waits: wait before taking the lock or after releasing it, or use SemaphoreSlim.WaitAsync() where it must be held",
 	}
@@ -64,7 +65,7 @@ func judgeLock(c *check.Case) check.Verdict {
 		return untimed(contended, k.Figures)
 	}
 	if len(w.Groups) > 0 {
-		k.Title = fmt.Sprintf("%d of %d pool threads wait for a lock in %s.", threadpool.Count(w.Groups), w.Worst.Pool, threads.Bare(cmp.Or(w.Owner, w.Within, threads.Nameless)))
+		k.Title = fmt.Sprintf("%d of %d pool threads wait for a lock in %s.", threadpool.Count(w.Groups), w.Worst.Pool, threadstack.Bare(cmp.Or(w.Owner, w.Within, threads.Nameless)))
 		for _, g := range w.Groups[:min(3, len(w.Groups))] {
 			k.At = append(k.At, c.Figure("lock.waiting_threads_at", "pool threads waiting for a lock in "+place(g.View), float64(g.Pool), "count", g.Origin))
 		}

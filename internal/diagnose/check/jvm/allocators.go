@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -21,7 +21,7 @@ const leastAllocated = .05
 // allocators are the places in the program that fill eden, as a flight recording samples them, and with objects of which
 // class; code is the first, "" where nothing tells.
 func (g *collector) allocators() (out []check.Evidence, code string) {
-	all := metrics.ReadAllocations(g.c.Bundle, g.c.Subject, threads.JVM)
+	all := metrics.ReadAllocations(g.c.Bundle, g.c.Subject, threadstack.JVM)
 	if all == nil || all.Bytes <= 0 {
 		return nil, ""
 	}

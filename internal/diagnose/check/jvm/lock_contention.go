@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -72,10 +73,10 @@ func judgeLock(c *check.Case) check.Verdict {
 	if w.Class != "" {
 		class = " (" + w.Class + ")"
 	}
-	k.Title = fmt.Sprintf("Threads wait for a lock%s in %s.", class, threads.Bare(who))
+	k.Title = fmt.Sprintf("Threads wait for a lock%s in %s.", class, threadstack.Bare(who))
 	for i, g := range w.Groups[:min(3, len(w.Groups))] {
 		if i == 0 && g.View.Pool != "" && g.Pool > 1 {
-			k.Title = fmt.Sprintf("%d of %d %s threads wait for a lock%s in %s.", g.Count, w.Worst.InPool(g.View.Pool), g.View.Pool, class, threads.Bare(cmp.Or(g.View.Owner, who)))
+			k.Title = fmt.Sprintf("%d of %d %s threads wait for a lock%s in %s.", g.Count, w.Worst.InPool(g.View.Pool), g.View.Pool, class, threadstack.Bare(cmp.Or(g.View.Owner, who)))
 		}
 		k.At = append(k.At, c.Figure("lock.waiting_threads_at", fmt.Sprintf("in the worst thread dump: %s waiting for a lock (%s) in %s", g.Who(w.Worst), g.View.Pattern, cmp.Or(g.View.Owner, threads.Nameless)), float64(g.Count), "count", g.Origin))
 	}

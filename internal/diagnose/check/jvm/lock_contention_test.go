@@ -8,7 +8,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -37,7 +36,7 @@ func (d *dumped) looks(times int, stacks ...string) *dumped {
 				frames = append(frames, evidence.Frame{Func: d.p.Name(strings.ReplaceAll(f, "·", " "))})
 			}
 			lane, stack, origin := evidence.LaneID(i+1), d.p.Stack(frames), d.p.Origin(int64(n*len(stacks)+i+1))
-			d.p.Sample(evidence.Sample{Subject: d.id, Time: at, Lane: lane, Stack: stack, Type: d.p.Name(threads.SampleType), Value: 1, Origin: origin})
+			d.p.Sample(evidence.Sample{Subject: d.id, Time: at, Lane: lane, Stack: stack, Type: d.p.Name(evidence.SampleThread), Value: 1, Origin: origin})
 			if strings.HasPrefix(s, "-·waiting") {
 				d.p.Interval(evidence.Interval{Subject: d.id, Kind: evidence.LockWait, Lane: lane, Start: at, End: at, Stack: stack, Cause: d.p.Name("java.util.HashMap"), Holder: 1, Origin: origin})
 			}

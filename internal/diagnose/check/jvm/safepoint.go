@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -168,7 +167,7 @@ const answered = int64(1e9)
 func (g *collector) looked(at int64) bool {
 	looks := check.Once(g.c, func(c *check.Case) *dumpTimes {
 		d := &dumpTimes{}
-		x, typ := &c.Bundle.Samples, c.Bundle.Names.Lookup(threads.SampleType)
+		x, typ := &c.Bundle.Samples, c.Bundle.Names.Lookup(evidence.SampleThread)
 		for i := range x.Len() {
 			if x.Type[i] == typ && x.Subject[i] == c.Subject && x.Time[i] != 0 {
 				d.at = append(d.at, x.Time[i])

@@ -6,7 +6,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -155,7 +154,7 @@ func span(c *check.Case) metrics.Window {
 // it waits at, and by where else it waits (package threads).
 func lockWaits(c *check.Case) map[evidence.LaneID]float64 {
 	all, busy := make(map[evidence.LaneID]int), make(map[evidence.LaneID]int)
-	x, typ, native := &c.Bundle.Samples, c.Bundle.Names.Lookup(evidence.SampleSyscall), c.Bundle.Names.Lookup(threads.SampleType)
+	x, typ, native := &c.Bundle.Samples, c.Bundle.Names.Lookup(evidence.SampleSyscall), c.Bundle.Names.Lookup(evidence.SampleThread)
 	mutex := make(map[evidence.LaneID]int)
 	for i := range x.Len() {
 		if x.Subject[i] != c.Subject || typ == 0 || x.Type[i] != typ && x.Type[i] != native {

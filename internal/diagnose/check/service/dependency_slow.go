@@ -8,9 +8,9 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -284,7 +284,7 @@ func callSite(c *check.Case, details []ledger.Entry) string {
 // calledFrom is the method of the program in which most calls of a dependency begin, as the runtime
 // tells beside them; "" where it does not.
 func calledFrom(c *check.Case, dependency string) string {
-	return threads.Short(ofCalls(c, dependency, evidence.FactCalledFrom))
+	return threadstack.Short(ofCalls(c, dependency, evidence.FactCalledFrom))
 }
 
 // calledRoute is the route of a dependency at which most of the time of its calls passed; "" where

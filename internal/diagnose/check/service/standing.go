@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -27,7 +28,7 @@ type stand struct {
 	reason string
 	looks  int
 	lanes  map[evidence.LaneID]bool
-	view   threads.View
+	view   threadstack.View
 	root   bool // it is what the holder of a lock waits for
 	origin evidence.Origin
 }

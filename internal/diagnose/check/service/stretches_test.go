@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -46,8 +45,8 @@ func TestComputesLong(t *testing.T) {
 			}
 			for i := range int64(10) {
 				at := began + i*1e9
-				p.Sample(evidence.Sample{Subject: s, Lane: 7, Time: at, Stack: read, Type: p.Name(threads.SampleType), Value: 1})
-				p.Sample(evidence.Sample{Subject: s, Lane: 6, Time: at, Stack: accept, Type: p.Name(threads.SampleType), Value: 1})
+				p.Sample(evidence.Sample{Subject: s, Lane: 7, Time: at, Stack: read, Type: p.Name(evidence.SampleThread), Value: 1})
+				p.Sample(evidence.Sample{Subject: s, Lane: 6, Time: at, Stack: accept, Type: p.Name(evidence.SampleThread), Value: 1})
 			}
 			for i := range int64(40) {
 				for k := range int64(4) {

@@ -1,4 +1,4 @@
-package threads
+package threadstack
 
 import "strings"
 
@@ -89,3 +89,14 @@ var libraryNames = func() (out []string) {
 	}
 	return out
 }()
+
+// IsDotnetFramework reports whether a function is the runtime's or a framework's, and not the program's.
+func IsDotnetFramework(function string) bool {
+	module, rest := splitModule(function)
+	return pseudo(function) || (&owners{}).of(module, rest) == framework
+}
+
+// IsJVMFramework is [IsDotnetFramework] of a JVM's functions.
+func IsJVMFramework(function string) bool {
+	return pseudo(function) || readJVM(function, "").own == framework
+}

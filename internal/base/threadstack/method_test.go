@@ -1,6 +1,8 @@
-package threads
+package threadstack
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestReadable(t *testing.T) {
 	for _, c := range []struct{ in, readable, short string }{

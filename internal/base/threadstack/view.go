@@ -1,4 +1,9 @@
-package threads
+// Package threadstack reads one stack of a managed thread, of the JVM and of .NET: what the thread is there for, whether it
+// works, idles or waits, for what, and in which function of the program. What several stacks tell together, and what the
+// kernel adds, is read by package threads.
+//
+// Its tables name methods of the JDK (6 to 25), of .NET (Core 3.1 to 10) and of their common servers and libraries.
+package threadstack
 
 import (
 	"strings"
@@ -103,4 +108,42 @@ func (v View) Doing() string {
 		return words
 	}
 	return words + " (" + strings.TrimPrefix(v.Pattern, "sync I/O: ") + ")"
+}
+
+// NotMounted is the only frame of a virtual thread that was started and never ran: it has
+// none of its own, and nothing but a carrier is what it waits for.
+const NotMounted = "- not mounted yet"
+
+// notMounted is the view of such a thread, once it is known whether it works on a request.
+func notMounted(frames []string) (View, bool) {
+	if len(frames) == 0 || frames[0] != NotMounted {
+		return View{}, false
+	}
+	return View{State: evidence.ThreadWait, Virtual: true, Wait: 0, User: -1, Outer: -1, Began: -1}, true
+}
+
+// Hidden says whether a thread is in native code that its stack does not name.
+func (v *View) Hidden() bool {
+	return (v.State == evidence.KindUnknown || v.Pattern == HiddenSleep) && v.Wait < 0
+}
+
+// DoingAt is what a thread does, and where.
+func (v *View) DoingAt() string {
+	if v.Owner == "" {
+		return v.Doing()
+	}
+	return v.Doing() + " in " + Bare(v.Owner)
+}
+
+// Serve says that a thread works on a request, if it has work: what looked like waiting for
+// some may be its request's wait for something.
+func (v *View) Serve(one bool) {
+	if v.before.State != evidence.KindUnknown {
+		v.State, v.Pattern, v.Wait = v.before.State, v.before.Pattern, v.before.Wait
+	}
+	if v.State != evidence.Idle {
+		if v.Request = true; !one {
+			v.Role = Worker
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package threads
+package threadstack
 
 import "github.com/unstall/unstall/internal/base/evidence"
 

@@ -1,4 +1,4 @@
-package threads
+package threadstack
 
 // jvmPoolSizes are where one says how many threads a pool has, by the library whose it is, which
 // the frames of its threads tell; innermost libraries come last, as a server may run on an

@@ -1,4 +1,4 @@
-package threads
+package threadstack
 
 import "strings"
 
@@ -288,8 +288,8 @@ func readParams(params string) string {
 	return strings.Join(out, ",")
 }
 
-// Function says whether a frame is one, and does not stand for something else.
-func Function(frame string) bool { return !pseudo(frame) }
+// IsFunction says whether a frame is one, and does not stand for something else.
+func IsFunction(frame string) bool { return !pseudo(frame) }
 
 // pseudo says that a frame stands for something else than a function.
 func pseudo(frame string) bool {
