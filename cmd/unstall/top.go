@@ -64,9 +64,9 @@ func (c *topCommand) Run(s *session) error {
 // only Go's can be.
 func counters(t discover.Target) *top.Counters {
 	if t.Runtime == "" && t.URL != nil {
-		return platform.Go.Counters
+		return &top.Go
 	}
-	return platform.ByID(t.Runtime).Counters
+	return top.CountersOf(t.Runtime)
 }
 
 // show draws on a terminal, else writes tables.

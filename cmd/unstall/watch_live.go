@@ -21,6 +21,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/operate/watch"
 	"github.com/unstall/unstall/internal/operate/watch/exporter"
+	"github.com/unstall/unstall/internal/present/sentence"
 )
 
 // live watches processes until it is told to stop.
@@ -75,6 +76,7 @@ func (c *watchCommand) live(s *session) error {
 			return all, err
 		},
 		Diagnose: c.diagnose,
+		Brief:    sentence.Brief,
 	}
 	if c.SLO != nil {
 		opt.SLO = *c.SLO

@@ -140,8 +140,8 @@ func ruleTable() string {
 	t := newTable("counter", "its rule", "said when it holds")
 	rules := top.ProcRules
 	for _, r := range platform.All {
-		if r.Counters != nil {
-			rules = append(slices.Clip(rules), r.Counters.Rules...)
+		if c := top.CountersOf(r.ID); c != nil {
+			rules = append(slices.Clip(rules), c.Rules...)
 		}
 	}
 	for _, r := range rules {

@@ -11,7 +11,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe/dotnet/ipc"
-	"github.com/unstall/unstall/internal/operate/top"
 )
 
 // Dotnet is .NET from Core 3.1 on (https://github.com/dotnet/runtime).
@@ -29,7 +28,6 @@ var Dotnet = &Runtime{
 	Settings:      "DOTNET_gcServer and the like",
 	Dump:          "dotnet-stack",
 	Stacks:        &threads.DotnetStacks,
-	Counters:      &top.Dotnet,
 	ReadCollector: metrics.DotnetCollector,
 	Generations:   metrics.ReadDotnetGC,
 	Models:        []*model.Model{threadpool.Model},

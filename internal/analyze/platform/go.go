@@ -9,7 +9,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model/goheap"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/discover"
-	"github.com/unstall/unstall/internal/operate/top"
 )
 
 // GoTrace records an execution trace of a Go process.
@@ -24,7 +23,6 @@ var Go = &Runtime{
 	Requests:      "an access log or an execution trace",
 	Settings:      "GOGC, GOMEMLIMIT and the like",
 	Collector:     "concurrent mark-sweep",
-	Counters:      &top.Go,
 	Watchables:    metrics.WatchablesOfGo,
 	ReadCollector: metrics.GoCollector,
 	Models:        []*model.Model{goheap.Model},

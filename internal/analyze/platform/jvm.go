@@ -13,7 +13,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
-	"github.com/unstall/unstall/internal/operate/top"
 )
 
 // JVM is a Java virtual machine: HotSpot and what is built from it
@@ -32,7 +31,6 @@ var JVM = &Runtime{
 	Records:       true,
 	Dump:          "jstack",
 	Stacks:        &threads.JVMStacks,
-	Counters:      &top.JVM,
 	Watchables:    metrics.WatchablesOfJVM,
 	ReadCollector: metrics.JVMCollector,
 	HugePages:     jvmHugePages,

@@ -1,6 +1,6 @@
 // Package runtime knows the runtimes that services run on: what each is called, how its
 // processes are recognised and its threads' stacks read, which counters of it can be watched
-// live, which models there are of it, and what to type for what is missing. A runtime is a
+// , which models there are of it, and what to type for what is missing. A runtime is a
 // file here and a line in [All].
 //
 // Its opinion: what is asked of a runtime is asked through it. A room that switches on a
@@ -17,7 +17,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/discover"
-	"github.com/unstall/unstall/internal/operate/top"
 )
 
 // Runtime is what services run on.
@@ -57,7 +56,6 @@ type Runtime struct {
 	Generations func(*evidence.Bundle, evidence.SubjectID, metrics.Window) *metrics.DotnetGC
 	// Watchables are series of its processes that rules can be held against besides what these count themselves.
 	Watchables metrics.OwnWatchables
-	Counters   *top.Counters  // that it keeps of itself, to be watched live; nil: none that are read
 	Models     []*model.Model // of its processes; the first is asked where nothing says which
 	// HugePages is what its processes want of transparent huge pages, in words, where that depends on
 	// versions; "": nothing special. Nil: it is all the same to it.
@@ -122,6 +120,7 @@ func Recognisers() (known []discover.Recogniser) {
 		if r.Recognise != nil {
 			one := *r.Recognise
 			one.Runtime, one.Launchers = r.ID, r.Launchers
+			one.Traits = discover.Traits{Settings: r.Settings, Workers: r.Workers, ShowsLanes: !r.Native(), ShowsStacks: r.Stacks != nil}
 			known = append(known, one)
 		}
 	}

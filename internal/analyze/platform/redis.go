@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/collect/discover"
-	"github.com/unstall/unstall/internal/operate/top"
 )
 
 // Redis is a Redis server, or one of those made of it, which its version says: "Valkey 8.1.2".
@@ -23,7 +22,6 @@ var Redis = &Runtime{
 	Tells:     true,
 	Clients:   []string{"redis", "redigo", "jedis", "lettuce", "rueidis", "valkey", "keydb"},
 	HugePages: redisHugePages,
-	Counters:  &top.Redis,
 	Built:     func(_ string, t discover.Target) string { return t.Version },
 	Recognise: &discover.Recogniser{
 		Called: "redis",

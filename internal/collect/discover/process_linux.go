@@ -97,6 +97,11 @@ func (h *host) describe(p *process) Target {
 	t.Container = containerOf(p.pid)
 	var seen Seen
 	t.Runtime, seen = h.recognise(p, t.Container)
+	for _, r := range h.known {
+		if r.Runtime == t.Runtime {
+			t.Traits = r.Traits
+		}
+	}
 	t.Version, t.Main = seen.Version, seen.Main
 	return t
 }

@@ -5,12 +5,21 @@ import (
 	"os"
 )
 
+// Traits are what recorders need to know of a runtime; zero of one that is not known.
+type Traits struct {
+	Settings    string // what the environment of its processes says of how it runs, in words; "" nothing that is read
+	Workers     bool   // its children do its work, each one request at a time
+	ShowsLanes  bool   // something besides the kernel tells what the threads or goroutines of its processes do
+	ShowsStacks bool   // its threads' stacks are read
+}
+
 // Recogniser tells the processes of one runtime from others. What is asked of all runtimes
 // first is cheapest: what a process leaves behind, then what its executable says, last which
 // libraries it has mapped. A field that is nil or "" tells nothing.
 type Recogniser struct {
 	Runtime   string   // its ID
 	Launchers []string // names of executables that run its programs
+	Traits    Traits
 	Called    string   // what users call its processes, whatever these are called, where [Recogniser.Traces] tells them: "redis"; "" nothing
 
 	// Traces are what its processes alone leave behind or are called.

@@ -212,7 +212,7 @@ func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, er
 func (t *Target) by(scheme string, known []Recogniser) {
 	for _, r := range known {
 		if t.Runtime == "" && slices.Contains(r.Schemes, scheme) {
-			t.Runtime = r.Runtime
+			t.Runtime, t.Traits = r.Runtime, r.Traits
 		}
 	}
 }

@@ -130,7 +130,7 @@ func (h *host) resolve(ctx context.Context, pid int) (Target, error) {
 func (h *host) ask(ctx context.Context, t *Target) {
 	for _, r := range h.known {
 		if t.Runtime == "" && r.suggested(t.Name) && r.Answers(ctx, t.Listens) {
-			t.Runtime = r.Runtime
+			t.Runtime, t.Traits = r.Runtime, r.Traits
 		}
 	}
 }

@@ -32,6 +32,7 @@ type Target struct {
 	Start     time.Time           // of the process, zero unknown
 	Runtime   string              // "go", "jvm", "dotnet", "redis", "" other or unknown
 	Version   string              // of the runtime: "go1.26.8", "17.0.15"; "" unknown
+	Traits    Traits              // of the runtime
 	Exe       string              // path as /proc/PID/exe says, "" unreadable
 	UID       int                 // effective user
 	User      string              // its name, or the number

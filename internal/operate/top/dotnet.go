@@ -74,7 +74,7 @@ type dotnet struct {
 }
 
 // Dotnet are the EventCounters of a .NET process.
-var Dotnet = Counters{openDotnet, dotnetRules}
+var Dotnet = Counters{"dotnet", openDotnet, dotnetRules}
 
 // openDotnet starts a session. The runtime sends counters once a second at most.
 func openDotnet(ctx context.Context, t discover.Target, every time.Duration, _ func() time.Time) (Source, error) {

@@ -51,7 +51,7 @@ type golang struct {
 }
 
 // Go are the counters that a Go process serves beside its net/http/pprof.
-var Go = Counters{openGo, goRules}
+var Go = Counters{"go", openGo, goRules}
 
 func openGo(ctx context.Context, t discover.Target, _ time.Duration, now func() time.Time) (Source, error) {
 	c, err := gopprof.Dial(ctx, t)

@@ -53,7 +53,7 @@ type jvm struct {
 }
 
 // JVM are the counters in a JVM's hsperfdata.
-var JVM = Counters{openJVM, jvmRules}
+var JVM = Counters{"jvm", openJVM, jvmRules}
 
 func openJVM(_ context.Context, t discover.Target, _ time.Duration, now func() time.Time) (Source, error) {
 	f, err := discover.Hsperfdata(t.PID)

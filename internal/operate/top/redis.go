@@ -51,7 +51,7 @@ var redisRules = []Rule{
 }
 
 // Redis are the counters that a Redis server gives by its own protocol.
-var Redis = Counters{openRedis, redisRules}
+var Redis = Counters{"redis", openRedis, redisRules}
 
 type redisSource struct {
 	client *redis.Client

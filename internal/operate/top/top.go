@@ -51,10 +51,25 @@ type Source interface {
 	Close() error
 }
 
-// Counters are those that a runtime keeps of itself.
+// Counters are the counters that a runtime keeps of itself.
 type Counters struct {
+	Runtime string // its ID: "go"
+
 	Open  func(ctx context.Context, t discover.Target, every time.Duration, now func() time.Time) (Source, error)
 	Rules []Rule // what decides first
+}
+
+// All are the runtimes whose counters can be watched.
+var All = []*Counters{&Go, &Dotnet, &JVM, &Redis}
+
+// CountersOf returns the counters of a runtime, nil if none are read.
+func CountersOf(runtime string) *Counters {
+	for _, c := range All {
+		if c.Runtime == runtime {
+			return c
+		}
+	}
+	return nil
 }
 
 // ErrEnded is wrapped by errors about a process that is gone.

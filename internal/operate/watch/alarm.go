@@ -17,7 +17,6 @@ import (
 	"github.com/unstall/unstall/internal/collect/record"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
-	"github.com/unstall/unstall/internal/present/sentence"
 )
 
 // alarm is a rule that was set off.
@@ -167,7 +166,7 @@ func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
 	if err != nil {
 		line.Text = "the capture could not be diagnosed: " + err.Error()
 	} else {
-		told(&line, d)
+		w.describe(&line, d)
 		w.mu.Lock()
 		w.found.take(s, d)
 		w.day.diagnosis(s.Service, d)
@@ -222,10 +221,12 @@ func (w *Watcher) diagnose(ctx context.Context, path string) (*diagnose.Diagnosi
 	return w.opt.Diagnose(ctx, path)
 }
 
-// told puts what a diagnosis says into a line.
-func told(x *Line, d *diagnose.Diagnosis) {
+// describe puts what a diagnosis says into a line.
+func (w *Watcher) describe(x *Line, d *diagnose.Diagnosis) {
 	x.Outcome = d.Outcome
-	x.Text = sentence.Brief(d)
+	if w.opt.Brief != nil {
+		x.Text = w.opt.Brief(d)
+	}
 	if d.Requests != nil {
 		ms := d.Requests.SlowTotalMs
 		x.SlowMs = &ms

@@ -70,7 +70,7 @@ func (w *Watcher) read(ctx context.Context, s *subject) {
 		switch of := platform.ByID(s.target.Runtime); {
 		case counters == nil && now.Sub(tried) > again && ctx.Err() == nil:
 			tried = now
-			if c := of.Counters; c != nil {
+			if c := top.CountersOf(s.target.Runtime); c != nil {
 				if source, err := c.Open(ctx, s.target, every, w.now); err == nil {
 					counters = &reader{Source: source}
 				} else if ctx.Err() == nil {

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/operate/top"
 	"github.com/unstall/unstall/internal/operate/watch/exporter"
 	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
@@ -150,7 +150,7 @@ func (s *subject) told() string {
 	switch {
 	case s.Host:
 		return "host"
-	case platform.ByID(s.target.Runtime).Counters != nil: // there are items of its own figures
+	case top.CountersOf(s.target.Runtime) != nil: // there are items of its own figures
 		return s.target.Runtime
 	}
 	return "process"

@@ -61,6 +61,8 @@ type Options struct {
 	Kernel  []probe.Probe                                        // asked instead after an alarm that the kernel may be behind
 	// Diagnose diagnoses a capture on disk, in another process. Nil: nobody does.
 	Diagnose func(ctx context.Context, path string) (*diagnose.Diagnosis, error)
+	// Brief says a diagnosis in one sentence, for a line of the log. Nil: the line has none.
+	Brief func(*diagnose.Diagnosis) string
 }
 
 // Watcher watches.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 )
@@ -43,8 +42,8 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 		why = "belongs to user " + t.User
 	}
 	environment := "environment"
-	if holds := platform.ByID(t.Runtime).Settings; holds != "" {
-		environment += " (" + holds + ")"
+	if t.Traits.Settings != "" {
+		environment += " (" + t.Traits.Settings + ")"
 	}
 	for _, x := range []struct{ what, file string }{
 		{environment, "environ"},

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	runtimes "github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
@@ -67,7 +66,7 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 	var beside sync.WaitGroup
 	beside.Go(func() { logs.follow(reading) })
 	if !plan.Always {
-		beside.Go(func() { watchSyscalls(reading, p, about, runtimes.ByID(t.Runtime), sink) })
+		beside.Go(func() { watchSyscalls(reading, p, about, t.Traits, sink) })
 	}
 	defer func() { done(); beside.Wait() }()
 

@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	runtimes "github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/redact"
 	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
@@ -77,7 +77,7 @@ type task struct {
 
 // watchSyscalls looks at the process's threads until the context ends. It ends early where
 // the kernel does not say what they do.
-func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, of *runtimes.Runtime, sink probe.Sink) {
+func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, of discover.Traits, sink probe.Sink) {
 	switch _, err := os.ReadFile(p.dir + "/syscall"); {
 	case errors.Is(err, fs.ErrNotExist):
 		sink.Lack(probe.Lack{What: "the system calls its threads wait in", Why: "this kernel does not tell", Do: "a kernel with CONFIG_HAVE_ARCH_TRACEHOOK"})
@@ -95,10 +95,10 @@ func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, of *
 	switch {
 	case of.Workers:
 		s.workers = newWorkers(p)
-	case of.Native():
+	case !of.ShowsLanes:
 		s.callers = newCallers(p.pid)
 	}
-	if of.Stacks != nil {
+	if of.ShowsStacks {
 		s.pace.least = looksBeside
 	}
 	defer s.close()

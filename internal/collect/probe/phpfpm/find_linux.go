@@ -13,16 +13,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/format/phpfpm"
 )
 
+// runtimeID is the ID of PHP-FPM among the runtimes.
+const runtimeID = "php-fpm"
+
 // find gives one access for a master whose configuration can be read.
 func find(_ context.Context, t discover.Target) []probe.Access {
-	if t.PID <= 0 || t.Runtime != platform.PHPFPM.ID {
+	if t.PID <= 0 || t.Runtime != runtimeID {
 		return nil
 	}
 	path := configurationOf(t.PID)
