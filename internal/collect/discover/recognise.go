@@ -20,7 +20,7 @@ type Recogniser struct {
 	Runtime   string   // its ID
 	Launchers []string // names of executables that run its programs
 	Traits    Traits
-	Called    string   // what users call its processes, whatever these are called, where [Recogniser.Traces] tells them: "redis"; "" nothing
+	Called    string // what users call its processes, whatever these are called, where [Recogniser.Traces] tells them: "redis"; "" nothing
 
 	// Traces are what its processes alone leave behind or are called.
 	Traces func(p Process) (Seen, bool)
