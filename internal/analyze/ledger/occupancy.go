@@ -7,8 +7,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
-	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -189,7 +187,7 @@ func add(parts []share, s share) []share {
 
 // inOrder puts shares in the order in which a request meets them.
 func inOrder(parts []share) {
-	sorting.By(parts, func(a, b share) int {
+	slices.SortStableFunc(parts, func(a, b share) int {
 		return cmp.Or(cmp.Compare(a.mechanism, b.mechanism), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.HolderKind, b.HolderKind), cmp.Compare(a.HolderCause, b.HolderCause), cmp.Compare(a.Via, b.Via))
 	})
 }
@@ -285,8 +283,8 @@ func (l *Ledger) underWay(rows []int) (starts, ends []int64) {
 	for n, i := range rows {
 		starts[n], ends[n] = r.End.At(i)-r.Latency(i), r.End.At(i)
 	}
-	stats.SortInts(starts)
-	stats.SortInts(ends)
+	slices.Sort(starts)
+	slices.Sort(ends)
 	return starts, ends
 }
 

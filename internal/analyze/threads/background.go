@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -78,6 +77,6 @@ func (t *Threads) BackgroundThreads(s evidence.SubjectID) (all []Background) {
 	for _, root := range slices.Sorted(maps.Keys(of)) {
 		all = append(all, *of[root])
 	}
-	sorting.By(all, func(a, b Background) int { return cmp.Compare(len(b.Lanes), len(a.Lanes)) })
+	slices.SortStableFunc(all, func(a, b Background) int { return cmp.Compare(len(b.Lanes), len(a.Lanes)) })
 	return all
 }

@@ -2,9 +2,9 @@ package threads
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -69,5 +69,5 @@ func (n *Node) join() {
 		n.Children[i] = c
 		c.join()
 	}
-	sorting.By(n.Children, func(a, b *Node) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(n.Children, func(a, b *Node) int { return cmp.Compare(b.Count, a.Count) })
 }

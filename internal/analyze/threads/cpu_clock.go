@@ -7,7 +7,6 @@ import (
 	"sort"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -67,7 +66,7 @@ func (t *Threads) clockOf(s evidence.SubjectID) *clock {
 		}
 	}
 	for _, rows := range c.runs {
-		sorting.By(rows, func(a, b ran) int { return cmp.Compare(a.at, b.at) })
+		slices.SortStableFunc(rows, func(a, b ran) int { return cmp.Compare(a.at, b.at) })
 	}
 	return c
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -87,7 +86,7 @@ func (t *Threads) hold(s evidence.SubjectID) {
 			h.follow(l)
 		}
 	}
-	sorting.By(t.limits[s], func(a, b Limit) int { return cmp.Compare(b.Waiting, a.Waiting) })
+	slices.SortStableFunc(t.limits[s], func(a, b Limit) int { return cmp.Compare(b.Waiting, a.Waiting) })
 }
 
 // newest is the last look at each thread.

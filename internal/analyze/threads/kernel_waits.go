@@ -2,11 +2,11 @@ package threads
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -32,7 +32,7 @@ func (t *Threads) beneath(s evidence.SubjectID) {
 		return
 	}
 	for _, rows := range waits {
-		sorting.By(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
+		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
 	}
 	words := NewKept(t.b, s)
 	looks := t.looks[s]

@@ -29,6 +29,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/recording"
 )
 
 // Format is what is known of a process's huge pages.
@@ -58,41 +59,19 @@ const (
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b}
-	var number int64
-	err := a.Lines(func(l format.Line) bool {
-		number = l.Number
-		p.number = l.Number
-		if l.Long || !p.line(string(l.Text)) {
-			p.odd++
-			p.last = l.Number
-			if p.first == 0 {
-				p.first = l.Number
-			}
-		}
-		return l.Number&0xfff != 0 || ctx.Err() == nil
-	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil && !errors.Is(err, format.ErrCut):
+	if err := p.Scan(ctx, a, func(text []byte) bool { return p.line(string(text)) }); err != nil {
 		return err
-	}
-	if err == nil && p.odd > 0 && p.last == number {
-		p.odd--
-		err = format.ErrCut // the last line is not damaged but unfinished
 	}
 	if len(p.huge.T) == 0 {
 		return errors.New("hugepages: nobody looked at the process: record it anew while it runs")
 	}
-	if err != nil {
-		b.Warnf(number, "the recording is incomplete after this line")
-		b.Cut()
-	}
+	p.Warn(b)
 	p.end()
 	return nil
 }
 
 type parser struct {
+	recording.Scanner
 	b       *evidence.Builder
 	of      evidence.SubjectID
 	begun   bool
@@ -103,7 +82,7 @@ type parser struct {
 	huge    evidence.Series
 	touched evidence.Series
 
-	number, odd, first, last, dropped int64
+	dropped int64
 }
 
 func (p *parser) line(text string) bool {
@@ -123,9 +102,12 @@ func (p *parser) line(text string) bool {
 	if !p.begun || len(f) < 2 {
 		return false
 	}
-	n, ok := numbers(f[1:])
-	if !ok {
-		return false
+	n := make([]int64, len(f)-1)
+	for i, word := range f[1:] {
+		var ok bool
+		if n[i], ok = format.ParseDigits([]byte(word)); !ok {
+			return false
+		}
 	}
 	switch {
 	case f[0] == "page" && len(n) == 2:
@@ -136,18 +118,6 @@ func (p *parser) line(text string) bool {
 		return p.look(n)
 	}
 	return false
-}
-
-// numbers reads whole numbers.
-func numbers(words []string) (out []int64, ok bool) {
-	for _, w := range words {
-		n, err := strconv.ParseInt(w, 10, 64)
-		if err != nil || n < 0 || w[0] == '+' {
-			return nil, false
-		}
-		out = append(out, n)
-	}
-	return out, true
 }
 
 // once says that something is told for the first time.
@@ -163,7 +133,7 @@ func (p *parser) once(what string) bool {
 }
 
 func (p *parser) fact(key, value string, number float64) {
-	p.b.Fact(evidence.Fact{Subject: p.of, Key: key, Value: value, Number: number, Origin: p.b.Origin(p.number)})
+	p.b.Fact(evidence.Fact{Subject: p.of, Key: key, Value: value, Number: number, Origin: p.b.Origin(p.Number)})
 }
 
 func (p *parser) pages(small, large int64) bool {
@@ -195,7 +165,7 @@ func (p *parser) fault(n []int64) bool {
 func (p *parser) look(n []int64) bool {
 	at, bytes, looked, touched := n[0], n[1], n[2], n[3]
 	switch {
-	case at < 1e17 || at > 4e18 || bytes > largest || len(p.huge.T) > 0 && at <= p.huge.T[len(p.huge.T)-1]:
+	case !recording.IsDate(at) || bytes > largest || len(p.huge.T) > 0 && at <= p.huge.T[len(p.huge.T)-1]:
 		return false
 	case looked > 0 && (p.large == 0 || touched > looked*(p.large/p.small)):
 		return false
@@ -207,7 +177,7 @@ func (p *parser) look(n []int64) bool {
 	}
 	add := func(s *evidence.Series, v float64) {
 		if len(s.T) == 0 {
-			s.Origin = p.b.Origin(p.number)
+			s.Origin = p.b.Origin(p.Number)
 		}
 		s.T, s.V = append(s.T, at), append(s.V, v)
 	}
@@ -231,9 +201,6 @@ func (p *parser) end() {
 	}
 	t := p.huge.T
 	p.b.Cover(evidence.Coverage{Subject: p.of, Kind: evidence.CoverHugePages, From: t[0], Until: max(t[len(t)-1], t[0]+1), Origin: p.huge.Origin})
-	if p.odd > 0 {
-		p.b.Warnf(p.first, "lines not understood: %d", p.odd)
-	}
 	if p.dropped > 0 {
 		p.b.Warnf(0, "there are more than %d looks: %d were left out", mostLooks, p.dropped)
 	}

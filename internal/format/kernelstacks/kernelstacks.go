@@ -57,6 +57,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/kernelclass"
 	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/recording"
 )
 
 // Format is stacks of a process's threads in the kernel.
@@ -94,37 +95,14 @@ const (
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, frames: make(map[int64]frame), stacks: make(map[int64]stack), threads: make(map[int64]string), files: make(map[int64]evidence.NameID)}
-	var number int64
-	err := a.Lines(func(l format.Line) bool {
-		number = l.Number
-		p.number = l.Number
-		if l.Long || !p.line(l.Text) {
-			p.odd++
-			p.last = l.Number
-			if p.first == 0 {
-				p.first = l.Number
-			}
-		}
-		return l.Number&0xfff != 0 || ctx.Err() == nil
-	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil && !errors.Is(err, format.ErrCut):
+	if err := p.Scan(ctx, a, p.line); err != nil {
 		return err
-	}
-	if err == nil && p.odd > 0 && p.last == number {
-		p.odd--
-		err = format.ErrCut // the last line is not damaged but unfinished
 	}
 	p.until = max(p.until, p.latest)
 	if p.until <= p.from || p.from == 0 {
 		return errors.New("kernelstacks: it covers no time: record the process anew while it runs")
 	}
-	if err != nil {
-		b.Warnf(number, "the recording is incomplete after this line")
-		b.Cut()
-	}
+	p.Warn(b)
 	p.end()
 	return nil
 }
@@ -142,6 +120,7 @@ type stack struct {
 }
 
 type parser struct {
+	recording.Scanner
 	b       *evidence.Builder
 	pid     int64 // −1: of the whole host
 	waiting bool
@@ -159,14 +138,13 @@ type parser struct {
 	typ       evidence.NameID
 	unit      evidence.NameID
 
-	number, odd, first, last int64
-	from, until, lost        int64
-	latest                   int64 // moment that was told of
-	rows, dropped, unknown   int64
-	pending                  []sum // waits that were told together, until their time is known
-	totals                   totals
-	rounds                   rounds
-	gaps                     []gap
+	from, until, lost      int64
+	latest                 int64 // moment that was told of
+	rows, dropped, unknown int64
+	pending                []sum // waits that were told together, until their time is known
+	totals                 totals
+	rounds                 rounds
+	gaps                   []gap
 }
 
 // gap is a time in which nothing was watched.
@@ -215,7 +193,7 @@ func (p *parser) line(text []byte) bool {
 	case "from", "until":
 		return p.time(string(word), rest)
 	case "lost":
-		n, ok := whole(rest)
+		n, ok := format.ParseDigits(rest)
 		p.lost += n
 		return ok && p.lost >= 0
 	}
@@ -234,14 +212,14 @@ func (p *parser) heading(text []byte) bool {
 	if p.pid != 0 || len(f) < 2 {
 		return false
 	}
-	pid, is := whole(bytes.TrimSuffix(f[0], []byte(",")))
+	pid, is := format.ParseDigits(bytes.TrimSuffix(f[0], []byte(",")))
 	if !is || pid == 0 || pid > 1<<30 {
 		return false
 	}
 	typ := evidence.SampleOnCPU
 	switch {
 	case string(f[1]) == "running," && len(f) == 6:
-		if p.period, is = whole(f[4]); !is || p.period == 0 || p.period > 10e9 {
+		if p.period, is = format.ParseDigits(f[4]); !is || p.period == 0 || p.period > 10e9 {
 			return false
 		}
 	case string(f[1]) == "waiting,":
@@ -259,7 +237,7 @@ func (p *parser) heading(text []byte) bool {
 // hostHeading reads "10101010 ns".
 func (p *parser) hostHeading(rest []byte) (ok bool) {
 	digits, unit, _ := bytes.Cut(rest, []byte(" "))
-	if p.period, ok = whole(digits); !ok || string(unit) != "ns" || p.period == 0 || p.period > 10e9 {
+	if p.period, ok = format.ParseDigits(digits); !ok || string(unit) != "ns" || p.period == 0 || p.period > 10e9 {
 		return false
 	}
 	p.pid = -1
@@ -271,7 +249,7 @@ func (p *parser) hostHeading(rest []byte) (ok bool) {
 
 // process reads which one the lines that follow are of.
 func (p *parser) process(rest []byte) bool {
-	pid, ok := whole(rest)
+	pid, ok := format.ParseDigits(rest)
 	if !ok || p.pid != -1 || pid == 0 || pid > 1<<30 {
 		return false
 	}
@@ -291,7 +269,7 @@ func (p *parser) process(rest []byte) bool {
 
 func (p *parser) function(rest []byte) bool {
 	digits, rest, _ := bytes.Cut(rest, []byte(" "))
-	id, ok := whole(digits)
+	id, ok := format.ParseDigits(digits)
 	if !ok || len(rest) < 2 || rest[1] != ' ' {
 		return false
 	}
@@ -306,7 +284,7 @@ func (p *parser) function(rest []byte) bool {
 		if len(text) == 0 {
 			text = []byte("a function of the kernel")
 		}
-		name := clean(text)
+		name := recording.Clean(text, longestName)
 		f = frame{evidence.Frame{Func: p.b.Name(name), File: p.b.Name(evidence.KernelFile)}, kernelclass.Of(name), true}
 	case 'a':
 		hex, file, _ := bytes.Cut(text, []byte(" "))
@@ -314,7 +292,7 @@ func (p *parser) function(rest []byte) bool {
 		if err != nil {
 			return false
 		}
-		f.Frame = evidence.Frame{Func: p.b.Name(evidence.Address(at)), File: p.b.Name(clean(file))}
+		f.Frame = evidence.Frame{Func: p.b.Name(evidence.Address(at)), File: p.b.Name(recording.Clean(file, longestName))}
 	case 'u':
 		file, name, is := bytes.Cut(text, []byte("\t"))
 		if !is {
@@ -325,11 +303,11 @@ func (p *parser) function(rest []byte) bool {
 				name = []byte("an unknown function")
 			}
 		}
-		function := clean(name)
+		function := recording.Clean(name, longestName)
 		if bytes.HasPrefix(name, []byte("0x")) { // an address in a file without names
-			function = clean(file) + "+" + function
+			function = recording.Clean(file, longestName) + "+" + function
 		}
-		f.Frame = evidence.Frame{Func: p.b.Name(function), File: p.b.Name(clean(file))}
+		f.Frame = evidence.Frame{Func: p.b.Name(function), File: p.b.Name(recording.Clean(file, longestName))}
 		f.rules = kernelclass.OfProgram(function)
 	default:
 		return false
@@ -340,7 +318,7 @@ func (p *parser) function(rest []byte) bool {
 
 func (p *parser) stack(rest []byte) bool {
 	digits, rest, _ := bytes.Cut(rest, []byte(" "))
-	id, ok := whole(digits)
+	id, ok := format.ParseDigits(digits)
 	if !ok || id == 0 {
 		return false
 	}
@@ -353,7 +331,7 @@ func (p *parser) stack(rest []byte) bool {
 	kernel := false
 	for len(rest) > 0 && len(p.scratch) < mostDepth {
 		digits, rest, _ = bytes.Cut(rest, []byte(" "))
-		n, ok := whole(digits)
+		n, ok := format.ParseDigits(digits)
 		f, told := p.frames[n]
 		if !ok {
 			return false
@@ -388,7 +366,7 @@ func (p *parser) of(id int64) stack {
 
 func (p *parser) running(rest []byte) bool {
 	var n [3]int64
-	if !numbers(rest, n[:]) || p.waiting || !p.within(n[0]) {
+	if !recording.Numbers(rest, n[:]) || p.waiting || !p.within(n[0]) {
 		return false
 	}
 	if p.full() {
@@ -396,7 +374,7 @@ func (p *parser) running(rest []byte) bool {
 	}
 	s := p.of(n[2])
 	p.totals.add(s.mechanism, n[1], 1, p.period)
-	p.b.Sample(evidence.Sample{Subject: p.subject, Time: n[0], Lane: evidence.LaneID(n[1]), Stack: s.id, Type: p.typ, Unit: p.unit, Class: s.mechanism, Value: p.period, Origin: p.b.Origin(p.number)})
+	p.b.Sample(evidence.Sample{Subject: p.subject, Time: n[0], Lane: evidence.LaneID(n[1]), Stack: s.id, Type: p.typ, Unit: p.unit, Class: s.mechanism, Value: p.period, Origin: p.b.Origin(p.Number)})
 	return true
 }
 
@@ -410,16 +388,16 @@ func (p *parser) wait(rest []byte) bool {
 	var ready int64
 	if len(f) == 7 {
 		var ok bool
-		if ready, ok = whole(f[6]); !ok {
+		if ready, ok = format.ParseDigits(f[6]); !ok {
 			return false
 		}
 	}
-	at, ok := whole(f[0])
-	took, ok2 := whole(f[1])
-	tid, ok3 := whole(f[2])
-	id, ok4 := whole(f[5])
+	at, ok := format.ParseDigits(f[0])
+	took, ok2 := format.ParseDigits(f[1])
+	tid, ok3 := format.ParseDigits(f[2])
+	id, ok4 := format.ParseDigits(f[5])
 	fd, err := strconv.ParseInt(string(f[4]), 10, 32)
-	if !ok || !ok2 || !ok3 || !ok4 || err != nil || tid == 0 || !date(at) || took > 1e17 || ready > took || !p.within(at+took) {
+	if !ok || !ok2 || !ok3 || !ok4 || err != nil || tid == 0 || !recording.IsDate(at) || took > 1e17 || ready > took || !p.within(at+took) {
 		return false
 	}
 	if p.full() {
@@ -429,7 +407,7 @@ func (p *parser) wait(rest []byte) bool {
 		ready = took
 	}
 	s, woken := p.of(id), at+took-ready
-	v := evidence.Interval{Subject: p.subject, Lane: evidence.LaneID(tid), Kind: evidence.InKernel, Stack: s.id, Origin: p.b.Origin(p.number)}
+	v := evidence.Interval{Subject: p.subject, Lane: evidence.LaneID(tid), Kind: evidence.InKernel, Stack: s.id, Origin: p.b.Origin(p.Number)}
 	if woken > at || took == 0 {
 		if s.mechanism == 0 {
 			s.mechanism = p.b.Name(evidence.KernelUnexplained)
@@ -440,13 +418,13 @@ func (p *parser) wait(rest []byte) bool {
 			v.Extra = []evidence.Extra{{Key: evidence.Operation, Value: float64(name)}}
 		}
 		p.b.Interval(v)
-		p.sample(tid, woken, 1, woken-at, s, p.number)
+		p.sample(tid, woken, 1, woken-at, s, p.Number)
 	}
 	if ready > 0 {
 		s.mechanism = p.b.Name(evidence.KernelPreempted)
 		v.Start, v.End, v.Cause = woken, at+took, s.mechanism
 		p.b.Interval(v)
-		p.sample(tid, at+took, 1, ready, s, p.number)
+		p.sample(tid, at+took, 1, ready, s, p.Number)
 	}
 	return true
 }
@@ -459,7 +437,7 @@ func (p *parser) sample(tid, at, count, ns int64, s stack, line int64) {
 // others reads waits that are told together; they lie before the next until.
 func (p *parser) others(rest []byte) bool {
 	var n [5]int64
-	if !numbers(rest, n[:]) && !numbers(rest, n[:4]) || n[0] == 0 || n[3] > 1e17 || n[4] > n[3] || !p.waiting || p.from == 0 {
+	if !recording.Numbers(rest, n[:]) && !recording.Numbers(rest, n[:4]) || n[0] == 0 || n[3] > 1e17 || n[4] > n[3] || !p.waiting || p.from == 0 {
 		return false
 	}
 	if p.full() {
@@ -469,13 +447,13 @@ func (p *parser) others(rest []byte) bool {
 	if s.mechanism == 0 {
 		s.mechanism = p.b.Name(evidence.KernelUnexplained)
 	}
-	p.pending = append(p.pending, sum{tid: n[0], count: n[2], ns: n[3], ready: n[4], stack: s, line: p.number})
+	p.pending = append(p.pending, sum{tid: n[0], count: n[2], ns: n[3], ready: n[4], stack: s, line: p.Number})
 	return true
 }
 
 // within says whether something may have ended at a time: after the recording began.
 func (p *parser) within(at int64) bool {
-	if p.from == 0 || at <= p.from || !date(at) {
+	if p.from == 0 || at <= p.from || !recording.IsDate(at) {
 		return false
 	}
 	p.latest = max(p.latest, at)
@@ -492,31 +470,31 @@ func (p *parser) full() bool {
 
 func (p *parser) name(rest []byte) bool {
 	digits, name, ok := bytes.Cut(rest, []byte(" "))
-	tid, is := whole(digits)
+	tid, is := format.ParseDigits(digits)
 	if !is || tid == 0 || !ok {
 		return false
 	}
 	if _, known := p.threads[tid]; known || len(p.threads) < mostThreads {
-		p.threads[tid] = clean(name)
+		p.threads[tid] = recording.Clean(name, longestName)
 	}
 	return true
 }
 
 func (p *parser) descriptor(rest []byte) bool {
 	digits, path, ok := bytes.Cut(rest, []byte(" "))
-	fd, is := whole(digits)
+	fd, is := format.ParseDigits(digits)
 	if !is || !ok {
 		return false
 	}
 	if _, known := p.files[fd]; known || len(p.files) < mostFiles {
-		p.files[fd] = p.b.Name(clean(path))
+		p.files[fd] = p.b.Name(recording.Clean(path, longestName))
 	}
 	return true
 }
 
 func (p *parser) time(word string, rest []byte) bool {
-	at, ok := whole(rest)
-	if !ok || !date(at) {
+	at, ok := format.ParseDigits(rest)
+	if !ok || !recording.IsDate(at) {
 		return false
 	}
 	if word == "from" {
@@ -585,9 +563,6 @@ func (p *parser) end() {
 	for _, t := range p.totals.tables(p) {
 		b.Table(t)
 	}
-	if p.odd > 0 {
-		b.Warnf(p.first, "lines not understood: %d", p.odd)
-	}
 	if p.unknown > 0 {
 		b.Warnf(0, "functions and stacks that were referred to and not told: %d", p.unknown)
 	}
@@ -597,38 +572,4 @@ func (p *parser) end() {
 	if p.dropped > 0 {
 		b.Warnf(0, "there are more than %d functions, %d stacks or %d lines of them: %d were left out", mostFrames, mostStacks, mostRows, p.dropped)
 	}
-}
-
-// date says whether ns since the epoch are of a day on which somebody may have recorded.
-func date(ns int64) bool { return ns >= 1e17 && ns <= 4e18 }
-
-func clean(s []byte) string {
-	return string(bytes.TrimSpace(bytes.ToValidUTF8(s[:min(len(s), longestName)], nil)))
-}
-
-// numbers reads as many as there is room for, and nothing else.
-func numbers(text []byte, to []int64) bool {
-	for i := range to {
-		digits, rest, more := bytes.Cut(text, []byte(" "))
-		n, ok := whole(digits)
-		if !ok || more != (i < len(to)-1) {
-			return false
-		}
-		to[i], text = n, rest
-	}
-	return true
-}
-
-// whole reads digits and nothing else.
-func whole(s []byte) (n int64, ok bool) {
-	if len(s) == 0 || len(s) > 19 {
-		return 0, false
-	}
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n, n >= 0
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/recording"
 )
 
 // spans are what the kernel does between two of its tracepoints.
@@ -27,17 +29,17 @@ func (p *parser) span(rest []byte) bool {
 	if len(f) != 4 || !p.waiting {
 		return false
 	}
-	at, ok := whole(f[0])
-	took, ok2 := whole(f[1])
-	tid, ok3 := whole(f[2])
+	at, ok := format.ParseDigits(f[0])
+	took, ok2 := format.ParseDigits(f[1])
+	tid, ok3 := format.ParseDigits(f[2])
 	x, known := spans[string(f[3])]
-	if !ok || !ok2 || !ok3 || tid == 0 || !known || x.mechanism == "" || !date(at) || took > 1e17 || !p.within(at+took) {
+	if !ok || !ok2 || !ok3 || tid == 0 || !known || x.mechanism == "" || !recording.IsDate(at) || took > 1e17 || !p.within(at+took) {
 		return false
 	}
 	if p.full() {
 		return true
 	}
-	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: evidence.LaneID(tid), Kind: evidence.InKernel, Start: at, End: at + took, Cause: p.b.Name(x.mechanism), Origin: p.b.Origin(p.number)})
+	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: evidence.LaneID(tid), Kind: evidence.InKernel, Start: at, End: at + took, Cause: p.b.Name(x.mechanism), Origin: p.b.Origin(p.Number)})
 	return true
 }
 
@@ -60,7 +62,7 @@ type round struct {
 func (p *parser) sum(rest []byte) bool {
 	name, rest, _ := bytes.Cut(rest, []byte(" "))
 	var n [2]int64
-	if _, known := spans[string(name)]; !known || !numbers(rest, n[:]) || !p.waiting || p.from == 0 || n[1] > 1e17 {
+	if _, known := spans[string(name)]; !known || !recording.Numbers(rest, n[:]) || !p.waiting || p.from == 0 || n[1] > 1e17 {
 		return false
 	}
 	if p.full() {
@@ -69,7 +71,7 @@ func (p *parser) sum(rest []byte) bool {
 	if p.rounds.now == nil {
 		p.rounds.now, p.rounds.all = make(map[string]told), make(map[string][]round)
 	}
-	p.rounds.now[string(name)] = told{n[0], n[1], p.number}
+	p.rounds.now[string(name)] = told{n[0], n[1], p.Number}
 	return true
 }
 

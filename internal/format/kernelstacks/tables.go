@@ -3,10 +3,10 @@ package kernelstacks
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // totals are how long threads were in each mechanism.
@@ -67,7 +67,7 @@ func (t *totals) tables(p *parser) []evidence.Table {
 	for m := range t.of {
 		order = append(order, m)
 	}
-	sorting.By(order, func(a, b evidence.NameID) int { return cmp.Or(cmp.Compare(t.of[b].ns, t.of[a].ns), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b evidence.NameID) int { return cmp.Or(cmp.Compare(t.of[b].ns, t.of[a].ns), cmp.Compare(a, b)) })
 	x := evidence.Table{Title: title, Columns: []string{"mechanism", "time", "share", counted, "threads", "most of it"}}
 	for _, m := range order[:min(len(order), mostShown)] {
 		name := p.b.Text(m)

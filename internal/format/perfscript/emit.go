@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -97,7 +96,7 @@ func (p *parser) order() (all []who, commands map[who]evidence.NameID) {
 			commands[w] = r.who.comm
 		}
 	}
-	sorting.By(all, func(a, b who) int { return cmp.Compare(rows[b], rows[a]) })
+	slices.SortStableFunc(all, func(a, b who) int { return cmp.Compare(rows[b], rows[a]) })
 	p.processes = len(all)
 	return all[:min(len(all), mostSubject)], commands
 }
@@ -157,7 +156,7 @@ func (t totals) tables(b *evidence.Builder) {
 		if all == 0 {
 			continue
 		}
-		sorting.By(order, func(a, b total) int { return cmp.Or(cmp.Compare(t[b].ns, t[a].ns), cmp.Compare(a.class, b.class)) })
+		slices.SortStableFunc(order, func(a, b total) int { return cmp.Or(cmp.Compare(t[b].ns, t[a].ns), cmp.Compare(a.class, b.class)) })
 		x := evidence.Table{Title: "threads ran in", Columns: []string{"mechanism", "time", "share", "samples"}}
 		if waited {
 			x.Title, x.Columns[3] = "threads waited for", "waits"

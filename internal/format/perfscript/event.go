@@ -3,6 +3,8 @@ package perfscript
 import (
 	"bytes"
 	"strings"
+
+	"github.com/unstall/unstall/internal/format"
 )
 
 // event is the line above a stack.
@@ -41,12 +43,12 @@ func eventOf(text []byte) (e event, ok bool) {
 // behind reads what follows the command.
 func behind(f [][]byte) (e event, ok bool) {
 	first, second, both := bytes.Cut(f[0], []byte("/"))
-	if e.tid, ok = whole(first); !ok || e.tid > 1<<30 {
+	if e.tid, ok = format.ParseDigits(first); !ok || e.tid > 1<<30 {
 		return e, false
 	}
 	if both {
 		e.pid = e.tid
-		if e.tid, ok = whole(second); string(second) == "-1" {
+		if e.tid, ok = format.ParseDigits(second); string(second) == "-1" {
 			e.tid, ok = gone, true
 		}
 		if !ok || e.tid > 1<<30 {
@@ -56,7 +58,7 @@ func behind(f [][]byte) (e event, ok bool) {
 	e.cpu, e.period = -1, 0
 	f = f[1:]
 	if len(f) > 0 && len(f[0]) > 2 && f[0][0] == '[' && f[0][len(f[0])-1] == ']' {
-		if e.cpu, ok = whole(f[0][1 : len(f[0])-1]); !ok || e.cpu > 1<<16 {
+		if e.cpu, ok = format.ParseDigits(f[0][1 : len(f[0])-1]); !ok || e.cpu > 1<<16 {
 			return e, false
 		}
 		f = f[1:]
@@ -72,7 +74,7 @@ func behind(f [][]byte) (e event, ok bool) {
 		}
 	}
 	if len(f) > 1 {
-		if n, is := whole(f[0]); is {
+		if n, is := format.ParseDigits(f[0]); is {
 			e.period = n
 			f = f[1:]
 		}
@@ -96,11 +98,11 @@ func seconds(s []byte) (ns int64, ok bool) {
 		return 0, false
 	}
 	a, b, point := bytes.Cut(s, []byte("."))
-	n, ok := whole(a)
+	n, ok := format.ParseDigits(a)
 	if !ok || !point || len(b) == 0 || len(b) > 9 || n > 4e9 {
 		return 0, false
 	}
-	m, ok := whole(b)
+	m, ok := format.ParseDigits(b)
 	for range 9 - len(b) {
 		m *= 10
 	}
@@ -170,7 +172,7 @@ func (e *event) woken() (int64, bool) {
 func field(s []byte, key string) (int64, bool) {
 	_, rest, ok := bytes.Cut(s, []byte(key))
 	digits, _, _ := bytes.Cut(rest, []byte(" "))
-	n, is := whole(digits)
+	n, is := format.ParseDigits(digits)
 	return n, ok && is
 }
 
@@ -181,7 +183,7 @@ func old(s []byte) (pid int64, rest []byte, ok bool) {
 	if !ok || i < 0 {
 		return 0, nil, false
 	}
-	pid, ok = whole(before[i+1:])
+	pid, ok = format.ParseDigits(before[i+1:])
 	_, rest, _ = bytes.Cut(after, []byte("] "))
 	return pid, rest, ok
 }
@@ -248,18 +250,4 @@ func hexadecimal(s []byte) bool {
 		}
 	}
 	return true
-}
-
-// whole reads digits and nothing else.
-func whole(s []byte) (n int64, ok bool) {
-	if len(s) == 0 || len(s) > 18 {
-		return 0, false
-	}
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n, true
 }

@@ -201,7 +201,7 @@ func (p *parser) comment(text []byte) {
 	f := bytes.Fields(rest)
 	for i := range f {
 		if string(f[i]) == "-p" && i+1 < len(f) {
-			if n, ok := whole(f[i+1]); ok {
+			if n, ok := format.ParseDigits(f[i+1]); ok {
 				p.only = n
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
 )
 
 // cgroup is a control group some of whose files were read. Its path is that of
@@ -71,7 +72,7 @@ func (p *parser) openCgroup(name string) {
 // cgroupCPU reads cpu.stat; version 1 counts throttled_time in ns.
 func (p *parser) cgroupCPU(line []byte) bool {
 	key, value, ok := keyed(line)
-	n, digits := whole(value)
+	n, digits := format.ParseDigits(value)
 	if !ok || !digits {
 		return false
 	}
@@ -99,7 +100,7 @@ func (p *parser) cgroupCPU(line []byte) bool {
 
 // cgroupUsage reads the CPU time of version 1, in ns.
 func (p *parser) cgroupUsage(line []byte) bool {
-	n, ok := whole(line)
+	n, ok := format.ParseDigits(line)
 	if ok {
 		p.count(&p.group.tracks, evidence.SeriesCgroupCPU, "cores", float64(n)/1e9)
 	}
@@ -109,7 +110,7 @@ func (p *parser) cgroupUsage(line []byte) bool {
 // cgroupModes reads "user 12345" and "system 678" of version 1, in ticks.
 func (p *parser) cgroupModes(line []byte) bool {
 	key, value, ok := keyed(line)
-	n, digits := whole(value)
+	n, digits := format.ParseDigits(value)
 	if !ok || !digits {
 		return false
 	}
@@ -144,7 +145,7 @@ func (p *parser) cgroupIO(line []byte) bool {
 			return false
 		}
 		if s, ok := ioKeys[string(key)]; ok {
-			n, ok := whole(value)
+			n, ok := format.ParseDigits(value)
 			if !ok {
 				return false
 			}
@@ -168,7 +169,7 @@ func (p *parser) cgroupDevice(line []byte, unit, read, written string) bool {
 	if len(f) < 2 {
 		return false
 	}
-	n, ok := whole(f[len(f)-1])
+	n, ok := format.ParseDigits(f[len(f)-1])
 	switch string(f[len(f)-2]) {
 	case "Read":
 		p.add(&p.group.tracks, read, unit, float64(n))
@@ -191,7 +192,7 @@ func (p *parser) cgroupQuotaV1(line []byte) bool {
 		p.group.quota = reading{0, p.number}
 		return true
 	}
-	n, ok := whole(line)
+	n, ok := format.ParseDigits(line)
 	if ok {
 		p.group.quota = reading{float64(n), p.number}
 	}
@@ -199,7 +200,7 @@ func (p *parser) cgroupQuotaV1(line []byte) bool {
 }
 
 func (p *parser) cgroupPeriod(line []byte) bool {
-	n, ok := whole(line)
+	n, ok := format.ParseDigits(line)
 	if ok {
 		p.group.period = float64(n)
 	}
@@ -226,7 +227,7 @@ func (p *parser) cgroupMemory(line []byte) bool {
 		p.group.memory = reading{0, p.number}
 		return true
 	}
-	n, ok := whole(line)
+	n, ok := format.ParseDigits(line)
 	if ok && n < 1<<60 {
 		p.group.memory = reading{float64(n), p.number}
 	}
@@ -239,7 +240,7 @@ func (p *parser) cgroupHigh(line []byte) bool {
 		p.group.high = reading{}
 		return true
 	}
-	n, ok := whole(line)
+	n, ok := format.ParseDigits(line)
 	if ok {
 		p.group.high = reading{float64(n), p.number}
 	}
@@ -252,7 +253,7 @@ func (p *parser) cgroupSwapMax(line []byte) bool {
 		p.group.swap = reading{}
 		return true
 	}
-	n, ok := whole(line)
+	n, ok := format.ParseDigits(line)
 	if ok {
 		p.group.swap = reading{float64(n), p.number}
 	}

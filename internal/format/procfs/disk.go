@@ -59,7 +59,7 @@ func (p *parser) diskstats(line []byte) bool {
 		return false
 	}
 	for _, digits := range f[:2] {
-		if _, ok := whole(digits); !ok {
+		if _, ok := format.ParseDigits(digits); !ok {
 			return false
 		}
 	}
@@ -67,7 +67,7 @@ func (p *parser) diskstats(line []byte) bool {
 	n := 0
 	for ; n < len(v) && n < len(f)-3; n++ {
 		var ok bool
-		if v[n], ok = whole(f[3+n]); !ok {
+		if v[n], ok = format.ParseDigits(f[3+n]); !ok {
 			return false
 		}
 	}

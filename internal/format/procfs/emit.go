@@ -11,7 +11,6 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/redact"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -39,7 +38,7 @@ func (s *tracks) drop(name string) {
 
 // counter reads the value of a counter of events.
 func (p *parser) counter(value []byte, s *tracks, name, unit string) bool {
-	n, ok := whole(value)
+	n, ok := format.ParseDigits(value)
 	if ok {
 		p.count(s, name, unit, float64(n))
 	}
@@ -47,7 +46,7 @@ func (p *parser) counter(value []byte, s *tracks, name, unit string) bool {
 }
 
 func (p *parser) gauge(value []byte, s *tracks, name, unit string) bool {
-	n, ok := whole(value)
+	n, ok := format.ParseDigits(value)
 	if ok {
 		p.put(s, name, unit, false, float64(n))
 	}
@@ -306,7 +305,7 @@ func (p *parser) tables() {
 		return
 	}
 	busy := slices.Clone(p.processes)
-	sorting.By(busy, func(a, b *process) int {
+	slices.SortStableFunc(busy, func(a, b *process) int {
 		return -cmp.Compare(orZero(a.get(evidence.SeriesProcessCPU).mean()), orZero(b.get(evidence.SeriesProcessCPU).mean()))
 	})
 	const most = 20

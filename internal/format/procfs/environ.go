@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
 )
 
 // maxFacts bounds what is kept of an environment and of a command line.
@@ -144,7 +145,7 @@ func memoryLimit(s string) (float64, bool) {
 	if unit == 1 {
 		s = strings.TrimSuffix(s, "B")
 	}
-	n, ok := whole([]byte(s))
+	n, ok := format.ParseDigits([]byte(s))
 	if !ok || n > math.MaxInt64/unit {
 		return 0, false
 	}

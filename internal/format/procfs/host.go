@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
 )
 
 // hz is USER_HZ: how many ticks the files count in a second.
@@ -74,7 +75,7 @@ func (p *parser) stat(line []byte) bool {
 	case "ctxt":
 		return p.counter(value, &p.host, evidence.SeriesHostContextSwitches, "1/s")
 	case "btime":
-		n, ok := whole(value)
+		n, ok := format.ParseDigits(value)
 		p.btime = n
 		return ok
 	case "processes":
@@ -85,7 +86,7 @@ func (p *parser) stat(line []byte) bool {
 		return p.gauge(value, &p.host, evidence.SeriesHostProcsBlocked, "1")
 	}
 	if digits, ok := bytes.CutPrefix(key, []byte("cpu")); ok {
-		n, ok := whole(digits)
+		n, ok := format.ParseDigits(digits)
 		if !ok || n >= 1<<16 || p.online >= 1<<16 {
 			return false
 		}
@@ -116,11 +117,11 @@ func (p *parser) loadavg(line []byte) bool {
 // decimal reads digits with an optional point.
 func decimal(s []byte) (float64, bool) {
 	i, f, point := bytes.Cut(s, []byte("."))
-	n, ok := whole(i)
+	n, ok := format.ParseDigits(i)
 	if !ok || !point {
 		return float64(n), ok
 	}
-	m, ok := whole(f)
+	m, ok := format.ParseDigits(f)
 	scale := 1.0
 	for range f {
 		scale *= 10
@@ -141,7 +142,7 @@ func (p *parser) pressure(line []byte) bool {
 		return false
 	}
 	_, total, ok := bytes.Cut(line, []byte(" total="))
-	us, whole := whole(total)
+	us, whole := format.ParseDigits(total)
 	if !ok || !whole || name == "" {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
 )
 
 // process is one process: a PID and the time it started.
@@ -72,7 +73,7 @@ func (p *parser) processStat(line []byte) bool {
 	if open < 0 || close < open || len(line) < close+4 {
 		return false
 	}
-	if pid, ok := whole(bytes.TrimSpace(line[:open])); !ok || int(pid) != p.pid {
+	if pid, ok := format.ParseDigits(bytes.TrimSpace(line[:open])); !ok || int(pid) != p.pid {
 		return false
 	}
 	var v [columns]int64
@@ -118,7 +119,7 @@ func word(s []byte, n int) (int64, bool) {
 		s = s[i+1:]
 	}
 	digits, _, more := bytes.Cut(s, []byte(" "))
-	v, ok := whole(digits)
+	v, ok := format.ParseDigits(digits)
 	return v, ok && more // the last may be cut
 }
 
@@ -129,7 +130,7 @@ func statColumns(s []byte, out []int64) bool {
 		word, rest, more := bytes.Cut(s, []byte(" "))
 		if i > 0 {
 			digits, negative := bytes.CutPrefix(word, []byte("-"))
-			n, ok := whole(digits)
+			n, ok := format.ParseDigits(digits)
 			if !ok {
 				return false
 			}
@@ -178,7 +179,7 @@ func (p *parser) processStatus(line []byte) bool {
 		}
 		return ok
 	case "THP_enabled":
-		n, ok := whole(value)
+		n, ok := format.ParseDigits(value)
 		q.thp = reading{float64(n), p.number}
 		return ok
 	case "Cpus_allowed_list":
@@ -246,7 +247,7 @@ func (p *parser) threadStatus(line []byte) bool {
 		p.ignored++
 		return true
 	}
-	n, ok := whole(value)
+	n, ok := format.ParseDigits(value)
 	if !ok {
 		return false
 	}

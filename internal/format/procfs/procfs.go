@@ -154,7 +154,7 @@ func header(line []byte) (at int64, path []byte, ok bool) {
 		return 0, nil, false
 	}
 	digits, path, _ := bytes.Cut(line, []byte(" "))
-	at, ok = whole(digits)
+	at, ok = format.ParseDigits(digits)
 	return at, path, ok
 }
 
@@ -334,20 +334,6 @@ func (p *parser) moment(at int64) {
 	}
 }
 
-// whole reads digits and nothing else.
-func whole(s []byte) (n int64, ok bool) {
-	if len(s) == 0 || len(s) > 19 {
-		return 0, false
-	}
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n, n >= 0
-}
-
 // fields reads whole numbers separated by blanks into out and says how many
 // there were; reading ends at the first that is none.
 func fields(s []byte, out []int64) (n int) {
@@ -357,7 +343,7 @@ func fields(s []byte, out []int64) (n int) {
 		if i < 0 {
 			i = len(s)
 		}
-		v, ok := whole(s[:i])
+		v, ok := format.ParseDigits(s[:i])
 		if !ok {
 			return n
 		}
@@ -383,7 +369,7 @@ func kib(value []byte) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
-	n, ok := whole(digits)
+	n, ok := format.ParseDigits(digits)
 	return float64(n) * 1024, ok
 }
 

@@ -1,6 +1,10 @@
 package procfs
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/unstall/unstall/internal/format"
+)
 
 // sum is a figure to which several lines of a section add.
 type sum struct {
@@ -116,13 +120,13 @@ func (p *parser) openProc(path []byte) {
 		return
 	}
 	digits, file, _ := bytes.Cut(path, []byte("/"))
-	pid, ok := whole(digits)
+	pid, ok := format.ParseDigits(digits)
 	if !ok || pid == 0 || pid > 1<<30 {
 		return
 	}
 	if task, ok := bytes.CutPrefix(file, []byte("task/")); ok {
 		digits, file, _ = bytes.Cut(task, []byte("/"))
-		if p.tid, ok = whole(digits); !ok {
+		if p.tid, ok = format.ParseDigits(digits); !ok {
 			return
 		}
 		p.reader = threadFiles[string(file)]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
 )
 
 // choices are facts of the host with the times they held.
@@ -126,10 +127,10 @@ func chosen(value string) string {
 func listed(value string) (n int) {
 	for _, x := range strings.Split(value, ",") {
 		from, to, is := strings.Cut(x, "-")
-		a, ok := whole([]byte(from))
+		a, ok := format.ParseDigits([]byte(from))
 		b := a
 		if is && ok {
-			b, ok = whole([]byte(to))
+			b, ok = format.ParseDigits([]byte(to))
 		}
 		if !ok || b < a || b > 1<<20 {
 			return 0

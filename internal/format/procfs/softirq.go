@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
 )
 
 // softirqSeries are the kinds of soft interrupts that become series (include/linux/interrupt.h).
@@ -37,7 +38,7 @@ func (p *parser) softirqs(line []byte) bool {
 	for rest = bytes.TrimLeft(rest, " "); len(rest) > 0; rest = bytes.TrimLeft(rest, " ") {
 		var digits []byte
 		digits, rest, _ = bytes.Cut(rest, []byte(" "))
-		n, ok := whole(digits)
+		n, ok := format.ParseDigits(digits)
 		if !ok {
 			return false
 		}

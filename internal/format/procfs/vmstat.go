@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
 )
 
 // vmstatSeries are the counters of /proc/vmstat that become series
@@ -78,7 +79,7 @@ func (p *parser) vmstat(line []byte) bool {
 		p.ignored++
 		return true
 	}
-	n, ok := whole(value)
+	n, ok := format.ParseDigits(value)
 	if ok {
 		p.add(&p.host, name, unit, float64(n)*factor)
 	}
@@ -152,7 +153,7 @@ func (p *parser) buddyinfo(line []byte) bool {
 	}
 	var bytes float64
 	for order, digits := range f[1:] {
-		n, ok := whole([]byte(digits))
+		n, ok := format.ParseDigits([]byte(digits))
 		if !ok || order > 30 {
 			return false
 		}

@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/recording"
 )
 
 // function reads one of the program: "3 libc.so.6	fsync".
 func (p *parser) function(rest []byte) bool {
 	digits, rest, ok := bytes.Cut(rest, []byte(" "))
-	id, is := whole(digits)
+	id, is := format.ParseDigits(digits)
 	file, name, two := bytes.Cut(rest, []byte("\t"))
 	if !ok || !is || !two {
 		return false
@@ -19,7 +21,7 @@ func (p *parser) function(rest []byte) bool {
 		p.dropped++
 		return true
 	}
-	in, function := clean(file), clean(name)
+	in, function := recording.Clean(file, longestName), recording.Clean(name, longestName)
 	switch {
 	case function == "" && in == "":
 		function = "an unknown function"
@@ -38,7 +40,7 @@ func (p *parser) function(rest []byte) bool {
 // within reads the functions by which a thread came to the wait of its next line.
 func (p *parser) within(rest []byte) bool {
 	digits, rest, _ := bytes.Cut(rest, []byte(" "))
-	tid, ok := whole(digits)
+	tid, ok := format.ParseDigits(digits)
 	if !ok || tid == 0 {
 		return false
 	}
@@ -49,7 +51,7 @@ func (p *parser) within(rest []byte) bool {
 	t.next = t.next[:0]
 	for len(rest) > 0 && len(t.next) < mostDepth {
 		digits, rest, _ = bytes.Cut(rest, []byte(" "))
-		n, ok := whole(digits)
+		n, ok := format.ParseDigits(digits)
 		f, told := p.frame[n]
 		if !ok || !told {
 			t.next = t.next[:0]
@@ -67,7 +69,7 @@ func (p *parser) variable(rest []byte) bool {
 		return false
 	}
 	if len(p.words) < mostFDs {
-		p.words[string(address)] = clean(name)
+		p.words[string(address)] = recording.Clean(name, longestName)
 	}
 	return true
 }

@@ -49,6 +49,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/recording"
 )
 
 // Format is looks at the system calls of a process's threads.
@@ -81,33 +82,14 @@ const (
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, threads: make(map[int64]*thread), fds: make(map[int64]string), words: make(map[string]string), frame: make(map[int64]evidence.Frame)}
-	var number int64
-	err := a.Lines(func(l format.Line) bool {
-		number = l.Number
-		p.number = l.Number
-		if !p.line(l.Text) || l.Long {
-			p.strange(l.Number)
-		}
-		return l.Number&0xfff != 0 || ctx.Err() == nil
-	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil && !errors.Is(err, format.ErrCut):
+	if err := p.Scan(ctx, a, p.line); err != nil {
 		return err
-	}
-	if err == nil && p.odd > 0 && p.last == number {
-		p.odd--
-		err = format.ErrCut // the last line is not damaged but unfinished
 	}
 	p.look(p.now)
 	if p.looks == 0 {
 		return errors.New("syscalls: it holds no look at a thread: record the process anew while it runs")
 	}
-	if err != nil {
-		b.Warnf(number, "the recording is incomplete after this line")
-		b.Cut()
-	}
+	p.Warn(b)
 	p.end()
 	return nil
 }
@@ -125,6 +107,7 @@ type thread struct {
 }
 
 type parser struct {
+	recording.Scanner
 	b       *evidence.Builder
 	pid     int64
 	calls   map[int64]string // names by number, of the architecture
@@ -138,25 +121,15 @@ type parser struct {
 	typ     evidence.NameID
 	unit    evidence.NameID
 
-	number        int64
 	now           int64 // the look that is being read, 0 none, or one that is left out
 	latest        int64
 	from, until   int64
 	looks         int64
 	moments       int64
-	dropped, odd  int64
-	first, last   int64 // strange lines
+	dropped       int64
 	frames        []evidence.Frame
 	backwards     int64
 	backwardsLine int64
-}
-
-func (p *parser) strange(line int64) {
-	p.odd++
-	p.last = line
-	if p.first == 0 {
-		p.first = line
-	}
 }
 
 // line reads one line, and says whether it understood it.
@@ -168,14 +141,14 @@ func (p *parser) line(text []byte) bool {
 	case text[0] == '#':
 		return p.heading(text)
 	case string(word) == "@":
-		at, ok := whole(rest)
-		if !ok || at < 1e17 || at > 4e18 {
+		at, ok := format.ParseDigits(rest)
+		if !ok || !recording.IsDate(at) {
 			return false
 		}
 		p.look(p.now)
 		if p.now = at; at <= p.latest {
 			p.backwards++
-			p.backwardsLine = p.number
+			p.backwardsLine = p.Number
 			p.now = 0
 		}
 		p.latest = max(p.latest, at)
@@ -201,7 +174,7 @@ func (p *parser) line(text []byte) bool {
 func (p *parser) heading(text []byte) bool {
 	rest, ok := bytes.CutPrefix(text, []byte(heading))
 	digits, arch, on := bytes.Cut(rest, []byte(" on "))
-	pid, is := whole(digits)
+	pid, is := format.ParseDigits(digits)
 	if !ok || !on || !is || pid == 0 || pid > 1<<30 || p.calls != nil {
 		return !ok && p.calls != nil // a comment
 	}
@@ -216,30 +189,30 @@ func (p *parser) heading(text []byte) bool {
 
 func (p *parser) name(rest []byte) bool {
 	digits, name, ok := bytes.Cut(rest, []byte(" "))
-	tid, is := whole(digits)
+	tid, is := format.ParseDigits(digits)
 	if !ok || !is || tid == 0 {
 		return false
 	}
 	if t := p.of(tid); t != nil {
-		t.name, t.named = clean(name), false
+		t.name, t.named = recording.Clean(name, longestName), false
 	}
 	return true
 }
 
 func (p *parser) descriptor(rest []byte) bool {
 	digits, target, ok := bytes.Cut(rest, []byte(" "))
-	fd, is := whole(digits)
+	fd, is := format.ParseDigits(digits)
 	if !ok || !is {
 		return false
 	}
 	if _, known := p.fds[fd]; known || len(p.fds) < mostFDs {
-		p.fds[fd] = clean(target)
+		p.fds[fd] = recording.Clean(target, longestName)
 	}
 	return true
 }
 
 func (p *parser) ended(rest []byte) bool {
-	tid, ok := whole(rest)
+	tid, ok := format.ParseDigits(rest)
 	if t := p.threads[tid]; t != nil {
 		delete(p.threads, tid)
 		t.stack, t.call = 0, ""
@@ -269,7 +242,7 @@ func (p *parser) of(tid int64) *thread {
 
 // thread reads what one does now.
 func (p *parser) thread(word, rest []byte) bool {
-	tid, ok := whole(word)
+	tid, ok := format.ParseDigits(word)
 	kernel, call, two := bytes.Cut(rest, []byte(" "))
 	if !ok || tid == 0 || !two || len(kernel) == 0 {
 		return false
@@ -279,7 +252,7 @@ func (p *parser) thread(word, rest []byte) bool {
 		return false
 	}
 	if t := p.of(tid); t != nil {
-		t.call, t.line, t.named = words, p.number, false
+		t.call, t.line, t.named = words, p.Number, false
 		t.in, t.next = t.next, t.in[:0]
 	}
 	return true
@@ -331,31 +304,10 @@ func (p *parser) stack(t *thread) {
 func (p *parser) end() {
 	b := p.b
 	b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverSyscalls, From: p.from, Until: p.until, Sampled: max(1, (p.until-p.from)/max(1, p.moments-1)), Origin: b.Origin(1)})
-	if p.odd > 0 {
-		b.Warnf(p.first, "lines not understood: %d", p.odd)
-	}
 	if p.backwards > 0 {
 		b.Warnf(p.backwardsLine, "looks that are older than the one before: %d; they were left out", p.backwards)
 	}
 	if p.dropped > 0 {
 		b.Warnf(0, "there are more than %d looks or %d threads: %d were left out", mostLooks, mostThreads, p.dropped)
 	}
-}
-
-func clean(s []byte) string {
-	return strings.TrimSpace(strings.ToValidUTF8(string(s[:min(len(s), longestName)]), ""))
-}
-
-// whole reads digits and nothing else.
-func whole(s []byte) (n int64, ok bool) {
-	if len(s) == 0 || len(s) > 19 {
-		return 0, false
-	}
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n, n >= 0
 }
