@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	pq "github.com/parquet-go/parquet-go"
+
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	causes "github.com/unstall/unstall/internal/diagnose/check/all"
@@ -17,7 +19,6 @@ import (
 	"github.com/unstall/unstall/internal/present"
 	"github.com/unstall/unstall/internal/present/export"
 	"github.com/unstall/unstall/internal/present/export/parquet"
-	"github.com/unstall/unstall/internal/present/export/parquet/columnar"
 	"github.com/unstall/unstall/lab"
 	labs "github.com/unstall/unstall/lab/all"
 )
@@ -102,26 +103,36 @@ func exportTable() string {
 func columnTable() string {
 	t := newTable("table", "columns")
 	for _, name := range parquet.Tables {
-		t.row(code(name), strings.Join(columns(parquet.SchemaOf(name)), ", "))
+		t.row(code(name), strings.Join(columns(parquet.SchemaOf(name).Fields()), ", "))
 	}
 	return t.String()
 }
 
-func columns(of columnar.Schema) (all []string) {
+func columns(of []pq.Field) (all []string) {
 	for _, c := range of {
-		name, kind := c.Name, c.Kind.String()
-		if c.Optional {
+		name, node, list := c.Name(), pq.Node(c), ""
+		if c.Optional() {
 			name += "?"
 		}
-		if c.Fields != nil {
-			kind = "(" + strings.Join(columns(c.Fields), ", ") + ")"
+		if c.Type().String() == "LIST" {
+			list, node = "list of ", c.Fields()[0].Fields()[0]
 		}
-		if c.List {
-			kind = "list of " + kind
-		}
-		all = append(all, code(name)+" "+kind)
+		all = append(all, code(name)+" "+list+columnType(node))
 	}
 	return all
+}
+
+func columnType(n pq.Node) string {
+	if !n.Leaf() {
+		return "(" + strings.Join(columns(n.Fields()), ", ") + ")"
+	}
+	switch n.Type().String() {
+	case "STRING":
+		return "text"
+	case "TIMESTAMP(isAdjustedToUTC=true,unit=MICROS)":
+		return "timestamp, µs"
+	}
+	return strings.ToLower(n.Type().Kind().String())
 }
 
 func metricTable() string {

@@ -26,7 +26,7 @@ KINDS = ["gctrace.log", "gc.log.gz", "trace.out.gz", "access.log.gz", "cpu.pb.gz
 def corpus(to: pathlib.Path) -> list[pathlib.Path]:
     files = []
     for kind in KINDS:
-        for n, f in enumerate(sorted((ROOT / "cause" / "testdata").glob(f"*/*/{kind}"))[:4]):
+        for n, f in enumerate(sorted((ROOT / "internal" / "diagnose" / "check" / "testdata").glob(f"*/*/{kind}"))[:4]):
             files.append(to / f"{f.parent.parent.name}.{f.parent.name}.{n}.{kind}")
             shutil.copy(f, files[-1])
     odd = to / "notes.txt"

@@ -1,10 +1,13 @@
 package suggest
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestNearest(t *testing.T) {
-	names := []string{"record", "load", "top", "--slo", "--since"}
-	for word, want := range map[string]string{"recrod": "record", "RECORD": "record", "laod": "load", "--slow": "--slo", "gateway": "", "--sinec": "--since"} {
+	names := []string{"lab", "record", "load", "top", "--slo", "--since"}
+	for word, want := range map[string]string{"recrod": "record", "RECORD": "record", "laod": "load", "--slow": "--slo", "gateway": "", "--sinec": "--since", "": "", strings.Repeat("load", 1<<20): ""} {
 		if got := Nearest(word, names); got != want {
 			t.Errorf("%s: %q, want %q", word, got, want)
 		}

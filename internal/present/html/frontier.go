@@ -2,13 +2,13 @@ package html
 
 import (
 	"fmt"
+	"html/template"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/model"
 	"github.com/unstall/unstall/internal/base/units"
-	"github.com/unstall/unstall/internal/present/html/template"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 

@@ -105,6 +105,21 @@ func TestPredictionIsDrawn(t *testing.T) {
 	}
 }
 
+// A name or an address that somebody else chose leads nowhere but to where the page says.
+func TestAddresses(t *testing.T) {
+	d := attacked()
+	d.Dashboard = "javascript:alert(1)"
+	got := written(t, Diagnosed{Diagnosis: d}, Shelf{Query: "a&sort=b#c", Captures: []Shelved{{Name: "a?b#c%2f&d.unstall"}}, Pending: 1})
+	for _, want := range []string{`<a href="/capture/a%3Fb%23c%252f&amp;d.unstall">`, `<a href="/?q=a%26sort%3db%23c&amp;sort=">`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in the page", want)
+		}
+	}
+	if strings.Contains(got, "javascript:") {
+		t.Error("the page has a link that runs a script")
+	}
+}
+
 // Whatever things are called, the page has its own elements and no others.
 func TestEscapes(t *testing.T) {
 	c, err := compare.Compare([]compare.Run{{Name: attack, Warnings: []string{attack}, Metrics: map[string]float64{"p99_ms": 1}, Load: compare.Load{URL: attack}}},

@@ -8,7 +8,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,7 +21,6 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 	"github.com/unstall/unstall/internal/operate/compare"
 	"github.com/unstall/unstall/internal/present/html/app"
-	"github.com/unstall/unstall/internal/present/html/template"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 
@@ -133,7 +134,7 @@ func (p Page) Write(w io.Writer) error {
 	}
 	d.Policy = policy(d.Forms, string(d.Style), string(d.AppStyle), string(d.Script), string(d.AppScript))
 	out := bufio.NewWriterSize(w, 1<<16)
-	if err := pages().Execute(printable{out}, "page", d); err != nil {
+	if err := pages().ExecuteTemplate(printable{out}, "page", d); err != nil {
 		return fmt.Errorf("html report: %w", err)
 	}
 	return out.Flush()
@@ -209,8 +210,8 @@ var files embed.FS
 
 // What pages are made of is read when the first is made: most starts of the program make none.
 var (
-	pages = sync.OnceValue(func() *template.Set {
-		return template.Must(template.ParseFS(files, "page/*.tmpl", template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted, "function": function, "two": two, "choice": choice, "when": when, "long": long}))
+	pages = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("").Funcs(template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted, "function": function, "two": two, "choice": choice, "when": when, "long": long, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
 	})
 	style  = sync.OnceValue(func() string { return visible(colours(read("colours.css")) + read("page.css")) })
 	script = sync.OnceValue(func() string { return visible(read("page.js")) })

@@ -76,29 +76,53 @@ func TestPrometheus(t *testing.T) {
 	}
 }
 
-// TestExpose holds the text against what clients of Prometheus write: escapes, and each sample once.
-func TestExpose(t *testing.T) {
+// asked is what the page says of a state to who accepts a type, and the type it is of.
+func asked(t *testing.T, accept string, s State) (contentType, text string) {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	r.Header.Set("Accept", accept)
+	w := httptest.NewRecorder()
+	Handler(func() State { return s }).ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	return w.Header().Get("Content-Type"), w.Body.String()
+}
+
+// TestPage holds the page to escapes, to each sample once, and to the type that was asked for.
+func TestPage(t *testing.T) {
 	s := State{Samples: []Sample{
 		{Name: "b_total", Help: "two\nlines \\", Kind: Counter, Value: 3, Labels: []Label{{"z", `a"b\c` + "\n\xff"}, {"a", ""}}},
 		{Name: "a_seconds", Part: "sum", Value: .25, Labels: []Label{{"pid", "7"}}},
 		{Name: "a_seconds", Part: "count", Value: 2e6, Labels: []Label{{"pid", "7"}}},
 		{Name: "a_seconds", Part: "count", Value: 9, Labels: []Label{{"pid", "7"}}},
-		{Name: "c", Value: math.Inf(1)},
+		{Name: "c", Help: "first", Value: math.Inf(1)},
+		{Name: "c", Help: "other", Value: 4, Labels: []Label{{"pid", "7"}}},
+		{Name: "c", Value: 5},
+		{Name: "d_seconds", Part: "sum", Value: 2},
 	}}
 	want := `# HELP a_seconds 
 # TYPE a_seconds summary
-a_seconds_count{pid="7"} 2e+06
 a_seconds_sum{pid="7"} 0.25
+a_seconds_count{pid="7"} 2e+06
 # HELP b_total two\nlines \\
 # TYPE b_total counter
-b_total{a="",z="a\"b\\c\n\ufffd"} 3
-# HELP c 
+b_total{a="",z="a\"b\\c\n�"} 3
+# HELP c first
 # TYPE c gauge
 c +Inf
+c{pid="7"} 4
+# HELP d_seconds_sum 
+# TYPE d_seconds_sum untyped
+d_seconds_sum 2
 `
-	var b strings.Builder
-	if err := Expose(&b, &s); err != nil || b.String() != strings.ReplaceAll(want, `\ufffd`, "\ufffd") {
-		t.Errorf("%v\n%s", err, b.String())
+	of, text := asked(t, "", s)
+	if text != want || !strings.HasPrefix(of, "text/plain; version=0.0.4;") {
+		t.Errorf("%s\n%s", of, text)
+	}
+	of, text = asked(t, "application/openmetrics-text; version=1.0.0", s)
+	if !strings.HasPrefix(of, "application/openmetrics-text; version=1.0.0;") || !strings.HasSuffix(text, "\n# EOF\n") || !strings.Contains(text, "\n# TYPE b counter\nb_total{") {
+		t.Errorf("%s\n%s", of, text)
 	}
 }
 

@@ -1,100 +1,92 @@
 package exporter
 
 import (
-	"bytes"
-	"compress/gzip"
-	"fmt"
-	"io"
-	"maps"
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Expose writes a state as Prometheus reads it, in version 0.0.4 of its text format
-// (https://prometheus.io/docs/instrumenting/exposition_formats): the samples of a metric together,
-// below its help and its type. The count and the sum of a summary are of one metric.
-func Expose(w io.Writer, s *State) error {
-	families := make(map[string][]*Sample)
+// collector collects a state's samples as metrics of client_golang. Its registry keeps the first of two
+// samples of one name and the same labels.
+type collector struct{ state func() State }
+
+// Describe describes no metric, since a state has others each time: the registry checks what is collected.
+func (collector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect makes the state and sends its metrics.
+func (c collector) Collect(to chan<- prometheus.Metric) {
+	s := c.state()
+	first := make(map[string]*Sample)       // of each name: a metric has one help and one type
+	summaries := make(map[string][]*Sample) // by name and labels
 	for i := range s.Samples {
-		families[s.Samples[i].Name] = append(families[s.Samples[i].Name], &s.Samples[i])
-	}
-	var b bytes.Buffer
-	for _, name := range slices.Sorted(maps.Keys(families)) {
-		all := families[name]
-		kind := map[Kind]string{Gauge: "gauge", Counter: "counter", Untyped: "untyped"}[all[0].Kind]
-		if all[0].Part != "" {
-			kind = "summary"
+		x := &s.Samples[i]
+		of := first[x.Name]
+		if of == nil {
+			first[x.Name], of = x, x
 		}
-		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, helpEscapes.Replace(all[0].Help), kind)
-		var lines []string
-		there := make(map[string]bool) // a sample that is there twice makes the whole page invalid
-		for _, x := range all {
-			key := name
-			if x.Part != "" {
-				key += "_" + x.Part
+		if x.Part != "" {
+			key := x.Name
+			for _, l := range x.Labels {
+				key += "\xff" + l.Name + "\xff" + l.Value
 			}
-			key += labelled(x.Labels)
-			if !there[key] {
-				there[key] = true
-				lines = append(lines, key+" "+strconv.FormatFloat(x.Value, 'g', -1, 64)+"\n")
-			}
+			summaries[key] = append(summaries[key], x)
+			continue
 		}
-		slices.Sort(lines)
-		for _, line := range lines {
-			b.WriteString(line)
-		}
+		to <- single(x.Name, of.Help, of.Kind, x)
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	for _, parts := range summaries {
+		to <- summary(first[parts[0].Name].Help, parts)
+	}
 }
 
-var (
-	helpEscapes  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
-	valueEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
-)
-
-// labelled are labels in the order of their names.
-func labelled(labels []Label) string {
-	if len(labels) == 0 {
-		return ""
+// single is a metric of one value.
+func single(name, help string, kind Kind, x *Sample) prometheus.Metric {
+	desc, labels := describe(name, help, x)
+	m, err := prometheus.NewConstMetric(desc, valueTypes[kind], x.Value, labels...)
+	if err != nil {
+		return prometheus.NewInvalidMetric(desc, err)
 	}
-	var all []string
-	for _, l := range labels {
-		all = append(all, l.Name+`="`+valueEscapes.Replace(strings.ToValidUTF8(l.Value, "\ufffd"))+`"`)
-	}
-	slices.Sort(all)
-	return "{" + strings.Join(all, ",") + "}"
+	return m
 }
 
-// atOnce is how many may ask at the same time: the state is made anew for each.
-const atOnce = 4
+var valueTypes = map[Kind]prometheus.ValueType{Gauge: prometheus.GaugeValue, Counter: prometheus.CounterValue, Untyped: prometheus.UntypedValue}
 
-// Handler serves what Prometheus asks for.
+// summary is a metric of a count and a sum. Where one of them is unknown, the other is a metric of its own.
+func summary(help string, parts []*Sample) prometheus.Metric {
+	part := func(name string) int {
+		return slices.IndexFunc(parts, func(x *Sample) bool { return x.Part == name })
+	}
+	count, sum := part("count"), part("sum")
+	if count < 0 || sum < 0 {
+		return single(parts[0].Full(), help, Untyped, parts[0])
+	}
+	desc, labels := describe(parts[0].Name, help, parts[0])
+	m, err := prometheus.NewConstSummary(desc, uint64(parts[count].Value), parts[sum].Value, nil, labels...)
+	if err != nil {
+		return prometheus.NewInvalidMetric(desc, err)
+	}
+	return m
+}
+
+func describe(name, help string, x *Sample) (desc *prometheus.Desc, values []string) {
+	var names []string
+	for _, l := range x.Labels {
+		names, values = append(names, l.Name), append(values, strings.ToValidUTF8(l.Value, "\ufffd"))
+	}
+	return prometheus.NewDesc(name, help, names, nil), values
+}
+
+// Handler serves a state as Prometheus reads it, in its text format or OpenMetrics. The state is made anew for
+// each who asks, so few may ask at the same time. Samples that contradict others are left out, and the rest is served.
 func Handler(state func() State) http.Handler {
-	places := make(chan struct{}, atOnce)
-	return http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
-		default:
-			http.Error(w, fmt.Sprintf("%d are asking already", atOnce), http.StatusServiceUnavailable)
-			return
-		}
-		s := state()
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		var out io.Writer = w
-		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			w.Header().Set("Content-Encoding", "gzip")
-			z := gzip.NewWriter(w)
-			defer z.Close()
-			out = z
-		}
-		_ = Expose(out, &s) // where it cannot be sent, whoever asked has gone
-	}), 10*time.Second, "it took more than 10 s to answer")
+	r := prometheus.NewRegistry()
+	r.MustRegister(collector{state})
+	return promhttp.HandlerFor(r, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true, MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 }
 
 // Serve serves /metrics at an address until close is called.

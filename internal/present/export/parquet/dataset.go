@@ -5,9 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
+	"reflect"
 
-	"github.com/unstall/unstall/internal/present/export/parquet/columnar"
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/unstall/unstall/internal/present/export/place"
 )
 
@@ -33,7 +36,7 @@ type Dataset struct {
 type table struct {
 	name string
 	file *os.File
-	w    *columnar.Writer
+	w    *parquet.Writer
 	rows int64
 }
 
@@ -49,16 +52,23 @@ const (
 var Tables = []string{requests, ledgers, verdicts, runs}
 
 // SchemaOf is the schema of a table.
-func SchemaOf(name string) columnar.Schema {
+func SchemaOf(name string) *parquet.Schema {
+	row := reflect.TypeFor[runRow]()
 	switch name {
 	case requests:
-		return requestSchema()
+		row = requestType()
 	case ledgers:
-		return columnar.SchemaOf(ledgerRow{})
+		row = reflect.TypeFor[ledgerRow]()
 	case verdicts:
-		return columnar.SchemaOf(verdictRow{})
+		row = reflect.TypeFor[verdictRow]()
 	}
-	return columnar.SchemaOf(runRow{})
+	return parquet.NewSchema("schema", parquet.SchemaOf(reflect.New(row).Interface()))
+}
+
+// newWriter writes pages of the format's first version and plain values, which all readers know.
+func newWriter(to io.Writer, table string) *parquet.Writer {
+	return parquet.NewWriter(to, SchemaOf(table), parquet.MaxRowsPerRowGroup(groupRows), parquet.Compression(&parquet.Zstd),
+		parquet.DataPageVersion(1), parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.Plain))
 }
 
 // NewDataset writes to a place.
@@ -99,12 +109,7 @@ func (d *Dataset) begin() error {
 			d.drop()
 			return d.wrong(err)
 		}
-		w, err := columnar.NewWriter(f, SchemaOf(name), groupRows)
-		if err != nil {
-			d.drop()
-			return d.wrong(err)
-		}
-		d.open = append(d.open, &table{name: name, file: f, w: w})
+		d.open = append(d.open, &table{name: name, file: f, w: newWriter(f, name)})
 	}
 	return nil
 }
@@ -121,9 +126,10 @@ func (t *table) add(r *Run) (err error) {
 		if r.source == nil {
 			return nil
 		}
+		row := make([]parquet.Row, 1)
 		for q := range r.source.Requests() {
-			request(t.w.Columns(), r.ID, q)
-			if err := t.w.End(); err != nil {
+			row[0] = appendRequest(row[0][:0], r.ID, q)
+			if _, err := t.w.WriteRows(row); err != nil {
 				return err
 			}
 			t.rows++

@@ -1,11 +1,14 @@
 package parquet
 
 import (
+	"reflect"
+	"strconv"
 	"time"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/present/export"
-	"github.com/unstall/unstall/internal/present/export/parquet/columnar"
 )
 
 // requestColumns are the columns of requests, the same as in the CSV form. Those of the
@@ -25,57 +28,43 @@ type requestColumns struct {
 	Method  *string    `parquet:"method,optional,dict"`
 }
 
-// requestSchema has the mechanisms' columns too, whose list is the ledger's.
-func requestSchema() columnar.Schema {
-	s := columnar.SchemaOf(requestColumns{})
+// requestType is the type of a row of requests: the mechanisms' columns are the ledger's list.
+func requestType() reflect.Type {
+	fields := reflect.VisibleFields(reflect.TypeFor[requestColumns]())
 	for m := range ledger.NumMechanisms {
-		s = append(s, &columnar.Node{Name: m.String() + "_ms", Kind: columnar.Double, Optional: true})
+		fields = append(fields, reflect.StructField{
+			Name: "Mechanism" + strconv.Itoa(int(m)),
+			Type: reflect.TypeFor[*float64](),
+			Tag:  reflect.StructTag(`parquet:"` + m.String() + `_ms,optional"`),
+		})
 	}
-	return s
+	return reflect.StructOf(fields)
 }
 
-// request puts one into the columns of requestSchema.
-func request(columns []*columnar.Leaf, run string, q *export.Request) {
-	next := func() *columnar.Leaf {
-		c := columns[0]
-		columns = columns[1:]
-		return c
-	}
-	whole := func(v int64, known bool) {
-		if c := next(); known {
-			c.Int(v)
+// appendRequest appends a request's values in the order of the columns.
+func appendRequest(row parquet.Row, run string, q *export.Request) parquet.Row {
+	required := func(v parquet.Value) { row = append(row, v.Level(0, 0, len(row))) }
+	optional := func(v parquet.Value, known bool) {
+		if known {
+			row = append(row, v.Level(0, 1, len(row)))
 		} else {
-			c.Null()
+			row = append(row, parquet.NullValue().Level(0, 0, len(row)))
 		}
 	}
-	name := func(s string) {
-		if c := next(); s != "" {
-			c.Text(s)
-		} else {
-			c.Null()
-		}
-	}
-	next().Text(run)
-	next().Text(q.Source)
-	next().Text(q.Origin)
-	next().Text(q.Process)
-	name(q.Route)
-	whole(q.Began/1e3, q.Dated && q.Began != 0)
-	whole(q.Began, q.Began != 0)
-	whole(q.Slack, q.Slack >= 0)
-	next().Double(float64(q.Latency) / 1e6)
-	next().Text(q.Outcome.String())
-	if c := next(); q.Charged {
-		c.Bool(q.Slow)
-	} else {
-		c.Null()
-	}
-	name(q.Method)
+	required(parquet.ValueOf(run))
+	required(parquet.ValueOf(q.Source))
+	required(parquet.ValueOf(q.Origin))
+	required(parquet.ValueOf(q.Process))
+	optional(parquet.ValueOf(q.Route), q.Route != "")
+	optional(parquet.Int64Value(q.Began/1e3), q.Dated && q.Began != 0)
+	optional(parquet.Int64Value(q.Began), q.Began != 0)
+	optional(parquet.Int64Value(q.Slack), q.Slack >= 0)
+	required(parquet.DoubleValue(float64(q.Latency) / 1e6))
+	required(parquet.ValueOf(q.Outcome.String()))
+	optional(parquet.BooleanValue(q.Slow), q.Charged)
+	optional(parquet.ValueOf(q.Method), q.Method != "")
 	for _, ns := range q.Charges {
-		if c := next(); q.Charged {
-			c.Double(float64(ns) / 1e6)
-		} else {
-			c.Null()
-		}
+		optional(parquet.DoubleValue(float64(ns)/1e6), q.Charged)
 	}
+	return row
 }
