@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build wheel test-python test-spark test release-snapshot chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
+.PHONY: build wheel test-python test-spark test quick release-snapshot chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
 
 GO            ?= go
 WHEELARCH     ?= amd64
@@ -34,18 +34,11 @@ test-python: build ## its tests, with DuckDB and S3
 test-spark: build ## its tests with Spark (430 MB)
 	UNSTALL_BINARY=$(CURDIR)/bin/unstall JAVA_HOME=$$(dev/tools/jdk.sh 17) $$(dev/tools/python.sh spark) -m unittest python/tests/test_spark.py
 
-test: ## what CI runs: gofmt, go vet, all tests; ends with what was skipped
-	@echo '== gofmt'
-	@bad=$$(find . \( -path ./.tools -o -path ./out \) -prune -o -name '*.go' -print0 | xargs -0 "$$($(GO) env GOROOT)/bin/gofmt" -l); \
-	if [ -n "$$bad" ]; then printf 'not formatted, run gofmt -w on:\n%s\n' "$$bad" >&2; exit 1; fi
-	@echo '== go vet'
-	@$(GO) vet ./...
-	@echo '== go test'
-	@$(GO) test -v ./... | awk -f dev/tools/tests.awk
-	@echo '== go test, of the modules users import'
-	@cd remedy/go/ballast && $(GO) vet ./... && $(GO) test ./...
-	@echo "== go test, of the spans that OpenTelemetry's exporters send"
-	@cd dev/otlp && $(GO) test -mod=mod ./...
+test: ## all tests, with gofmt and go vet; fetches the tools they run into .tools (0.9 GB) and ends with what was skipped (20 minutes)
+	@GO='$(GO)' dev/tools/test.sh
+
+quick: ## gofmt, go vet and the tests of this module, with the tools that are here
+	@GO='$(GO)' dev/tools/test.sh quick
 
 # Everything a release has, into out/release, published nowhere (docs/install.md).
 release-snapshot:
@@ -89,7 +82,7 @@ recordings: ## record the fixtures anew (FIXTURE=go.gc-rate/ or FIXTURE=all)
 	@echo 'the place of what came with the project (git checkout cause format lab undoes it). Others'
 	@echo 'busy on this machine spoil a recording: it is repeated, and given up after four times.'
 	$(GO) run ./dev/recorder $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
-	$(GO) test -count=1 ./cause/... ./diagnose/...
+	$(GO) test -count=1 ./internal/diagnose/...
 
 predictions: ## measure a grid of heap settings and write docs/predictions.md (15 minutes)
 	$(GO) run ./dev/grid measure -dir $(GRID)/runs $(GRIDFLAGS)

@@ -5,12 +5,12 @@ package jvmapp
 import (
 	"context"
 	_ "embed"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
 	"testing/fstest"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/process"
 )
@@ -43,10 +43,7 @@ func Home(t testing.TB, major int) string {
 
 func missing(t testing.TB, major int, err error) {
 	t.Helper()
-	if os.Getenv("JDK"+strconv.Itoa(major)) != "" {
-		t.Fatal(err)
-	}
-	t.Skip(err)
+	tooltest.Miss(t, "JDK"+strconv.Itoa(major), err)
 }
 
 // Classes compiles one source, a class App in no package, for Java 11 with the host

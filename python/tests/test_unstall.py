@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "python" / "src"))
 
 import unstall  # noqa: E402
 
-SICK = ROOT / "cause" / "testdata" / "go.gc-rate" / "sick"
+SICK = ROOT / "internal" / "diagnose" / "check" / "testdata" / "go.gc-rate" / "sick"
 
 
 class Package(unittest.TestCase):
