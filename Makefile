@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build wheel test-python test-spark test quick release-snapshot chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
+.PHONY: build wheel test-python test-spark test quick release-snapshot tools gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
 
 GO            ?= go
 WHEELARCH     ?= amd64
@@ -34,28 +34,18 @@ test-python: build ## its tests, with DuckDB and S3
 test-spark: build ## its tests with Spark (430 MB)
 	UNSTALL_BINARY=$(CURDIR)/bin/unstall JAVA_HOME=$$(dev/tools/jdk.sh 17) $$(dev/tools/python.sh spark) -m unittest python/tests/test_spark.py
 
-test: ## all tests, with gofmt and go vet; fetches the tools they run into .tools (0.9 GB) and ends with what was skipped (20 minutes)
+test: ## gofmt, go vet and all tests, with the tools they run; ends with what was skipped (20 minutes)
 	@GO='$(GO)' dev/tools/test.sh
 
-quick: ## gofmt, go vet and the tests of this module, with the tools that are here
+quick: ## the same of this module, with the tools that are here
 	@GO='$(GO)' dev/tools/test.sh quick
 
 # Everything a release has, into out/release, published nowhere (docs/install.md).
 release-snapshot:
 	cd dev/release && $(GO) run . -version '$(VERSION)'
 
-chromium: ## a Chromium for the tests of the HTML report: one installed, else Debian's into .tools; and axe-core
-	@dev/tools/chromium.sh
-	@dev/tools/axe.sh
-
-dotnet: ## a .NET SDK for tests and the lab, and .NET 9 to run them on: installed ones, else 3.1 and 9 into .tools
-	@dev/tools/dotnet.sh
-	@dev/tools/dotnet9.sh
-
-jdk: ## JDKs 11, 17, 21 and 25, a javac and Tomcat for the tests and the lab of a JVM: installed ones, else into .tools
-	@for major in 11 17 21 25; do dev/tools/jdk.sh $$major; done
-	@dev/tools/javac.sh
-	@dev/tools/tomcat.sh
+tools: ## the programs of others that tests run: those installed, others into .tools (0.9 GB)
+	@dev/tools/setup.sh out/test
 
 gallery: ## docs/gallery: the reports of the recorded incidents as pages, with pictures of them
 	$(GO) run ./dev/gallery -screenshots "$$(dev/tools/chromium.sh)"

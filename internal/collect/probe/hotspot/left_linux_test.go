@@ -151,7 +151,7 @@ func TestFlightSecrets(t *testing.T) {
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+	t.Cleanup(func() { _ = other.Process.Kill(); _ = other.Wait() })
 	t.Setenv("PLANTED_ENV", "planted-env-hZ4")
 	for _, release := range releases {
 		for _, users := range []bool{false, true} { // a recording of the user's own that has these events on
@@ -159,6 +159,7 @@ func TestFlightSecrets(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprint(release, users), func(t *testing.T) {
+				t.Parallel()
 				args := []string{"-Xmx64m", "-Dplain=planted-property-hZ4", "-Ddb.password=planted-password-hZ4"}
 				if users {
 					args = append(args, "-XX:StartFlightRecording=settings=default,filename="+filepath.Join(t.TempDir(), "own.jfr"))

@@ -96,8 +96,10 @@ func clean(t *testing.T, pid int, before []output) {
 }
 
 func TestLive(t *testing.T) {
+	t.Parallel()
 	for _, release := range releases {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
+			t.Parallel()
 			a := start(t, release, "-Xmx32m", secret)
 			before := outputsOf(t, a.PID)
 			to := probetest.Record(t, live(t, a), probe.Plan{For: 3 * time.Second})
@@ -133,6 +135,7 @@ func TestLive(t *testing.T) {
 // TestOwnLogStays records JVMs with logs of their own, into a file and to standard
 // output.
 func TestOwnLogStays(t *testing.T) {
+	t.Parallel()
 	for _, release := range releases {
 		for i, c := range []struct {
 			name, flag string
@@ -148,6 +151,7 @@ func TestOwnLogStays(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprint(release, " ", c.name), func(t *testing.T) {
+				t.Parallel()
 				a := start(t, release, "-Xmx32m", "-Xlog:"+fmt.Sprintf(c.flag, t.TempDir()))
 				before := outputsOf(t, a.PID)
 				to := probetest.Record(t, live(t, a), probe.Plan{For: 1500 * time.Millisecond})
@@ -166,6 +170,7 @@ func TestOwnLogStays(t *testing.T) {
 
 // TestInterrupted interrupts a recording.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)
 	to := probetest.Begin(t, live(t, a))
@@ -181,6 +186,7 @@ func TestInterrupted(t *testing.T) {
 
 // TestKilled kills the JVM in the middle of a recording.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	a := start(t, 17, "-Xmx32m")
 	record := live(t, a)
 	to := probetest.Begin(t, record)
@@ -207,6 +213,7 @@ func TestKilled(t *testing.T) {
 // TestLeftOn has a log that a recorder left which was killed, and one that another
 // records at this moment.
 func TestLeftOn(t *testing.T) {
+	t.Parallel()
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)
 	vm, err := attach.Find(a.PID)
@@ -240,8 +247,10 @@ func TestLeftOn(t *testing.T) {
 
 // TestFlight keeps a flight recording.
 func TestFlight(t *testing.T) {
+	t.Parallel()
 	for _, release := range releases {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
+			t.Parallel()
 			a := start(t, release, "-Xmx64m")
 			before := outputsOf(t, a.PID)
 			to := probetest.Record(t, live(t, a), probe.Plan{For: 3 * time.Second, Flight: true})
@@ -262,6 +271,7 @@ func TestFlight(t *testing.T) {
 
 // TestPassive asks the JVM nothing, and does not start its listener.
 func TestPassive(t *testing.T) {
+	t.Parallel()
 	a := start(t, 17, "-Xmx32m")
 	to := probetest.Record(t, live(t, a), probe.Plan{For: 1500 * time.Millisecond, Passive: true})
 	if len(to.Kept) != 1 || strings.Count(to.Text("hsperfdata.txt"), "== ") < 3 || len(to.Lacks) != 1 || to.Lacks[0].Do != "record without --passive" {
@@ -274,6 +284,7 @@ func TestPassive(t *testing.T) {
 
 // TestDisabled gives the counters of a JVM that cannot be attached to, and says why.
 func TestDisabled(t *testing.T) {
+	t.Parallel()
 	a := start(t, 17, "-Xmx32m", "-XX:+DisableAttachMechanism")
 	found := find(t.Context(), resolved(t, a.PID))
 	if len(found) != 1 || len(found[0].Lacks) != 1 || !strings.Contains(found[0].Lacks[0].Why, "DisableAttachMechanism") || len(found[0].SwitchesOn) > 0 {
@@ -287,6 +298,7 @@ func TestDisabled(t *testing.T) {
 
 // TestFull cannot store any more.
 func TestFull(t *testing.T) {
+	t.Parallel()
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)
 	to := probetest.NewSink()

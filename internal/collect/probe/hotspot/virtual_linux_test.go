@@ -64,8 +64,10 @@ func TestCrowdFindsVirtualThreads(t *testing.T) {
 
 // TestVirtual records a JVM whose virtual threads wait: JDK 25 would not survive being asked.
 func TestVirtual(t *testing.T) {
+	t.Parallel()
 	for _, release := range []int{21, 25} {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
+			t.Parallel()
 			a := jvmapp.Start(t, release, restless, "-Xmx64m")
 			a.Line(t)
 			to := probetest.Record(t, live(t, a), probe.Plan{For: 4 * time.Second})
@@ -87,6 +89,7 @@ func TestVirtual(t *testing.T) {
 
 // TestVirtualAsked looks what JVMs with virtual threads are asked for.
 func TestVirtualAsked(t *testing.T) {
+	t.Parallel()
 	for version, want := range map[string]string{
 		"JDK 20.0.2":   "only JVMs of JDK 21 to 24",
 		"JDK 21.0.8":   "",
