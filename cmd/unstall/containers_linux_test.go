@@ -398,7 +398,7 @@ func TestContainedJVM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes := jvmapp.Classes(t, scriptJVM, collecting)
+	classes := jvmapp.Classes(t, collecting)
 	var said struct{ PID int }
 	c := contain(t, 1.5, append(libraries(), home, classes), []string{"HOME=/tmp"}, []string{filepath.Join(home, "bin", "java"), "-Xmx256m", "-cp", classes, "Host"}, &said)
 	if said.PID != 1 {

@@ -3,6 +3,7 @@ package tooltest
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,30 +17,42 @@ type result struct {
 	err  error
 }
 
-var found sync.Map // of a script's name: func() result
+var found sync.Map // of a variable: func() result
 
-// Find returns the path that dev/tools/NAME.sh finds. It fetches nothing: where there is no such
-// program the test is skipped; it fails if the program's variable, the name in capitals, is set.
-func Find(t testing.TB, name string) string {
+// Find returns the path of a tool: its variable says it (RUNC, ASYNC_PROFILER, JDK11), else dev/tools/NAME.sh finds it
+// with its arguments, once in a process, and fetches nothing. Where there is none the test is skipped; it fails if the variable
+// names one.
+func Find(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	once, _ := found.LoadOrStore(name, sync.OnceValue(func() result { return find(name) }))
+	variable := strings.ToUpper(strings.ReplaceAll(name, "-", "_")) + strings.Join(args, "_")
+	once, _ := found.LoadOrStore(variable, sync.OnceValue(func() result {
+		if path := os.Getenv(variable); path != "" {
+			return named(variable, path)
+		}
+		return find(name, args)
+	}))
 	r := once.(func() result)()
-	if r.err != nil {
-		Miss(t, strings.ToUpper(strings.ReplaceAll(name, "-", "_")), r.err)
+	if r.err != nil && os.Getenv(variable) != "" {
+		t.Fatal(r.err)
+	} else if r.err != nil {
+		t.Skip(r.err)
 	}
 	return r.path
 }
 
-// Miss skips a test that a program is missing for. It fails the test if the program's variable is set.
-func Miss(t testing.TB, variable string, err error) {
-	t.Helper()
-	if os.Getenv(variable) != "" {
-		t.Fatal(err)
+// named is a tool that a variable names: a file, a folder or a program on PATH.
+func named(variable, path string) result {
+	if _, err := os.Stat(path); err == nil {
+		return result{path: path}
 	}
-	t.Skip(err)
+	program, err := exec.LookPath(path)
+	if err != nil {
+		err = fmt.Errorf("%s=%s is not there: unset it, or name one", variable, path)
+	}
+	return result{program, err}
 }
 
-func find(name string) result {
+func find(name string, args []string) result {
 	dir, err := os.Getwd()
 	script := ""
 	for ; err == nil; dir = filepath.Dir(dir) {
@@ -54,7 +67,7 @@ func find(name string) result {
 	if err != nil {
 		return result{err: err}
 	}
-	cmd := exec.Command("bash", script, "find")
+	cmd := exec.Command("bash", append(append([]string{script}, args...), "find")...)
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()
