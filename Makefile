@@ -44,7 +44,7 @@ quick: ## the same of this module, with the tools that are here
 release-snapshot:
 	cd dev/release && $(GO) run . -version '$(VERSION)'
 
-tools: ## the programs of others that tests run: those installed, others into .tools (0.9 GB)
+tools: ## the programs of others that tests run: those installed, others into .tools (1.3 GB)
 	@dev/tools/setup.sh out/test
 
 gallery: ## docs/gallery: the reports of the recorded incidents as pages, with pictures of them

@@ -5,7 +5,7 @@
 #   environment   export NAME=PATH of every tool there is: a test whose tool is named fails where it would be skipped
 #   missing       of every tool that is not there a line: what, why, which tests are skipped
 #
-#   dev/tools/setup.sh DIR        find them, or fetch them into .tools (0.9 GB, the first time)
+#   dev/tools/setup.sh DIR        find them, or fetch them into .tools (1.3 GB, the first time)
 #   dev/tools/setup.sh DIR find   find them: fetches nothing
 #
 # It succeeds with tools missing. Progress is on stderr.
