@@ -249,7 +249,6 @@ func bursts(ctx context.Context, client *http.Client, url string, at int, every 
 // TestContainedGo finds a Go service by its container's name, whose pprof is on the container's
 // loopback alone. What is wrong with it does not depend on how busy the host is.
 func TestContainedGo(t *testing.T) {
-	t.Parallel()
 	runc(t)
 	dir := t.TempDir()
 	bin := compiled(t, dir, locked)
@@ -311,7 +310,6 @@ func main() {
 // comes in bursts: on average it uses less than it may. It outweighs whatever else the host runs: where
 // others withhold more CPU time than the quota does, they are the cause, and the quota is left open.
 func TestContainedQuota(t *testing.T) {
-	t.Parallel()
 	runc(t)
 	dir := t.TempDir()
 	bin := compiled(t, dir, bursting)
@@ -370,7 +368,6 @@ func libraries() (has []string) {
 
 // TestContainedDotnet finds a .NET service, whose diagnostics socket is in the container's /tmp.
 func TestContainedDotnet(t *testing.T) {
-	t.Parallel()
 	runc(t)
 	sdk, dotnet := tooltest.Find(t, "dotnet"), tooltest.Find(t, "dotnet9")
 	assembly, err := build.Dotnet(t.Context(), sdk, "dotnet-starvation", build.Project{Sources: app.Sources, File: app.Project}, func(text string) { t.Log(text) })
@@ -392,7 +389,6 @@ func TestContainedDotnet(t *testing.T) {
 // TestContainedJVM finds a JVM, whose attach socket is in the container's /tmp, under the PID it has
 // there.
 func TestContainedJVM(t *testing.T) {
-	t.Parallel()
 	runc(t)
 	home, err := filepath.EvalSymlinks(jvmapp.Home(t, scriptJVM))
 	if err != nil {

@@ -55,14 +55,14 @@ main() {
 	echo "setup: $(wc -l <"$dir/environment") tools are here, missing: $(wc -l <"$dir/missing") ($SECONDS s)" >&2
 }
 
-# provide runs one script. It shows what the script fetches, and of a failure the last line.
+# provide runs one script. It shows what the script fetches, and of a failure the first line.
 provide() {
 	local variable=$1 script tests=$3 path=$dir/tool/$1.path said=$dir/tool/$1.said
 	read -ra script <<<"$2"
 	if bash "dev/tools/${script[0]}.sh" "${script[@]:1}" $only 2>&1 >"$path" </dev/null | tee "$said" | { grep --line-buffered ': fetching ' >&2 || true; }; then
 		printf 'export %s=%q\n' "$variable" "$(cat "$path")" >"$dir/tool/$variable.found"
 	else
-		printf '%s is missing: %s. Skipped: tests of %s.\n' "$2" "$(grep -v ' failed$' "$said" | tail -n 1 | sed 's/^dev.tools.[^ ]*: //')" "$tests" |
+		printf '%s is missing: %s. Skipped: tests of %s.\n' "$2" "$(grep -v ': fetching \|: apt.s lists\| failed$' "$said" | sed 's/^dev.tools.[^ ]*: //; s/\(.\{200\}\).*/\1…/; q')" "$tests" |
 			tee "$dir/tool/$variable.missing" >&2
 	fi
 }

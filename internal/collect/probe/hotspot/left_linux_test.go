@@ -159,7 +159,6 @@ func TestFlightSecrets(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprint(release, users), func(t *testing.T) {
-				t.Parallel()
 				args := []string{"-Xmx64m", "-Dplain=planted-property-hZ4", "-Ddb.password=planted-password-hZ4"}
 				if users {
 					args = append(args, "-XX:StartFlightRecording=settings=default,filename="+filepath.Join(t.TempDir(), "own.jfr"))

@@ -102,10 +102,8 @@ func clean(t *testing.T, pid int, before []output) {
 }
 
 func TestLive(t *testing.T) {
-	t.Parallel()
 	for _, release := range releases {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
-			t.Parallel()
 			a := start(t, release, "-Xmx32m", secret)
 			before := outputsOf(t, a.PID)
 			to := probetest.Record(t, live(t, a), probe.Plan{For: 3 * time.Second})
@@ -141,7 +139,6 @@ func TestLive(t *testing.T) {
 // TestOwnLogStays records JVMs with logs of their own, into a file and to standard
 // output.
 func TestOwnLogStays(t *testing.T) {
-	t.Parallel()
 	for _, release := range releases {
 		for i, c := range []struct {
 			name, flag string
@@ -157,7 +154,6 @@ func TestOwnLogStays(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprint(release, " ", c.name), func(t *testing.T) {
-				t.Parallel()
 				a := start(t, release, "-Xmx32m", "-Xlog:"+fmt.Sprintf(c.flag, t.TempDir()))
 				before := outputsOf(t, a.PID)
 				to := probetest.Record(t, live(t, a), probe.Plan{For: 1500 * time.Millisecond})
@@ -176,7 +172,6 @@ func TestOwnLogStays(t *testing.T) {
 
 // TestInterrupted interrupts a recording.
 func TestInterrupted(t *testing.T) {
-	t.Parallel()
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)
 	to := probetest.Begin(t, live(t, a))
@@ -192,7 +187,6 @@ func TestInterrupted(t *testing.T) {
 
 // TestKilled kills the JVM in the middle of a recording.
 func TestKilled(t *testing.T) {
-	t.Parallel()
 	a := start(t, 17, "-Xmx32m")
 	record := live(t, a)
 	to := probetest.Begin(t, record)
@@ -219,7 +213,6 @@ func TestKilled(t *testing.T) {
 // TestLeftOn has a log that a recorder left which was killed, and one that another
 // records at this moment.
 func TestLeftOn(t *testing.T) {
-	t.Parallel()
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)
 	vm, err := attach.Find(a.PID)
@@ -253,10 +246,8 @@ func TestLeftOn(t *testing.T) {
 
 // TestFlight keeps a flight recording.
 func TestFlight(t *testing.T) {
-	t.Parallel()
 	for _, release := range releases {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
-			t.Parallel()
 			a := start(t, release, "-Xmx64m")
 			before := outputsOf(t, a.PID)
 			to := probetest.Record(t, live(t, a), probe.Plan{For: 3 * time.Second, Flight: true})
@@ -277,7 +268,6 @@ func TestFlight(t *testing.T) {
 
 // TestPassive asks the JVM nothing, and does not start its listener.
 func TestPassive(t *testing.T) {
-	t.Parallel()
 	a := start(t, 17, "-Xmx32m")
 	to := probetest.Record(t, live(t, a), probe.Plan{For: 1500 * time.Millisecond, Passive: true})
 	if len(to.Kept) != 1 || strings.Count(to.Text("hsperfdata.txt"), "== ") < 3 || len(to.Lacks) != 1 || to.Lacks[0].Do != "record without --passive" {
@@ -290,7 +280,6 @@ func TestPassive(t *testing.T) {
 
 // TestDisabled gives the counters of a JVM that cannot be attached to, and says why.
 func TestDisabled(t *testing.T) {
-	t.Parallel()
 	a := start(t, 17, "-Xmx32m", "-XX:+DisableAttachMechanism")
 	found := find(t.Context(), resolved(t, a.PID))
 	if len(found) != 1 || len(found[0].Lacks) != 1 || !strings.Contains(found[0].Lacks[0].Why, "DisableAttachMechanism") || len(found[0].SwitchesOn) > 0 {
@@ -304,7 +293,6 @@ func TestDisabled(t *testing.T) {
 
 // TestFull cannot store any more.
 func TestFull(t *testing.T) {
-	t.Parallel()
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)
 	to := probetest.NewSink()

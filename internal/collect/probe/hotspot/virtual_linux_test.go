@@ -64,10 +64,8 @@ func TestCrowdFindsVirtualThreads(t *testing.T) {
 
 // TestVirtual records a JVM whose virtual threads wait: JDK 25 would not survive being asked.
 func TestVirtual(t *testing.T) {
-	t.Parallel()
 	for _, release := range []int{21, 25} {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
-			t.Parallel()
 			a := jvmapp.Start(t, release, restless, "-Xmx64m")
 			a.Line(t)
 			to := probetest.Record(t, live(t, a), probe.Plan{For: 4 * time.Second})
