@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build wheel test-python test-spark test release-snapshot chromium dotnet jdk gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
+.PHONY: build wheel test-python test-spark test quick release-snapshot tools gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
 
 GO            ?= go
 WHEELARCH     ?= amd64
@@ -34,35 +34,18 @@ test-python: build ## its tests, with DuckDB and S3
 test-spark: build ## its tests with Spark (430 MB)
 	UNSTALL_BINARY=$(CURDIR)/bin/unstall JAVA_HOME=$$(dev/tools/jdk.sh 17) $$(dev/tools/python.sh spark) -m unittest python/tests/test_spark.py
 
-test: ## what CI runs: gofmt, go vet, all tests; ends with what was skipped
-	@echo '== gofmt'
-	@bad=$$(find . \( -path ./.tools -o -path ./out \) -prune -o -name '*.go' -print0 | xargs -0 "$$($(GO) env GOROOT)/bin/gofmt" -l); \
-	if [ -n "$$bad" ]; then printf 'not formatted, run gofmt -w on:\n%s\n' "$$bad" >&2; exit 1; fi
-	@echo '== go vet'
-	@$(GO) vet ./...
-	@echo '== go test'
-	@$(GO) test -v ./... | awk -f dev/tools/tests.awk
-	@echo '== go test, of the modules users import'
-	@cd remedy/go/ballast && $(GO) vet ./... && $(GO) test ./...
-	@echo "== go test, of the spans that OpenTelemetry's exporters send"
-	@cd dev/otlp && $(GO) test -mod=mod ./...
+test: ## gofmt, go vet and all tests, with the tools they run; ends with what was skipped (20 minutes)
+	@GO='$(GO)' dev/tools/test.sh
+
+quick: ## the same of this module, with the tools that are here
+	@GO='$(GO)' dev/tools/test.sh quick
 
 # Everything a release has, into out/release, published nowhere (docs/install.md).
 release-snapshot:
 	cd dev/release && $(GO) run . -version '$(VERSION)'
 
-chromium: ## a Chromium for the tests of the HTML report: one installed, else Debian's into .tools; and axe-core
-	@dev/tools/chromium.sh
-	@dev/tools/axe.sh
-
-dotnet: ## a .NET SDK for tests and the lab, and .NET 9 to run them on: installed ones, else 3.1 and 9 into .tools
-	@dev/tools/dotnet.sh
-	@dev/tools/dotnet9.sh
-
-jdk: ## JDKs 11, 17, 21 and 25, a javac and Tomcat for the tests and the lab of a JVM: installed ones, else into .tools
-	@for major in 11 17 21 25; do dev/tools/jdk.sh $$major; done
-	@dev/tools/javac.sh
-	@dev/tools/tomcat.sh
+tools: ## the programs of others that tests run: those installed, others into .tools (1.3 GB)
+	@dev/tools/setup.sh out/test
 
 gallery: ## docs/gallery: the reports of the recorded incidents as pages, with pictures of them
 	$(GO) run ./dev/gallery -screenshots "$$(dev/tools/chromium.sh)"
@@ -89,7 +72,7 @@ recordings: ## record the fixtures anew (FIXTURE=go.gc-rate/ or FIXTURE=all)
 	@echo 'the place of what came with the project (git checkout cause format lab undoes it). Others'
 	@echo 'busy on this machine spoil a recording: it is repeated, and given up after four times.'
 	$(GO) run ./dev/recorder $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
-	$(GO) test -count=1 ./cause/... ./diagnose/...
+	$(GO) test -count=1 ./internal/diagnose/...
 
 predictions: ## measure a grid of heap settings and write docs/predictions.md (15 minutes)
 	$(GO) run ./dev/grid measure -dir $(GRID)/runs $(GRIDFLAGS)

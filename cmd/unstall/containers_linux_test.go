@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/probe/reach"
 	"github.com/unstall/unstall/internal/diagnose"
@@ -41,16 +42,7 @@ func runc(t *testing.T) string {
 	if os.Geteuid() != 0 {
 		t.Skip("containers of their own namespaces need root")
 	}
-	find := exec.Command("bash", "../../dev/tools/runc.sh", "find")
-	var said bytes.Buffer
-	find.Stderr = &said
-	path, err := find.Output()
-	if err != nil && os.Getenv("RUNC") == "" {
-		t.Skipf("no containers are made: %s", strings.TrimSpace(said.String()))
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(path))
+	return tooltest.Find(t, "runc")
 }
 
 // heaviest is the most that a group of processes can weigh: what its quota lets it run, it runs, however
@@ -377,14 +369,7 @@ func libraries() (has []string) {
 // TestContainedDotnet finds a .NET service, whose diagnostics socket is in the container's /tmp.
 func TestContainedDotnet(t *testing.T) {
 	runc(t)
-	sdk, err := build.FindDotnet(t.Context(), false, func(string) {})
-	if err != nil {
-		t.Skip(err)
-	}
-	dotnet, err := build.FindDotnet9(t.Context(), false, func(string) {})
-	if err != nil {
-		t.Skip(err)
-	}
+	sdk, dotnet := tooltest.Find(t, "dotnet"), tooltest.Find(t, "dotnet9")
 	assembly, err := build.Dotnet(t.Context(), sdk, "dotnet-starvation", build.Project{Sources: app.Sources, File: app.Project}, func(text string) { t.Log(text) })
 	if err != nil {
 		t.Fatal(err)
@@ -409,7 +394,7 @@ func TestContainedJVM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes := jvmapp.Classes(t, scriptJVM, collecting)
+	classes := jvmapp.Classes(t, collecting)
 	var said struct{ PID int }
 	c := contain(t, 1.5, append(libraries(), home, classes), []string{"HOME=/tmp"}, []string{filepath.Join(home, "bin", "java"), "-Xmx256m", "-cp", classes, "Host"}, &said)
 	if said.PID != 1 {

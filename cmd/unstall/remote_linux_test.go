@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/collect/capture"
 )
 
@@ -20,16 +21,7 @@ import (
 // PATH whose configuration calls it shop-1. What is left on that host is in the folder it returns.
 func sshd(t *testing.T) (there string) {
 	t.Helper()
-	find := exec.Command("bash", "../../dev/tools/sshd.sh", "find")
-	var said bytes.Buffer
-	find.Stderr = &said
-	found, err := find.Output()
-	if err != nil && os.Getenv("SSHD") == "" {
-		t.Skipf("no other host: %s", strings.TrimSpace(said.String()))
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	server := strings.TrimSpace(string(found))
+	server := tooltest.Find(t, "sshd")
 	ssh, err := exec.LookPath("ssh")
 	keygen, e := exec.LookPath("ssh-keygen")
 	if err != nil || e != nil {

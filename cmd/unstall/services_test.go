@@ -34,8 +34,10 @@ func TestCompareServices(t *testing.T) {
 		return s.URL
 	}
 	// A median is of 20 requests or more: there are as many connections, so that the first
-	// of each suffice on a host that is busy with something else.
-	fast, slow := service(0), service(20*time.Millisecond)
+	// of each suffice on a host that is busy with something else. The slow service is slower
+	// than a block is long: the median of the fast one is above that only where no connection
+	// got a second answer in a block.
+	fast, slow := service(0), service(300*time.Millisecond)
 	c := &compareCommand{services: services{Connections: 24, Blocks: 6, For: 250 * time.Millisecond, Header: []string{"X-Test: yes"}, Body: "{}", Seed: 7}}
 	c.Format = "json"
 	code, out, said, err := compareURLs(c, fast, slow)

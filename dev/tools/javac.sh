@@ -29,7 +29,7 @@ main() {
 		return
 	fi
 	find_one && return
-	[ "${1:-}" != find ] || fail "no javac of version 11 or later on PATH or in /usr/lib/jvm, nor in .tools/javac: make jdk fetches one"
+	[ "${1:-}" != find ] || fail "no javac of version 11 or later on PATH or in /usr/lib/jvm, nor in .tools/javac: dev/tools/javac.sh fetches one"
 
 	command -v flock >/dev/null || fail "no javac here, and no flock to fetch one: install a JDK, or set JAVAC to its javac"
 	mkdir -p .tools

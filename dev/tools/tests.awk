@@ -1,10 +1,14 @@
 # What go test -v ./... says, as go test ./... says it: the packages, and of those that
-# failed what their failing tests said. Then which tests were skipped, and why, and last
-# the names of those that failed.
+# failed what their failing tests said, and last the names of those that failed. Into the
+# file `results` goes of every test a line: its result, package, name, and why it was skipped.
 
 function forget() {
 	split("", result); split("", said); split("", why); split("", order)
 	tests = 0; test = ""
+}
+
+function record(package,   i) {
+	for (i = 1; i <= tests; i++) print result[order[i]] "\t" package "\t" order[i] "\t" why[order[i]] >results
 }
 
 function failed(package,   i) {
@@ -25,12 +29,11 @@ function failed(package,   i) {
 /^ *--- (PASS|FAIL|SKIP): / {
 	sub(":", "", $2)
 	result[$3] = $2
-	if ($2 == "SKIP") { skip[++skips] = $3; reason[skips] = why[$3] }
 	next
 }
 /^(ok  |FAIL|\?   )\t/ {
 	if ($1 == "FAIL") failed($2)
-	for (; named < skips; named++) skip[named + 1] = $2 " " skip[named + 1]
+	record($2)
 	forget()
 	print
 	fflush()
@@ -45,9 +48,6 @@ test == "" { print; next }
 
 END {
 	failed(tests ? "not ended:" : "")
-	if (!skips) print "== no test was skipped"
-	else print "== " skips " skipped"
-	for (i = 1; i <= skips; i++) print skip[i] ": " reason[i]
 	if (bads) print "== failed"
 	for (i = 1; i <= bads; i++) print bad[i]
 }

@@ -26,7 +26,7 @@ main() {
 		return
 	fi
 	if [ ! -f "$home/lib/catalina.jar" ]; then
-		[ "${1:-}" != find ] || fail "no Tomcat 9 in .tools/tomcat: make jdk fetches one"
+		[ "${1:-}" != find ] || fail "no Tomcat 9 in .tools/tomcat: dev/tools/tomcat.sh fetches one"
 		command -v flock >/dev/null || fail "no Tomcat 9 here, and no flock to fetch one: set TOMCAT to the folder of one"
 		mkdir -p .tools
 		exec 9>.tools/tomcat.lock

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/dotnet-starvation/app"
 	"github.com/unstall/unstall/lab/process"
@@ -39,13 +40,7 @@ func Start(t testing.TB, env ...string) *App { return StartBy(t, nil, env...) }
 // StartBy is [Start] by a command that starts the service, such as unshare(1); none: as it is.
 func StartBy(t testing.TB, by []string, env ...string) *App {
 	t.Helper()
-	dotnet, err := build.FindDotnet(t.Context(), false, func(string) {})
-	if err != nil {
-		if os.Getenv("DOTNET") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	dotnet := tooltest.Find(t, "dotnet")
 	assembly, err := build.Dotnet(t.Context(), dotnet, "dotnet-starvation", build.Project{Sources: app.Sources, File: app.Project}, func(text string) { t.Log(text) })
 	if err != nil {
 		t.Fatal(err)
@@ -60,17 +55,7 @@ func Start9(t testing.TB, env ...string) *App { return Start9By(t, nil, env...) 
 // Start9By is [StartBy] on .NET 9.
 func Start9By(t testing.TB, by []string, env ...string) *App {
 	t.Helper()
-	sdk, err := build.FindDotnet(t.Context(), false, func(string) {})
-	var runs string
-	if err == nil {
-		runs, err = build.FindDotnet9(t.Context(), false, func(string) {})
-	}
-	if err != nil {
-		if os.Getenv("DOTNET9") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	sdk, runs := tooltest.Find(t, "dotnet"), tooltest.Find(t, "dotnet9")
 	assembly, err := build.Dotnet(t.Context(), sdk, "dotnet-starvation", build.Project{Sources: app.Sources, File: app.Project}, func(text string) { t.Log(text) })
 	if err != nil {
 		t.Fatal(err)

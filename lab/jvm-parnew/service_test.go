@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/jvm-parnew/app"
+	"github.com/unstall/unstall/lab/jvmapp"
 	"github.com/unstall/unstall/lab/process"
 	"github.com/unstall/unstall/lab/resp"
 )
@@ -119,20 +121,8 @@ func TestService(t *testing.T) {
 // of the tools is absent the test is skipped; it fails if the environment names it.
 func compiled(t *testing.T) (classpath, java string) {
 	t.Helper()
-	need := func(variable string, find func() (string, error)) string {
-		path, err := find()
-		if err != nil && os.Getenv(variable) != "" {
-			t.Fatal(err)
-		}
-		if err != nil {
-			t.Skip(err)
-		}
-		return path
-	}
 	say := func(text string) { t.Log(text) }
-	home := need("JDK11", func() (string, error) { return build.FindJDK(t.Context(), 11, false, say) })
-	javac := need("JAVAC", func() (string, error) { return build.FindJavac(t.Context(), false, say) })
-	tomcat := need("TOMCAT", func() (string, error) { return build.FindTomcat(t.Context(), false, say) })
+	home, javac, tomcat := jvmapp.Home(t, 11), tooltest.Find(t, "javac"), tooltest.Find(t, "tomcat")
 	jars, err := build.Jars(filepath.Join(tomcat, "lib"))
 	if err != nil {
 		t.Fatal(err)

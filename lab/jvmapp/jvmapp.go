@@ -5,12 +5,12 @@ package jvmapp
 import (
 	"context"
 	_ "embed"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
 	"testing/fstest"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/process"
 )
@@ -34,30 +34,15 @@ type App struct {
 // skipped; it fails if $JDK11 ($JDK17, …) names one.
 func Home(t testing.TB, major int) string {
 	t.Helper()
-	home, err := build.FindJDK(t.Context(), major, false, func(string) {})
-	if err != nil {
-		missing(t, major, err)
-	}
-	return home
-}
-
-func missing(t testing.TB, major int, err error) {
-	t.Helper()
-	if os.Getenv("JDK"+strconv.Itoa(major)) != "" {
-		t.Fatal(err)
-	}
-	t.Skip(err)
+	return tooltest.Find(t, "jdk", strconv.Itoa(major))
 }
 
 // Classes compiles one source, a class App in no package, for Java 11 with the host
-// it is run by and returns the folder of the classes: java -cp CLASSES Host. It skips
-// and fails as [Home] does.
-func Classes(t testing.TB, major int, source string) string {
+// it is run by and returns the folder of the classes: java -cp CLASSES Host. Without a
+// javac the test is skipped; it fails if $JAVAC names one.
+func Classes(t testing.TB, source string) string {
 	t.Helper()
-	javac, err := build.FindJavac(t.Context(), false, func(string) {})
-	if err != nil {
-		missing(t, major, err)
-	}
+	javac := tooltest.Find(t, "javac")
 	sources := fstest.MapFS{"Host.java": {Data: host}, "App.java": {Data: []byte(source)}}
 	classes, err := build.Java(t.Context(), javac, "jvmapp", sources, nil, release, func(text string) { t.Log(text) })
 	if err != nil {
@@ -81,7 +66,7 @@ func Start(t testing.TB, major int, source string, jvmArgs ...string) *App {
 func StartEnv(t testing.TB, major int, source string, env []string, jvmArgs ...string) *App {
 	t.Helper()
 	home := Home(t, major)
-	args := append(append([]string{}, jvmArgs...), "-cp", Classes(t, major, source), "Host")
+	args := append(append([]string{}, jvmArgs...), "-cp", Classes(t, source), "Host")
 	var said struct{ PID int }
 	// Not with the test's context: a JVM that is killed leaves its performance data behind.
 	p, err := process.Start(context.Background(), filepath.Join(home, "bin", "java"), args, env, filepath.Join(t.TempDir(), "stderr"), &said)

@@ -2,7 +2,6 @@ package dotnet
 
 import (
 	"archive/zip"
-	"context"
 	"flag"
 	"os"
 	"os/exec"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/lab/build"
 )
 
@@ -22,29 +22,13 @@ func TestCollections(t *testing.T) {
 	if *long {
 		part = "long"
 	}
-	on := func(find func(context.Context, bool, func(string)) (string, error), named string) func(t *testing.T) {
-		return func(t *testing.T) {
-			runs, err := find(t.Context(), false, func(string) {})
-			if err != nil {
-				if os.Getenv(named) != "" {
-					t.Fatal(err)
-				}
-				t.Skip(err)
-			}
-			run(t, runs, Tests, part)
-		}
-	}
-	t.Run("the SDK's runtime", on(build.FindDotnet, "DOTNET"))
-	t.Run(".NET 9", on(build.FindDotnet9, "DOTNET9"))
+	t.Run("the SDK's runtime", func(t *testing.T) { run(t, tooltest.Find(t, "dotnet"), Tests, part) })
+	t.Run(".NET 9", func(t *testing.T) { run(t, tooltest.Find(t, "dotnet9"), Tests, part) })
 }
 
 // The sample writes the same answer by way of arrays and without: it compares them itself.
 func TestSample(t *testing.T) {
-	runs, err := build.FindDotnet(t.Context(), false, func(string) {})
-	if err != nil {
-		t.Skip(err)
-	}
-	run(t, runs, Sample)
+	run(t, tooltest.Find(t, "dotnet"), Sample)
 }
 
 // The package has the library for each target that the SDK builds without a package source, with its documentation.
@@ -52,10 +36,7 @@ func TestPackage(t *testing.T) {
 	if !*long {
 		t.Skip("only with -long: make test-dotnet")
 	}
-	sdk, err := build.FindDotnet(t.Context(), false, func(string) {})
-	if err != nil {
-		t.Skip(err)
-	}
+	sdk := tooltest.Find(t, "dotnet")
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(".")); err != nil {
 		t.Fatal(err)
@@ -92,10 +73,7 @@ func TestPackage(t *testing.T) {
 
 func run(t *testing.T, dotnet, project string, args ...string) {
 	t.Helper()
-	sdk, err := build.FindDotnet(t.Context(), false, func(string) {})
-	if err != nil {
-		t.Skip(err)
-	}
+	sdk := tooltest.Find(t, "dotnet")
 	assembly, err := build.Dotnet(t.Context(), sdk, "remedy-dotnet-"+path.Dir(project), build.Project{Sources: Sources, File: project}, func(text string) { t.Log(text) })
 	if err != nil {
 		t.Fatal(err)

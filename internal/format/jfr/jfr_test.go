@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/formattest"
 	"github.com/unstall/unstall/internal/format/jfr/jfrtext"
 	"github.com/unstall/unstall/internal/format/jfr/recording"
-	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/jvmapp"
 )
 
@@ -164,10 +164,7 @@ func TestLive(t *testing.T) {
 // TestAsyncProfiler reads what async-profiler records now, of CPU time, allocation and locks: its events are counted as jfr
 // summary counts them, and samples are of the program's functions.
 func TestAsyncProfiler(t *testing.T) {
-	agent, err := build.FindAsyncProfiler(t.Context(), false, func(string) {})
-	if err != nil {
-		t.Skip(err)
-	}
+	agent := tooltest.Find(t, "async-profiler")
 	source, err := os.ReadFile("testdata/App.java")
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/operate/fleet"
 	"github.com/unstall/unstall/internal/operate/fleet/fleettest"
 	"github.com/unstall/unstall/internal/operate/fleet/promql"
@@ -19,10 +20,7 @@ import (
 // stores are real ones with a simulated day in them.
 var stores = map[string]func(t *testing.T, f *fleettest.Fleet) *fleettest.Store{
 	"victoriametrics": func(t *testing.T, f *fleettest.Fleet) *fleettest.Store {
-		path, err := fleettest.Find("../../..", "victoriametrics")
-		if err != nil {
-			t.Skip(err)
-		}
+		path := tooltest.Find(t, "victoriametrics")
 		s, err := fleettest.VictoriaMetrics(context.Background(), path, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
@@ -37,10 +35,7 @@ var stores = map[string]func(t *testing.T, f *fleettest.Fleet) *fleettest.Store{
 		return s
 	},
 	"prometheus": func(t *testing.T, f *fleettest.Fleet) *fleettest.Store {
-		path, err := fleettest.Find("../../..", "prometheus")
-		if err != nil {
-			t.Skip(err)
-		}
+		path := tooltest.Find(t, "prometheus")
 		promtool := filepath.Join(filepath.Dir(path), "root/usr/bin/promtool")
 		if _, err := os.Stat(promtool); err != nil {
 			if promtool, err = exec.LookPath("promtool"); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/operate/fleet"
 	"github.com/unstall/unstall/internal/operate/fleet/fleettest"
@@ -16,10 +17,7 @@ import (
 // slow time went, which cause most of it has, and that a version made it worse that came to all of them.
 func TestFleet(t *testing.T) {
 	t.Parallel()
-	path, err := fleettest.Find("../../..", "victoriametrics")
-	if err != nil {
-		t.Skip(err)
-	}
+	path := tooltest.Find(t, "victoriametrics")
 	s, err := fleettest.VictoriaMetrics(t.Context(), path, t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -17,20 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/operate/watch/exporter"
 	"github.com/unstall/unstall/internal/operate/watch/generate"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
-
-// program is a real server of others, by the script that finds it; without it the test is skipped.
-func program(t *testing.T, script string) string {
-	t.Helper()
-	out, err := exec.Command("../../../dev/tools/"+script+".sh", "find").Output()
-	if err != nil {
-		t.Skipf("no %s here: dev/tools/%s.sh fetches one", script, script)
-	}
-	return strings.TrimSpace(string(out))
-}
 
 // free is a port of the loopback that nobody listens at.
 func freeAddress(t *testing.T) string {
@@ -112,7 +103,7 @@ func TestStores(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
-	prometheus, alertmanager, victoria := program(t, "prometheus"), program(t, "alertmanager"), program(t, "victoriametrics")
+	prometheus, alertmanager, victoria := tooltest.Find(t, "prometheus"), tooltest.Find(t, "alertmanager"), tooltest.Find(t, "victoriametrics")
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)

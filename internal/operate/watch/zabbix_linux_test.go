@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/operate/watch/exporter"
 )
 
@@ -30,7 +31,7 @@ func TestZabbix(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("PostgreSQL runs as another user: be root")
 	}
-	zabbix, postgres := program(t, "zabbix"), program(t, "postgres")
+	zabbix, postgres := tooltest.Find(t, "zabbix"), tooltest.Find(t, "postgres")
 	bin := filepath.Dir(postgres)
 	for _, pattern := range []string{filepath.Join(bin, "root/usr/lib/postgresql/*/bin"), "/usr/lib/postgresql/*/bin"} {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {

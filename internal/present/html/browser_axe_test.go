@@ -1,40 +1,24 @@
 package html
 
 import (
-	"bytes"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
-)
 
-// axe is the script of https://github.com/dequelabs/axe-core.
-var axe = sync.OnceValues(func() (string, error) {
-	find := exec.Command("bash", "../../../dev/tools/axe.sh", "find")
-	var stderr bytes.Buffer
-	find.Stderr = &stderr
-	path, err := find.Output()
-	if err != nil {
-		return "", errors.New(strings.TrimSpace(stderr.String() + " " + err.Error()))
-	}
-	script, err := os.ReadFile(strings.TrimSpace(string(path)))
-	return string(script), err
-})
+	"github.com/unstall/unstall/dev/tools/tooltest"
+)
 
 // TestAxe holds all pages of the gallery against axe's rules, best practices too: in light
 // and dark, wide and narrow, folded and unfolded.
 func TestAxe(t *testing.T) {
-	script, err := axe()
-	if err != nil && os.Getenv("AXE") == "" {
-		t.Skipf("pages are not held against axe: %s", err)
-	} else if err != nil {
+	axe, err := os.ReadFile(tooltest.Find(t, "axe")) // https://github.com/dequelabs/axe-core
+	if err != nil {
 		t.Fatal(err)
 	}
+	script := string(axe)
 	b := startBrowser(t)
 	files, err := filepath.Glob("../../../docs/gallery/*.html")
 	if err != nil || len(files) < 5 {

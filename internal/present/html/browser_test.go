@@ -1,15 +1,12 @@
 package html
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,23 +25,13 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/unstall/unstall/dev/tools/tooltest"
 )
 
 // patience is how long a page may take for what a test waits for. It decides only
 // when a test that has failed says so.
 const patience = time.Minute
-
-// chromium is the program the browser tests use.
-var chromium = sync.OnceValues(func() (string, error) {
-	find := exec.Command("bash", "../../../dev/tools/chromium.sh", "find")
-	var stderr bytes.Buffer
-	find.Stderr = &stderr
-	path, err := find.Output()
-	if err != nil {
-		return "", errors.New(strings.TrimSpace(stderr.String() + " " + err.Error()))
-	}
-	return strings.TrimSpace(string(path)), nil
-})
 
 // browser is a Chromium with a profile of its own. It ends with the test.
 type browser struct {
@@ -57,12 +44,7 @@ type browser struct {
 // says that there is one.
 func startBrowser(t testing.TB) *browser {
 	t.Helper()
-	path, err := chromium()
-	if err != nil && os.Getenv("CHROMIUM") == "" {
-		t.Skipf("pages are not tried in a browser: %s", err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
+	path := tooltest.Find(t, "chromium")
 	b := &browser{called: listen(t)}
 	// Without UserDataDir, chromedp makes a directory and, when the browser has ended,
 	// what is left of its processes is ended by that directory's name.

@@ -1,13 +1,11 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/collect/discover"
 )
 
@@ -37,15 +36,7 @@ type browser struct {
 // browse starts a Chromium. Without one the test is skipped, unless CHROMIUM says that there is one.
 func browse(t *testing.T) *browser {
 	t.Helper()
-	find := exec.Command("bash", "../../../dev/tools/chromium.sh", "find")
-	var said bytes.Buffer
-	find.Stderr = &said
-	path, err := find.Output()
-	if err != nil && os.Getenv("CHROMIUM") == "" {
-		t.Skipf("pages are not tried in a browser: %s", strings.TrimSpace(said.String()))
-	} else if err != nil {
-		t.Fatal(err)
-	}
+	path := tooltest.Find(t, "chromium")
 	scratch, err := os.MkdirTemp("", "chromium") // for what it leaves there when it is ended
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +44,7 @@ func browse(t *testing.T) *browser {
 	t.Cleanup(func() { os.RemoveAll(scratch) })
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.Env("TMPDIR="+scratch),
-		chromedp.ExecPath(strings.TrimSpace(string(path))),
+		chromedp.ExecPath(path),
 		chromedp.Flag("headless", "new"),
 		chromedp.Flag("no-sandbox", true),
 		chromedp.Flag("disable-gpu", true),

@@ -1,12 +1,9 @@
 package journey
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"maps"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/collect/load"
 )
 
@@ -132,23 +130,13 @@ func goThrough(t testing.TB, text string) *load.Result {
 // skipped, unless CHROMIUM says that there is one.
 func startChromium(t testing.TB) context.Context {
 	t.Helper()
-	find := exec.Command("bash", "../../../../dev/tools/chromium.sh", "find")
-	var stderr bytes.Buffer
-	find.Stderr = &stderr
-	path, err := find.Output()
-	if err != nil {
-		err = errors.New(strings.TrimSpace(stderr.String() + " " + err.Error()))
-		if os.Getenv("CHROMIUM") == "" {
-			t.Skipf("requests are not held against a browser's: %s", err)
-		}
-		t.Fatal(err)
-	}
+	path := tooltest.Find(t, "chromium")
 	scratch, err := os.MkdirTemp("", "chromium") // for what it leaves there when it is ended
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(scratch) })
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(strings.TrimSpace(string(path))), chromedp.Env("TMPDIR="+scratch),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Env("TMPDIR="+scratch),
 		chromedp.Flag("headless", "new"), chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-domain-reliability", true), chromedp.Flag("no-pings", true),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))

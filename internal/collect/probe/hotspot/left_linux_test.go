@@ -2,6 +2,7 @@ package hotspot
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 	"github.com/unstall/unstall/internal/collect/probe/probetest"
 	"github.com/unstall/unstall/lab/jvmapp"
 )
@@ -84,12 +86,9 @@ func TestRecorderKilled(t *testing.T) {
 			t.Error(fi.Mode(), err)
 		}
 	}
-	tidyAll(t.Context(), say)
+	until(t, "both are off", func() bool { tidyAll(t.Context(), say); return len(notes(dir)) == 0 })
 	if len(said) != 2 || !strings.Contains(strings.Join(said, "\n"), fmt.Sprintf("pid %d: an earlier recording ended before it could switch its GC log off: it is off now", a.PID)) {
 		t.Errorf("said %q", said)
-	}
-	if left := notes(dir); len(left) > 0 {
-		t.Errorf("notes %q", left)
 	}
 	clean(t, a.PID, before)
 	tidyAll(t.Context(), say)
@@ -98,8 +97,19 @@ func TestRecorderKilled(t *testing.T) {
 	}
 }
 
-// TestStopped stops a JVM until its recording has ended. Nobody waits for it then; once it
-// goes on, the next start switches off what it left.
+// asked is a context that keeps whether a command to a JVM was made from it.
+type asked struct {
+	context.Context
+	any bool
+}
+
+func (a *asked) Deadline() (time.Time, bool) {
+	a.any = true
+	return a.Context.Deadline()
+}
+
+// TestStopped stops a JVM until its recording has ended. A JVM that is stopped is asked nothing;
+// once it goes on, the next start switches off what it left.
 func TestStopped(t *testing.T) {
 	a := start(t, 17, "-Xmx32m")
 	before := outputsOf(t, a.PID)
@@ -113,16 +123,21 @@ func TestStopped(t *testing.T) {
 	until(t, "its GC log is on", func() bool { return ownLogs(t, a.PID) == 1 && len(notes(dir)) == 2 })
 	_ = syscall.Kill(a.PID, syscall.SIGSTOP)
 	defer func() { _ = syscall.Kill(a.PID, syscall.SIGCONT) }()
+	until(t, "it has stopped", func() bool { return attach.Stopped(a.PID) }) // on a busy host some time after the signal
 	_ = recorder.Process.Signal(syscall.SIGKILL)
 	_ = recorder.Wait()
 	var said []string
-	began := time.Now()
-	tidyAll(t.Context(), func(text string) { said = append(said, text) })
-	if len(said) > 0 || len(notes(dir)) == 0 || time.Since(began) > tidying {
-		t.Errorf("said %q after %v", said, time.Since(began))
+	say := func(text string) { said = append(said, text) }
+	ctx := &asked{Context: t.Context()}
+	tidyAll(ctx, say)
+	if len(said) > 0 || len(notes(dir)) == 0 || ctx.any {
+		t.Errorf("said %q, asked it %v", said, ctx.any)
 	}
 	_ = syscall.Kill(a.PID, syscall.SIGCONT)
-	tidyAll(t.Context(), func(text string) { said = append(said, text) })
+	until(t, "both are off", func() bool { tidyAll(ctx, say); return len(notes(dir)) == 0 })
+	if !ctx.any {
+		t.Error("a command to a JVM is not noticed")
+	}
 	if len(said) != 2 {
 		t.Errorf("said %q", said)
 	}
@@ -136,7 +151,7 @@ func TestFlightSecrets(t *testing.T) {
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+	t.Cleanup(func() { _ = other.Process.Kill(); _ = other.Wait() })
 	t.Setenv("PLANTED_ENV", "planted-env-hZ4")
 	for _, release := range releases {
 		for _, users := range []bool{false, true} { // a recording of the user's own that has these events on

@@ -16,6 +16,7 @@ import (
 // TestOld records a JVM that answers as JDK 8 does: it knows neither VM.log nor the
 // CPU time of threads.
 func TestOld(t *testing.T) {
+	t.Parallel()
 	s := &attachtest.Server{Answer: func(command string) string {
 		switch command {
 		case "VM.version":

@@ -87,6 +87,7 @@ func TestVirtual(t *testing.T) {
 
 // TestVirtualAsked looks what JVMs with virtual threads are asked for.
 func TestVirtualAsked(t *testing.T) {
+	t.Parallel()
 	for version, want := range map[string]string{
 		"JDK 20.0.2":   "only JVMs of JDK 21 to 24",
 		"JDK 21.0.8":   "",

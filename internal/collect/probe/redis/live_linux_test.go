@@ -23,12 +23,12 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/collect/probe/probetest"
-	"github.com/unstall/unstall/lab/build"
 )
 
 func TestMain(m *testing.M) {
@@ -63,10 +63,7 @@ type running struct {
 
 func serve(t *testing.T, settings ...string) *running {
 	t.Helper()
-	binary, err := build.FindRedis(t.Context(), false, func(string) {})
-	if err != nil {
-		t.Skip("no redis-server: ", err)
-	}
+	binary := tooltest.Find(t, "redis")
 	r := &running{dir: t.TempDir(), addr: free(t), tls: free(t)}
 	r.socket = filepath.Join(r.dir, "r.sock")
 	_, port, _ := net.SplitHostPort(r.addr)

@@ -8,17 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
 // TestGrafanaSchema holds the dashboard against the schema of Grafana itself, and that what is against it is found.
 func TestGrafanaSchema(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("../../../../dev/tools/grafana.sh", "find").Output()
-	if err != nil {
-		t.Skip("no schema of Grafana here: dev/tools/grafana.sh fetches it")
-	}
-	home := strings.TrimSpace(string(out))
+	home := tooltest.Find(t, "grafana")
 	rules, err := rule.Shipped()
 	if err != nil {
 		t.Fatal(err)

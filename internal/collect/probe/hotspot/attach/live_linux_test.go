@@ -119,7 +119,7 @@ func TestOtherUser(t *testing.T) {
 		t.Run(fmt.Sprint(release), func(t *testing.T) {
 			home := jvmapp.Home(t, release)
 			const nobody = 65534
-			c := exec.Command(filepath.Join(home, "bin", "java"), "-Xmx32m", "-cp", readable(t, jvmapp.Classes(t, release, idle), os.TempDir()), "Host")
+			c := exec.Command(filepath.Join(home, "bin", "java"), "-Xmx32m", "-cp", readable(t, jvmapp.Classes(t, idle), os.TempDir()), "Host")
 			c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 			c.Dir = "/"
 			pid := started(t, c)

@@ -34,7 +34,7 @@ func TestNamespaces(t *testing.T) {
 	}
 	home := jvmapp.Home(t, 17)
 	c := exec.Command("sh", "-c", `mount -t tmpfs tmpfs /tmp && exec "$@"`, "sh",
-		filepath.Join(home, "bin", "java"), "-Xmx32m", "-cp", readable(t, jvmapp.Classes(t, 17, idle), os.Getenv("HOME")), "Host")
+		filepath.Join(home, "bin", "java"), "-Xmx32m", "-cp", readable(t, jvmapp.Classes(t, idle), os.Getenv("HOME")), "Host")
 	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS, Unshareflags: syscall.CLONE_NEWNS}
 	pid := started(t, c)
 	vm, err := attach.Find(pid)
