@@ -18,7 +18,7 @@ KEEP          ?=
 LOGS          ?=
 SPARKFLAGS    ?=
 GRID          ?= out/grid
-PREDICTIONS   ?= docs/predictions.md
+PREDICTIONS   ?= dev/grid/predictions.md
 
 build: ## bin/unstall, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.release=$(VERSION)' -o bin/unstall ./cmd/unstall
@@ -91,7 +91,7 @@ recordings: ## record the fixtures anew (FIXTURE=go.gc-rate/ or FIXTURE=all)
 	$(GO) run ./dev/recorder $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
 	$(GO) test -count=1 ./cause/... ./diagnose/...
 
-predictions: ## measure a grid of heap settings and write docs/predictions.md (15 minutes)
+predictions: ## measure a grid of heap settings and write dev/grid/predictions.md (15 minutes)
 	$(GO) run ./dev/grid measure -dir $(GRID)/runs $(GRIDFLAGS)
 	$(GO) run ./dev/grid table -dir $(GRID)/runs -o $(PREDICTIONS)
 	@rm -rf $(GRID)/last && mv $(GRID)/runs $(GRID)/last   # the next time measures anew

@@ -11,7 +11,7 @@ prediction. Each repetition has one recording. Predictions are made from the one
 p99 is the median; how far off those from the others are is shown, too.
 
     make predictions                                                          # measures anew, about 15 minutes on a quiet host, and writes this page
-    go run ./dev/grid table -dir out/grid/last -o docs/predictions.md         # judges the last recordings again, with the models as they are now
+    go run ./dev/grid table -dir out/grid/last -o dev/grid/predictions.md         # judges the last recordings again, with the models as they are now
 
 The p99s and their ranges rest on two figures that no recording shows: how far a host's speed
 and the model move a p99, and how much of what a cycle costs a request stays where cycles are

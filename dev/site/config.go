@@ -12,11 +12,11 @@ var chapters = []struct {
 	pages []string
 }{
 	{"Install", []string{"install.md", "remote.md", "containers.md"}},
-	{"Diagnose", []string{"report.md", "recording.md", "elimination.md", "host.md", "redis.md", "jvm.md", "gclogs.md", "coverage-jvm.md"}},
-	{"Fix and verify", []string{"compare.md", "predict.md", "predictions.md", "predictions-jvm.md", "try.md", "load.md"}},
+	{"Diagnose", []string{"report.md", "recording.md", "elimination.md", "host.md", "redis.md", "jvm.md", "gclogs.md"}},
+	{"Fix and verify", []string{"compare.md", "predict.md", "try.md", "load.md"}},
 	{"Keep watch", []string{"watch.md", "fleet.md", "top.md"}},
 	{"Show and share", []string{"serve.md", "mcp.md", "export.md", "json.md"}},
-	{"How far to trust it", []string{"accuracy.md", "limits.md", "performance.md", "figures.md"}},
+	{"How far to trust it", []string{"accuracy.md", "limits.md", "figures.md"}},
 }
 
 // config is mkdocs's. No font and no script comes from elsewhere; the plugin offline lets search work from a disk.
