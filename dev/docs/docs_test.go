@@ -134,9 +134,36 @@ func TestMap(t *testing.T) {
 // TestSizes keeps short what is read first.
 func TestSizes(t *testing.T) {
 	all := documents(t)
-	for name, most := range map[string]int{"README.md": 18 << 10, "ARCHITECTURE.md": 10 << 10, "CONTRIBUTING.md": 10 << 10} {
+	for name, most := range map[string]int{"README.md": 9 << 10, "ARCHITECTURE.md": 8 << 10, "CONTRIBUTING.md": 6 << 10} {
 		if n := len(all[name]); n > most {
 			t.Errorf("%s has %d bytes, at most %d are read: move something to docs/", name, n, most)
+		}
+	}
+}
+
+// TestFloors keeps the pages of floors and extension points to what fits on half a screen, and sees that each floor has one.
+func TestFloors(t *testing.T) {
+	pages := []string{
+		"internal/collect/probe", "internal/diagnose/check", "internal/analyze/model", "internal/analyze/platform",
+		"internal/operate/top", "internal/operate/experiment", "lab", "lab/accuracy",
+	}
+	floors, err := os.ReadDir(filepath.Join(root, "internal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range floors {
+		pages = append(pages, "internal/"+f.Name())
+	}
+	all := documents(t)
+	for _, folder := range pages {
+		text, ok := all[folder+"/README.md"]
+		switch n := strings.Count(text, "\n"); {
+		case !ok:
+			t.Errorf("%s has no README.md: what comes in, what goes out, how one more is added, what must hold", folder)
+		case n > 15:
+			t.Errorf("%s/README.md has %d lines, at most 15", folder, n)
+		case !strings.Contains(text, "\nIn: ") || !strings.Contains(text, "Out: "):
+			t.Errorf("%s/README.md does not say what comes in and what goes out", folder)
 		}
 	}
 }

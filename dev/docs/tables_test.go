@@ -189,7 +189,7 @@ func labTable() string {
 		if l.Report != "" {
 			after = "[" + host(l.Report) + "](" + l.Report + ")"
 		}
-		t.row("["+l.Name+"]("+l.Name+"/README.md)", l.About, after)
+		t.row("["+l.Name+"](../lab/"+l.Name+"/README.md)", l.About, after)
 	}
 	return t.String()
 }
