@@ -130,7 +130,7 @@ collections of every log that has at least %d of them, of a corpus of public GC 
 generation, as in a question (`+"`--set Xmn=… alloc-rate=…`"+`). *blind*: it is told nothing and
 assumes that the first half goes on; it is off mostly where the load changed, and by start-ups.
 
-    go test ./diagnose -run YoungBackTest -update-predictions    # writes this page
+    go test ./internal/diagnose -run YoungBackTest -update-predictions    # writes this page
 
 %d of %d such logs have the sizes that the model needs.
 
