@@ -22,10 +22,10 @@ import (
 	labs "github.com/unstall/unstall/lab/all"
 )
 
-// Root is the checkout, as seen from this package.
+// root is the checkout, relative to this package.
 const root = "../.."
 
-// tables by the name that stands in <!-- generated: NAME -->.
+// tables makes the table of each <!-- generated: NAME -->.
 var tables = map[string]func() string{
 	"formats":    formatTable,
 	"causes":     causeTable,
@@ -98,7 +98,7 @@ func exportTable() string {
 	return t.String()
 }
 
-// columnTable are the columns of the Parquet tables; a name that ends in ? may be null.
+// columnTable lists the columns of the Parquet tables; a name that ends in ? can be null.
 func columnTable() string {
 	t := newTable("table", "columns")
 	for _, name := range parquet.Tables {

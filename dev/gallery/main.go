@@ -60,7 +60,7 @@ type entry struct {
 	HTML               []byte
 }
 
-// recording is of a service that was sick, and of the same after its fix or of a healthy twin.
+// recording is a sick service and the same after its fix, or a healthy twin.
 type recording struct {
 	lab                string
 	folders            [2]string // of the recordings: sick, and its twin
@@ -109,7 +109,7 @@ var incidents = []recording{{
 	well:    "The same load where the other host walks the keys by SCAN: no command takes 10 ms.",
 }}
 
-// pages makes the gallery's pages of the recordings of a checkout.
+// pages makes the gallery's pages from the recordings of a checkout.
 func pages(root string) ([]entry, error) {
 	var made []entry
 	for _, x := range incidents {
@@ -145,7 +145,7 @@ func pages(root string) ([]entry, error) {
 	return append(made, entry{"index.html", "", "", index(made)}), nil
 }
 
-// compared is the page of both sides, with their answers and without their timelines: these are on their own pages.
+// compared makes the page that compares both sides. Their timelines are on their own pages.
 func compared(root string, x recording, diagnoses [2]*diagnose.Diagnosis) ([]byte, error) {
 	var runs [2][]compare.Run
 	for i, kind := range []string{"sick", x.twin} {

@@ -90,8 +90,8 @@ func photograph(chromium string) error {
 	return nil
 }
 
-// smaller encodes a picture of few colours with a palette: the 256 most frequent
-// colours, each other one as the nearest of them.
+// smaller encodes a picture with the palette of its 256 most frequent colours, and each other colour
+// as the nearest of them.
 func smaller(data []byte) ([]byte, error) {
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
