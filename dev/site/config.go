@@ -11,7 +11,7 @@ var chapters = []struct {
 	title string
 	pages []string
 }{
-	{"Install", []string{"install.md", "remote.md", "containers.md"}},
+	{"Install", []string{"install.md", "commands.md", "remote.md", "containers.md"}},
 	{"Diagnose", []string{"report.md", "recording.md", "elimination.md", "host.md", "redis.md", "jvm.md", "gclogs.md"}},
 	{"Fix and verify", []string{"compare.md", "predict.md", "try.md", "load.md", "incidents.md"}},
 	{"Keep watch", []string{"watch.md", "fleet.md", "top.md"}},
