@@ -18,7 +18,7 @@ KEEP          ?=
 LOGS          ?=
 SPARKFLAGS    ?=
 GRID          ?= out/grid
-PREDICTIONS   ?= docs/predictions.md
+PREDICTIONS   ?= dev/grid/predictions.md
 
 build: ## bin/unstall, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.release=$(VERSION)' -o bin/unstall ./cmd/unstall
@@ -69,12 +69,12 @@ thirdparty: build ## real programs of others, healthy and sick by one setting, a
 
 recordings: ## record the fixtures anew (FIXTURE=go.gc-rate/ or FIXTURE=all)
 	@echo 'Sick and healthy services run under load, some seconds each, and what is recorded takes'
-	@echo 'the place of what came with the project (git checkout cause format lab undoes it). Others'
+	@echo 'the place of what came with the project (git checkout internal lab undoes it). Others'
 	@echo 'busy on this machine spoil a recording: it is repeated, and given up after four times.'
 	$(GO) run ./dev/recorder $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
 	$(GO) test -count=1 ./internal/diagnose/...
 
-predictions: ## measure a grid of heap settings and write docs/predictions.md (15 minutes)
+predictions: ## measure a grid of heap settings and write dev/grid/predictions.md (15 minutes)
 	$(GO) run ./dev/grid measure -dir $(GRID)/runs $(GRIDFLAGS)
 	$(GO) run ./dev/grid table -dir $(GRID)/runs -o $(PREDICTIONS)
 	@rm -rf $(GRID)/last && mv $(GRID)/runs $(GRID)/last   # the next time measures anew

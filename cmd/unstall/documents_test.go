@@ -14,7 +14,7 @@ import (
 func TestDocumentedCommands(t *testing.T) {
 	const root = "../.."
 	fenced := regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```")
-	command := regexp.MustCompile(`^\s*(?:sudo )?(?:bin/)?unstall\b(.*)`)
+	command := regexp.MustCompile(`^\s*(?:sudo )?(?:bin/)?unstall(?:\s+(.*))?$`)
 	n := 0
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		switch {

@@ -36,16 +36,16 @@ func (p *page) table(head ...string) {
 
 const lead = `# Accuracy
 
-How often the first verdict is right on services that were not written for any rule: small
-ones, each sick in one known way or healthy, under ` + "`lab/accuracy`" + `, and the variants of the
-[incidents](../lab/README.md). Each is started, put under its load and recorded as a user
-records: the diagnosis is given the PID and nothing else, or where it says *rows* a line for
-each request from the load generator, too. The answer was written down before the service ran.
+This page says how often the first verdict is right on the small services of ` + "`lab/accuracy`" + `, each
+sick in one known way or healthy, and on the variants of the [incidents](incidents.md). The run
+starts each one, puts it under its load and records it as a user does: the diagnosis gets the PID
+and nothing else, or, where the page says *rows*, also a line for each request from the load
+generator. The answer is written down before the service runs for the first time.
 
-    make accuracy                    # everything, half a minute for each service and what the labs take; writes this page
+    make accuracy                    # everything, half a minute for each service, and the labs; writes this page
     make accuracy ONLY=redis         # some, by a regular expression
-    go run ./dev/accuracy -keep DIR  # the captures are kept …
-    go run ./dev/accuracy -again DIR # … and diagnosed anew, with no service running
+    go run ./dev/accuracy -keep DIR  # keeps the captures …
+    go run ./dev/accuracy -again DIR # … and diagnoses them again, with no service running
 `
 
 // markdown is the page.
@@ -73,7 +73,7 @@ func (r *Result) measured() string {
 	}
 	text += fmt.Sprintf(", %s, %s.", r.Machine.Go, units.Plural(r.Runs, "run"))
 	if r.Again {
-		text += "\nRules may have changed since with these captures at hand: of services they have not met, fewer are judged rightly."
+		text += "\nSome rules changed after these captures existed: expect less on services that the rules have not met."
 	}
 	return text
 }

@@ -6,7 +6,7 @@
 //
 //	go run ./dev/bench                       all of it, with a trace of 100 MB for memory
 //	go run ./dev/bench -large 500            what is asked: 500 MB read within 256 MiB, and GC logs of 1 GB
-//	go run ./dev/bench -only traces -page docs/performance.md   one part, and its figures into the page
+//	go run ./dev/bench -only traces -page dev/bench/performance.md   one part, and its figures into the page
 //	go run ./dev/bench -only events A.nettrace …   streams of .NET only, these too
 //
 // Its opinion: a figure of one machine means little and a ratio measured in turn
@@ -33,7 +33,7 @@ func main() {
 	flight := flag.String("flight", "", "read one flight recording and print what it took (the program calls itself)")
 	plan := flag.String("send", "", "make a load (JSON) and print what came of it (the program calls itself)")
 	before := flag.String("before", "", "another build of unstall, to diagnose the same with in turn")
-	doc := flag.String("page", "", "document to put the figures of each part into that is measured, such as docs/performance.md")
+	doc := flag.String("page", "", "document to put the figures of each part into that is measured, such as dev/bench/performance.md")
 	flag.Parse()
 	if *plan != "" {
 		if err := send(*plan); err != nil {

@@ -1,5 +1,5 @@
-// Package docs holds the documents to the code: tables in them are made from what the
-// code lists, links lead somewhere, and what ARCHITECTURE.md names exists.
+// Package docs tests the documents against the code: the code writes their tables, their links lead
+// somewhere, and the files that ARCHITECTURE.md names exist.
 package docs
 
 import (
@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "write the tables into the documents")
 
 // TestTables compares the tables between <!-- generated: NAME --> and <!-- end -->
-// with what the code lists, and sees that each stands in some document.
+// with those of the code, and checks that each stands in some document.
 func TestTables(t *testing.T) {
 	var all strings.Builder
 	for name, old := range documents(t) {
@@ -43,10 +43,10 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// link is [text](target) or an image; what is in code has been taken out.
+// link matches [text](target) or an image, in a text without code.
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// TestLinks sees that what documents link to exists: files and their headings.
+// TestLinks checks that the files and headings exist that documents link to.
 func TestLinks(t *testing.T) {
 	all := documents(t)
 	for name, text := range all {
@@ -68,7 +68,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestReachable sees that one gets from the README to every page of docs.
+// TestReachable checks that links lead from the README to every page.
 func TestReachable(t *testing.T) {
 	all := documents(t)
 	seen := map[string]bool{}
@@ -96,8 +96,8 @@ func TestReachable(t *testing.T) {
 	}
 }
 
-// TestMap sees that every folder and Go file that ARCHITECTURE.md and the ledger's rules name in code exists,
-// and that the map names every folder that a newcomer sees first.
+// TestMap checks that every folder and Go file exists that ARCHITECTURE.md and the ledger's rules name,
+// and that ARCHITECTURE.md names every folder at the root.
 func TestMap(t *testing.T) {
 	all := documents(t)
 	named := regexp.MustCompile("`[^`\n]+`")
@@ -131,17 +131,44 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestSizes keeps short what is read first.
+// TestSizes keeps the first pages short.
 func TestSizes(t *testing.T) {
 	all := documents(t)
-	for name, most := range map[string]int{"README.md": 18 << 10, "ARCHITECTURE.md": 10 << 10, "CONTRIBUTING.md": 10 << 10} {
+	for name, most := range map[string]int{"README.md": 9 << 10, "ARCHITECTURE.md": 8 << 10, "CONTRIBUTING.md": 6 << 10} {
 		if n := len(all[name]); n > most {
 			t.Errorf("%s has %d bytes, at most %d are read: move something to docs/", name, n, most)
 		}
 	}
 }
 
-// TestSchemas sees that docs/json.md names every schema that is written.
+// TestFloors checks that each floor and extension point has a README of at most 15 lines.
+func TestFloors(t *testing.T) {
+	pages := []string{
+		"internal/collect/probe", "internal/diagnose/check", "internal/analyze/model", "internal/analyze/platform",
+		"internal/operate/top", "internal/operate/experiment", "lab", "lab/accuracy",
+	}
+	floors, err := os.ReadDir(filepath.Join(root, "internal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range floors {
+		pages = append(pages, "internal/"+f.Name())
+	}
+	all := documents(t)
+	for _, folder := range pages {
+		text, ok := all[folder+"/README.md"]
+		switch n := strings.Count(text, "\n"); {
+		case !ok:
+			t.Errorf("%s has no README.md: what comes in, what goes out, how one more is added, what must hold", folder)
+		case n > 15:
+			t.Errorf("%s/README.md has %d lines, at most 15", folder, n)
+		case !strings.Contains(text, "\nIn: ") || !strings.Contains(text, "Out: "):
+			t.Errorf("%s/README.md does not say what comes in and what goes out", folder)
+		}
+	}
+}
+
+// TestSchemas checks that docs/json.md names every schema that the program writes.
 func TestSchemas(t *testing.T) {
 	page := documents(t)["docs/json.md"]
 	schema := regexp.MustCompile(`unstall\.[a-z.]+/v[0-9]+`)
@@ -157,10 +184,10 @@ func TestSchemas(t *testing.T) {
 	})
 }
 
-// ignored are folders that are not the project's.
+// ignored are folders without documents of the project.
 var ignored = map[string]bool{"bin": true, "out": true, "testdata": true}
 
-// documents are the texts of all documents by their paths.
+// documents returns the texts of all documents by their paths.
 func documents(t *testing.T) map[string]string {
 	all := make(map[string]string)
 	walk(t, ".md", func(name, text string) {
@@ -204,8 +231,8 @@ func withoutCode(text string) string {
 	return inline.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
 }
 
-// headings are the names by which a document's headings are linked to, as GitHub
-// makes them: small letters, spaces to hyphens, other signs left out.
+// headings returns the anchors of a document's headings, as GitHub makes them: small letters, hyphens
+// for spaces, no other signs.
 func headings(text string) (all []string) {
 	for _, line := range strings.Split(fenced.ReplaceAllString(text, ""), "\n") {
 		title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " ")

@@ -15,16 +15,16 @@ import (
 	causes "github.com/unstall/unstall/internal/diagnose/check/all"
 )
 
-// figured are the folders whose code makes figures that a diagnosis shows.
+// figured are the folders whose code makes the figures of a diagnosis.
 var figured = []string{"internal/diagnose", "internal/analyze/metrics"}
 
-// shown is what the code says of a figure: its text, and which causes' files make it.
+// shown is a figure's text in the code, and the causes whose files make it.
 type shown struct {
 	text string
 	by   []string
 }
 
-// figureTable lists the ids of all figures and predictions, found where the code makes them.
+// figureTable lists the ids of all figures and predictions, as the sources make them.
 func figureTable() string {
 	all := map[string]*shown{}
 	for _, dir := range figured {
@@ -62,7 +62,7 @@ func figureTable() string {
 	return t.String()
 }
 
-// told is what figures are whose text the code puts together as it goes.
+// told has the texts of figures that the code assembles at run time.
 var told = map[string]string{
 	"alive.share":                 "share of the sampled objects still alive that are of a class, allocated in one place",
 	"alloc.at_share":              "share of what is allocated in one place (sampled)",
@@ -87,8 +87,8 @@ var told = map[string]string{
 	"slow.kernel_ms":              "slow time in one mechanism of the kernel",
 }
 
-// find takes up the ids that a node gives to figures: the first string of a call before its text, or of an entry of a
-// table, or what is called ID.
+// find collects the ids that a node gives to figures: the first string of a call or of a table entry before its
+// text, or the value of a field called ID.
 func find(n ast.Node, by string, all map[string]*shown) {
 	take := func(list []ast.Expr) {
 		for i, e := range list[:min(2, len(list))] { // a verdict or a value may stand before it
@@ -157,14 +157,14 @@ func literal(e ast.Expr) (string, bool) {
 	return s, err == nil
 }
 
-// known says whether it is the id of a cause.
+// known reports whether id names a cause.
 func known(id string) bool {
 	return slices.ContainsFunc(causes.Causes, func(c check.Check) bool { return c.ID == id })
 }
 
 var verb = regexp.MustCompile(`%[-+.0-9]*[a-z]`)
 
-// words is the text of a figure as far as the code has it: what is filled in is "…".
+// words returns the text of a figure as far as the source has it, with "…" for each inserted value.
 func words(e ast.Expr) string {
 	switch x := e.(type) {
 	case *ast.BasicLit:
@@ -189,7 +189,7 @@ func words(e ast.Expr) string {
 	return ""
 }
 
-// causeOf is the cause that a file judges, "" none of its own: internal/diagnose/check/golang/gc_rate.go is of go.gc-rate.
+// causeOf returns the cause that a file judges, or "": for internal/diagnose/check/golang/gc_rate.go it is go.gc-rate.
 func causeOf(name string) string {
 	dir, file := filepath.Split(filepath.ToSlash(name))
 	field := filepath.Base(dir)

@@ -11,7 +11,7 @@ const (
 	end   = "<!-- end -->"
 )
 
-// fill returns a document with its tables made anew.
+// fill returns a document with new tables.
 func fill(text string) (string, error) {
 	var out strings.Builder
 	for {
@@ -43,7 +43,7 @@ func newTable(columns ...string) *table {
 	return t
 }
 
-// row adds a row; text that is no code and no link is written as it is read.
+// row adds a row and escapes its text.
 func (t *table) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = plain(c)
@@ -51,7 +51,7 @@ func (t *table) row(cells ...string) {
 	t.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// plain keeps Markdown from reading signs of a text as its own, but leaves code.
+// plain escapes the signs of Markdown outside code.
 func plain(text string) string {
 	parts := strings.Split(text, "`")
 	for i := range parts {

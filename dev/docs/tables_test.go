@@ -1,8 +1,13 @@
 package docs
 
 import (
+	"cmp"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,10 +28,10 @@ import (
 	labs "github.com/unstall/unstall/lab/all"
 )
 
-// Root is the checkout, as seen from this package.
+// root is the checkout, relative to this package.
 const root = "../.."
 
-// tables by the name that stands in <!-- generated: NAME -->.
+// tables makes the table of each <!-- generated: NAME -->.
 var tables = map[string]func() string{
 	"formats":    formatTable,
 	"causes":     causeTable,
@@ -40,6 +45,7 @@ var tables = map[string]func() string{
 	"tried":      triedTable,
 	"labs":       labTable,
 	"make":       makeTable,
+	"commands":   commandTable,
 	"figures":    figureTable,
 }
 
@@ -99,7 +105,7 @@ func exportTable() string {
 	return t.String()
 }
 
-// columnTable are the columns of the Parquet tables; a name that ends in ? may be null.
+// columnTable lists the columns of the Parquet tables; a name that ends in ? can be null.
 func columnTable() string {
 	t := newTable("table", "columns")
 	for _, name := range parquet.Tables {
@@ -200,7 +206,7 @@ func labTable() string {
 		if l.Report != "" {
 			after = "[" + host(l.Report) + "](" + l.Report + ")"
 		}
-		t.row("["+l.Name+"]("+l.Name+"/README.md)", l.About, after)
+		t.row("["+l.Name+"](../lab/"+l.Name+"/README.md)", l.About, after)
 	}
 	return t.String()
 }
@@ -239,6 +245,44 @@ func makeTable() string {
 		t.row(code("make "+m[1]), m[2])
 	}
 	return t.String()
+}
+
+// commandTable lists the commands in the fields of the type cli, each with the page that is named after it.
+func commandTable() string {
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "cmd/unstall/main.go"), nil, 0)
+	if err != nil {
+		panic(err)
+	}
+	t := newTable("command", "what it does", "page")
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok || spec.Name.Name != "cli" {
+			return true
+		}
+		for _, field := range spec.Type.(*ast.StructType).Fields.List {
+			tag, _ := literal(field.Tag)
+			tags := reflect.StructTag(tag)
+			_, command := tags.Lookup("cmd")
+			if _, hidden := tags.Lookup("hidden"); hidden || !command {
+				continue
+			}
+			name := cmp.Or(tags.Get("name"), strings.ToLower(field.Names[0].Name))
+			page := cmp.Or(commandPages[name], name+".md")
+			link := "[" + strings.TrimSuffix(page, ".md") + "](" + page + ")"
+			if _, err := os.Stat(filepath.Join(root, "docs", page)); err != nil {
+				link = ""
+			}
+			t.row(code("unstall "+name), tags.Get("help"), link)
+		}
+		return false
+	})
+	return t.String()
+}
+
+// commandPages are the pages of commands that share one.
+var commandPages = map[string]string{
+	"diagnose": "report.md", "record": "recording.md", "list": "start.md", "inspect": "formats.md", "calibrate": "host.md", "run": "try.md",
+	"debug": "containers.md", "lab": "incidents.md", "completion": "install.md", "version": "install.md",
 }
 
 func host(url string) string {

@@ -11,9 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestGallery holds the words and figures of the gallery to what is written now.
-// Styles, scripts and what these draw are left out: they change more often, and
-// have tests of their own.
+// TestGallery compares the words and figures of the gallery with what the program writes now.
+// It ignores styles, scripts and what these draw: they change more often and have tests of their own.
 func TestGallery(t *testing.T) {
 	pages, err := pages("../..")
 	if err != nil {
@@ -42,9 +41,9 @@ func TestGallery(t *testing.T) {
 	}
 }
 
-// TestQuestions: what somebody who is new to a page asks is answered on its first screen,
-// or a click away: what is wrong, how sure that is, since when, which route, what to change,
-// what that will do, what was ruled out, what was not seen, one request, the same as JSON.
+// TestQuestions sees that the first screen of a page, or a click, answers what a newcomer asks: what is
+// wrong, how sure that is, since when, which route, what to change, what that will do, what was ruled
+// out, what was not seen, one request, the same as JSON.
 func TestQuestions(t *testing.T) {
 	pages, err := pages("../..")
 	if err != nil {
@@ -66,7 +65,7 @@ func TestQuestions(t *testing.T) {
 			}
 			t.Errorf("%s: %s: none of %q", p.Name, what, answers)
 		}
-		asks("what is wrong", first, ">cause found<", ">nothing wrong<")
+		asks("what is wrong", first, ">cause found<", ">nothing wrong<", ">cause not found<")
 		asks("since when", first, "UTC")
 		asks("which route", facts+first, "all of ", `href="#routes-0"`, "No request data")
 		asks("what was ruled out", first, `href="#ruled-out-0"`)
@@ -92,7 +91,7 @@ var (
 	tags   = regexp.MustCompile(`(?s)<[^>]*>`)
 )
 
-// words are the lines of a page that are to be read.
+// words returns the lines of a page that people read.
 func words(page []byte) (lines []string) {
 	text := tags.ReplaceAll(hidden.ReplaceAll(page, nil), []byte("\n"))
 	for l := range bytes.SplitSeq(text, []byte("\n")) {

@@ -31,18 +31,20 @@ const (
 )
 
 var shots = []shot{
-	{"go-ballast.png", "go-ballast-sick.html", 800, firstScreen, "The first screen of a report"},
-	{"go-ballast-timeline.png", "go-ballast-sick.html", 900, atTimeline, "The timeline of the same report"},
-	{"dotnet-starvation.png", "dotnet-starvation-sick.html", 800, firstScreen, "The first screen of the report of a starved thread pool"},
-	{"dotnet-starvation-threads.png", "dotnet-starvation-sick.html", 800, atThreads, "What its threads do, grouped"},
-	{"dotnet-starvation-timeline.png", "dotnet-starvation-sick.html", 1050, atTimeline, "Its thread count, CPU, queue and latency on one time line"},
-	{"jvm-parnew.png", "jvm-parnew-sick.html", 800, firstScreen, "The first screen of the report of young collections that come too often"},
-	{"jvm-parnew-timeline.png", "jvm-parnew-sick.html", 1050, atTimeline, "Its requests, pauses, heap and allocation on one time line"},
+	{"go-ballast.png", "go-ballast-sick.html", 800, firstScreen, "The first screen of go-ballast, sick: the cause, its share of slow time, what to change"},
+	{"go-ballast-timeline.png", "go-ballast-sick.html", 900, atTimeline, "Its timeline: requests, GC cycles, and where slow requests' time went"},
+	{"dotnet-starvation.png", "dotnet-starvation-sick.html", 800, firstScreen, "The first screen of dotnet-starvation, sick: the method that blocks the pool's threads"},
+	{"dotnet-starvation-threads.png", "dotnet-starvation-sick.html", 800, atThreads, "Its threads, grouped by what they do"},
+	{"dotnet-loh.png", "dotnet-loh-sick.html", 800, firstScreen, "The first screen of dotnet-loh, sick: the type and the method that bring on gen 2 collections"},
+	{"jvm-parnew.png", "jvm-parnew-sick.html", 800, firstScreen, "The first screen of jvm-parnew, sick: young collections, and the flag to set"},
+	{"jvm-parnew-timeline.png", "jvm-parnew-sick.html", 1050, atTimeline, "Its timeline: requests, pauses, heap and allocation"},
+	{"linux-thp.png", "linux-thp-sick.html", 800, firstScreen, "The first screen of linux-thp, sick: page faults that compact memory"},
+	{"redis.png", "redis-sick.html", 800, firstScreen, "The first screen of redis, sick: the command that stops all clients"},
 }
 
-// photograph takes the pictures that READMEs show.
+// photograph takes the pictures that the pages in Markdown show.
 func photograph(chromium string) error {
-	scratch, err := os.MkdirTemp("", "chromium") // for what it leaves there when it is ended
+	scratch, err := os.MkdirTemp("", "chromium") // holds what Chromium leaves behind
 	if err != nil {
 		return err
 	}
@@ -88,8 +90,8 @@ func photograph(chromium string) error {
 	return nil
 }
 
-// smaller encodes a picture of few colours with a palette: the 256 most frequent
-// colours, each other one as the nearest of them.
+// smaller encodes a picture with the palette of its 256 most frequent colours, and each other colour
+// as the nearest of them.
 func smaller(data []byte) ([]byte, error) {
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {

@@ -11,12 +11,12 @@ prediction. Each repetition has one recording. Predictions are made from the one
 p99 is the median; how far off those from the others are is shown, too.
 
     make predictions                                                          # measures anew, about 15 minutes on a quiet host, and writes this page
-    go run ./dev/grid table -dir out/grid/last -o docs/predictions.md         # judges the last recordings again, with the models as they are now
+    go run ./dev/grid table -dir out/grid/last -o dev/grid/predictions.md         # judges the last recordings again, with the models as they are now
 
 The p99s and their ranges rest on two figures that no recording shows: how far a host's speed
 and the model move a p99, and how much of what a cycle costs a request stays where cycles are
 rarer. They were chosen by two earlier grids and by pairs of recordings of other settings;
-no run on this page was looked at for them.
+no run on this page influenced them.
 
 *then/now* is the change from the default to a setting: predicted against measured. What
 slows the whole host down is in both and cancels.

@@ -1,7 +1,7 @@
 // Missioncontrol holds what unstall says of the flight recordings of this tree against what JDK
 // Mission Control's rules say of them, and writes that into a document:
 //
-//	go run ./dev/missioncontrol -page docs/coverage-jvm.md
+//	go run ./dev/missioncontrol -page dev/missioncontrol/coverage-jvm.md
 //
 // Mission Control's parser and rules come from Maven Central (dev/tools/jmc.sh), a JDK 21 and
 // a javac as for the tests. It fails at a rule that fires and of which nobody has said yet why

@@ -12,16 +12,16 @@ import (
 	"golang.org/x/net/html"
 )
 
-// loads are the attributes by which a page has a browser fetch something.
+// loads are the attributes that make a browser fetch something.
 var loads = map[string]string{"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src", "embed": "src", "object": "data", "link": "href"}
 
-// fetched is what a style sheet fetches.
+// fetched matches the addresses that a style sheet fetches.
 var fetched = regexp.MustCompile(`(?:url\(\s*["']?|@import\s+["'])((?:https?:)?//[^"')\s]+)`)
 
-// shim is what the theme has browsers load where search is to work from a disk.
+// shim is the script that the theme loads from elsewhere so that search works from a disk.
 const shim = "https://unpkg.com/iframe-worker/shim"
 
-// finish puts the script in which that is into the site, and checks it.
+// finish puts the shim into the site and checks the site.
 func finish(site, worker string) error {
 	text, err := os.ReadFile(worker)
 	if err != nil {
@@ -51,7 +51,7 @@ func finish(site, worker string) error {
 	return check(site)
 }
 
-// check says which pages of a site load something from elsewhere.
+// check returns an error that names the pages of a site that load something from elsewhere.
 func check(site string) error {
 	var errs []error
 	pages := 0
@@ -99,7 +99,7 @@ func elsewhere(to string) bool {
 	return strings.HasPrefix(to, "http://") || strings.HasPrefix(to, "https://") || strings.HasPrefix(to, "//")
 }
 
-// relation is what a link of a page's head is where nothing is fetched for it.
+// relation matches links of a page's head for which a browser fetches nothing.
 func relation(n *html.Node) string {
 	for _, a := range n.Attr {
 		if a.Key == "rel" && (a.Val == "canonical" || a.Val == "prev" || a.Val == "next") {

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// chapters are the pages of docs/ by what people want; those that are not named come under the last.
+// chapters group the pages of docs/ by what readers want; the last chapter has the others.
 var chapters = []struct {
 	title string
 	pages []string
 }{
-	{"Install", []string{"install.md", "remote.md", "containers.md"}},
-	{"Diagnose", []string{"report.md", "recording.md", "elimination.md", "host.md", "redis.md", "jvm.md", "gclogs.md", "coverage-jvm.md"}},
-	{"Fix and verify", []string{"compare.md", "predict.md", "predictions.md", "predictions-jvm.md", "try.md", "load.md"}},
+	{"Install", []string{"install.md", "commands.md", "remote.md", "containers.md"}},
+	{"Diagnose", []string{"report.md", "recording.md", "elimination.md", "host.md", "redis.md", "jvm.md", "gclogs.md"}},
+	{"Fix and verify", []string{"compare.md", "predict.md", "try.md", "load.md", "incidents.md"}},
 	{"Keep watch", []string{"watch.md", "fleet.md", "top.md"}},
 	{"Show and share", []string{"serve.md", "mcp.md", "export.md", "json.md"}},
-	{"How far to trust it", []string{"accuracy.md", "limits.md", "performance.md", "figures.md"}},
+	{"How far to trust it", []string{"accuracy.md", "limits.md", "figures.md"}},
 }
 
-// config is mkdocs's. No font and no script comes from elsewhere; the plugin offline lets search work from a disk.
+// config returns mkdocs.yml. No font or script comes from elsewhere; the plugin offline lets search work from a disk.
 func config(pages map[string]string) string {
 	var b strings.Builder
 	b.WriteString(`site_name: unstall

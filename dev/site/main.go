@@ -1,14 +1,14 @@
-// Command site writes the documents as they are read on a site: those of docs/, and a page for
-// each cause, runtime and format, made of the code; and the configuration of mkdocs with the
-// theme Material (https://squidfunk.github.io/mkdocs-material/), which makes a site of them.
+// Command site writes the documents of a site: those of docs/, and a page for each cause, runtime
+// and format, generated from the code. It also writes the configuration of mkdocs with the theme
+// Material (https://squidfunk.github.io/mkdocs-material/), which builds the site.
 //
 //	go run ./dev/site -o out/site                  the pages and mkdocs.yml
 //	go run ./dev/site -finish out/site/site -worker iframe-worker.js
-//	                                               a site that was built: it gets a script of its own that it would load from
-//	                                               elsewhere, and may load nothing else from there
+//	                                               gives a built site its own copy of a script that it would load from
+//	                                               elsewhere, and checks that it loads nothing else from there
 //
-// Its opinion: docs/ is what is written and stays readable as it is; what is generated is
-// nowhere kept. A site must open from a disk, search included, and ask nobody.
+// Its opinion: docs/ stays readable without the site, and generated pages are not stored. A site
+// opens from a disk, search included, and loads nothing from elsewhere.
 package main
 
 import (

@@ -19,10 +19,10 @@ import (
 	formats "github.com/unstall/unstall/internal/format/all"
 )
 
-// repository is where files are that are not part of the site.
+// repository is the address of files outside the site.
 const repository = "https://github.com/unstall/unstall/blob/main/"
 
-// write makes the folder of pages and the configuration; root is the repository's.
+// write writes the pages and the configuration of the repository at root.
 func write(root, out string) error {
 	pages, err := written(root)
 	if err != nil {
@@ -58,7 +58,7 @@ func put(name, text string) error {
 	return os.WriteFile(name, []byte(text), 0o644)
 }
 
-// written are the pages of docs/, without the gallery, whose pages are reports of some megabytes.
+// written returns the pages of docs/, without the gallery, whose reports have some megabytes.
 func written(root string) (map[string]string, error) {
 	pages := map[string]string{}
 	dir := filepath.Join(root, "docs")
@@ -96,7 +96,7 @@ func written(root string) (map[string]string, error) {
 
 var link = regexp.MustCompile(`\]\(([^)\s#:]+)(#[^)\s]*)?\)`)
 
-// outward has links to what is not on the site lead to the repository.
+// outward turns links to files outside the site into links to the repository.
 func outward(text, name string, pages map[string]string) string {
 	return link.ReplaceAllStringFunc(text, func(m string) string {
 		part := link.FindStringSubmatch(m)
@@ -111,7 +111,7 @@ func outward(text, name string, pages map[string]string) string {
 	})
 }
 
-// generated are the pages that the code makes.
+// generated returns the pages that the code makes.
 func generated(root string) (map[string]string, error) {
 	pages := map[string]string{}
 	for _, c := range causes.Causes {
@@ -169,12 +169,12 @@ func upper(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// prose keeps text from being taken for markup.
+// prose escapes markup in a text.
 func prose(s string) string {
 	return strings.NewReplacer("<", "&lt;", "*", `\*`).Replace(strings.TrimSpace(s))
 }
 
-// comment is what the package of a format says of it, as Markdown; "" if it has another name.
+// comment returns the package comment of a format as Markdown, or "" if its package has another name.
 func comment(dir, name string) (string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, name, "*.go"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	formats "github.com/unstall/unstall/internal/format/all"
 )
 
-// There is a page for each cause, runtime and format, each page is in the contents, and what pages link to is there.
+// TestPages checks that each cause, runtime and format has a page, that the contents list every page, and that links lead somewhere.
 func TestPages(t *testing.T) {
 	out := t.TempDir()
 	if err := write("../..", out); err != nil {
@@ -65,7 +65,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// What a page loads from elsewhere is seen; where it only leads is not.
+// TestCheck checks that a page that loads something from elsewhere is found, and one that only links there is not.
 func TestCheck(t *testing.T) {
 	for text, bad := range map[string]bool{
 		`<link rel=stylesheet href="a.css"><script src="a.js"></script><a href="https://example.org">x</a><link rel=canonical href="https://example.org/">`: false,

@@ -23,7 +23,7 @@ import (
 
 const gclogs = "../../../shared/corpus/gclog"
 
-var updatePredictions = flag.Bool("update-predictions", false, "write docs/predictions-jvm.md anew")
+var updatePredictions = flag.Bool("update-predictions", false, "write dev/grid/predictions-jvm.md anew")
 
 // backTest is the back-test of one log.
 type backTest struct {
@@ -75,7 +75,7 @@ func TestYoungBackTest(t *testing.T) {
 		t.Fatalf("%d logs could be tested of %d with %d young collections", len(tests), enough, leastYoung)
 	}
 	page := backTests(tests, enough)
-	const path = "../../docs/predictions-jvm.md"
+	const path = "../../dev/grid/predictions-jvm.md"
 	if *updatePredictions {
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ collections of every log that has at least %d of them, of a corpus of public GC 
 generation, as in a question (`+"`--set Xmn=… alloc-rate=…`"+`). *blind*: it is told nothing and
 assumes that the first half goes on; it is off mostly where the load changed, and by start-ups.
 
-    go test ./diagnose -run YoungBackTest -update-predictions    # writes this page
+    go test ./internal/diagnose -run YoungBackTest -update-predictions    # writes this page
 
 %d of %d such logs have the sizes that the model needs.
 

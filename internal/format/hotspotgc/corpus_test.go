@@ -14,8 +14,8 @@ import (
 
 const corpus = "../../../../shared/corpus/gclog"
 
-// disputed are files of which the parsers that were asked agree, and are wrong: see
-// docs/gclogs.md for each.
+// disputed are logs on which the other parsers agree and are wrong: see
+// docs/decisions/gclogs.md for each.
 var disputed = map[string]bool{
 	"b67e44-SampleSun1_7_0G1_DateStamp_Detailed-mixedLine1.txt": true,
 	"2448cf-sample-ujl-serial-gc-defaults.txt":                  true,

@@ -7,7 +7,7 @@
 //
 // Not modelled: what the kernel takes (quotas, reclaim), memory outside of Go's heap that
 // changes, programs whose requests change with the setting. How far off it was:
-// docs/predictions.md.
+// dev/grid/predictions.md.
 package goheap
 
 import (

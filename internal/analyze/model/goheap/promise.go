@@ -11,7 +11,7 @@ import (
 const (
 	// farther is the standard deviation of the logarithm of measured p99s by predicted ones
 	// that nothing recorded explains: a host's speed from one minute to the next, and the
-	// model. Chosen by two grids of settings measured before that of docs/predictions.md.
+	// model. Chosen by two grids of settings measured before that of dev/grid/predictions.md.
 	farther = .3
 	// unexplained is the part of what the replay misses of now that it may miss of a change,
 	// too, where nothing can be carried over.

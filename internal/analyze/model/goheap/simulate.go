@@ -247,7 +247,7 @@ func (m *calibrated) simulate(s Scenario, cycles []drawn, steps int, chance *ran
 func (m *calibrated) counted(r ran) float64 { return r.assist + utilization*m.h.Procs*r.marking }
 
 // How far predictions were off when the model, calibrated on one run of a service,
-// was held against its other runs: nine of ten stayed within (docs/predictions.md).
+// was held against its other runs: nine of ten stayed within (dev/grid/predictions.md).
 const (
 	offCycles = .11
 	offCores  = .28

@@ -4,7 +4,7 @@
 //
 // Not modelled: collectors that size their generations by pause goals answer another load
 // with another eden, and what pauses take once the service does something else. How far off
-// it was: docs/predictions-jvm.md.
+// it was: dev/grid/predictions-jvm.md.
 package younggen
 
 import (
@@ -235,7 +235,7 @@ func (y *Generation) Predict(eden, alloc float64) Outcome {
 }
 
 // typicalGamma is taken where a log does not show how survivors grow: the middle of what
-// can be, which is about what logs show that do (docs/predictions-jvm.md).
+// can be, which is about what logs show that do (dev/grid/predictions-jvm.md).
 const typicalGamma = .5
 
 // gamma is how survivors grow with the interval, and within which bounds.
