@@ -51,6 +51,8 @@ func TestServices(t *testing.T) {
 				want = filepath.Join(s.Dir, or(p.Program, "main.c"))
 			case p.Runtime == "rust":
 				want = filepath.Join(s.Dir, or(p.Program, "main.rs"))
+			case p.Runtime == "nginx":
+				want = filepath.Join(s.Dir, or(p.Program, "nginx.conf"))
 			case strings.HasPrefix(p.Runtime, "jvm"):
 				want = filepath.Join(s.Dir, or(p.Program, "Main.java"))
 			case strings.HasPrefix(p.Runtime, "dotnet"):
