@@ -22,12 +22,13 @@ public class Main {
 
     static final List<Deque<Sample>> casks = new ArrayList<>();
     static final Deque<Sample> samples = new ArrayDeque<>();
+    static final Deque<byte[]> printed = new ArrayDeque<>(); // the last reports, for the printer
 
     public static void main(String[] args) throws IOException {
         boolean tidy = "0".equals(System.getenv("FAULT"));
         for (int cask = 0; cask < 400; cask++) {
             Deque<Sample> history = new ArrayDeque<>();
-            for (int i = 0; i < 280; i++) history.add(new Sample("orchard-" + cask, i));
+            for (int i = 0; i < 250; i++) history.add(new Sample("orchard-" + cask, i));
             casks.add(history);
         }
         String[] addr = System.getenv("ADDR").split(":");
@@ -37,11 +38,15 @@ public class Main {
             int n = Integer.parseInt(x.getRequestURI().getPath().substring(10));
             StringBuilder report = new StringBuilder();
             synchronized (samples) {
-                for (int i = 0; i < 28; i++) samples.add(new Sample("orchard-" + n, n + i));
+                for (int i = 0; i < 15; i++) samples.add(new Sample("orchard-" + n, n + i));
                 while (tidy && samples.size() > 2000) samples.poll();
             }
-            for (Sample s : casks.get(n % casks.size())) report.append(s.orchard).append(' ').append(s.measured.size()).append('\n');
+            for (Sample s : casks.get(n % casks.size())) report.append(s.orchard).append(' ').append(s.measured).append('\n');
             byte[] body = report.toString().getBytes();
+            synchronized (printed) {
+                printed.add(body);
+                if (printed.size() > 500) printed.poll();
+            }
             x.sendResponseHeaders(200, body.length);
             x.getResponseBody().write(body);
             x.close();
