@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -72,6 +73,8 @@ func (s *service) build(ctx context.Context, o options, p program) (started, err
 		return s.rust(ctx, o, p)
 	case "redis":
 		return redis(ctx)
+	case "nginx":
+		return s.nginx(ctx, p)
 	}
 	return s.dotnet(ctx, p)
 }
@@ -241,6 +244,21 @@ func redis(ctx context.Context) (started, error) {
 	return started{bin: bin, listens: func(host, port string) []string {
 		return []string{"--bind", host, "--port", port, "--save", "", "--appendonly", "no"}
 	}}, nil
+}
+
+// fillIn writes a configuration with the addresses of the environment in it, and becomes the program that reads it.
+const fillIn = `eval "cat <<end
+$(cat "$1")
+end" >nginx.conf && exec "$0" -p "$PWD/" -c nginx.conf -e nginx-errors.log -g 'daemon off;'`
+
+// nginx is an nginx that reads a configuration in the service's folder. $ADDR and $ADDR_NAME stand for addresses there.
+func (s *service) nginx(ctx context.Context, p program) (started, error) {
+	bin, err := build.FindNginx(ctx, true, progress)
+	if err != nil {
+		return started{}, fmt.Errorf("%w: %w", errSkip, err)
+	}
+	conf, err := filepath.Abs(filepath.Join(s.Dir, cmp.Or(p.Program, "nginx.conf")))
+	return started{bin: "/bin/sh", args: []string{"-c", fillIn, bin, conf}}, err
 }
 
 // dotnet builds the project of a service and runs it on the newest .NET there is

@@ -6,6 +6,7 @@
 //	go run ./dev/accuracy -only redis -keep out/x    some, and their captures are kept
 //	go run ./dev/accuracy -only redis -files         also from what redis-cli and its log say, without a recording
 //	go run ./dev/accuracy -again out/x               the captures kept are diagnosed anew
+//	go run ./dev/accuracy -faults 15s -only redis    what clients get with each fault and without it
 //	go run ./dev/accuracy -watch -only redis         some are watched: are there alarms, and of what are their captures?
 //
 // Its opinion: the answer is written before the service runs, in known.json, and the
@@ -41,6 +42,7 @@ type options struct {
 	noLabs   bool
 	files    bool
 	watch    bool
+	faults   time.Duration
 	work     string // folder for what is built
 	patience time.Duration
 }
@@ -78,6 +80,7 @@ func command(ctx context.Context, args []string) (pass bool, err error) {
 	f.BoolVar(&o.noLabs, "no-labs", false, "leave out the labs' variants, which take ten to twenty minutes each")
 	f.BoolVar(&o.files, "files", false, "also judge what is said of files that people have without a recording, where a runtime has such")
 	f.BoolVar(&o.watch, "watch", false, "watch the services instead, as unstall watch does, and say what alarms there were")
+	f.DurationVar(&o.faults, "faults", 0, "record nothing: put the load on for this long with each service's fault and without, and say what clients got")
 	f.StringVar(&o.work, "work", filepath.Join("out", "accuracy"), "folder for what is built")
 	if err := f.Parse(args); err != nil {
 		return false, err
@@ -110,6 +113,9 @@ func run(ctx context.Context, o options) (pass bool, err error) {
 	}
 	if o.watch {
 		return watchAll(ctx, o)
+	}
+	if o.faults > 0 {
+		return measureFaults(ctx, o)
 	}
 	var cases []Case
 	if o.again != "" {

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// measureFaults puts each service under its load with its fault and then without it, and
+// writes what the clients got. It records and diagnoses nothing.
+func measureFaults(ctx context.Context, o options) (pass bool, err error) {
+	services, err := readServices(o.dir)
+	if err != nil {
+		return false, err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "service\tfault\tload\tanswered\tp50 ms\tp99 ms\tmax ms")
+	pass = true
+	for _, s := range services {
+		if !o.only.MatchString(s.Name) {
+			continue
+		}
+		for _, fault := range []string{"on", "off"} {
+			one := s
+			if fault == "off" {
+				one = s.withoutFault()
+			}
+			if s.Known.Healthy {
+				fault = "none"
+			}
+			lines, err := one.measure(ctx, o)
+			if err != nil {
+				pass, lines = false, []string{err.Error()}
+			}
+			for _, line := range lines {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, fault, line)
+			}
+			w.Flush()
+			if s.Known.Healthy {
+				break
+			}
+		}
+	}
+	return pass, ctx.Err()
+}
+
+// withoutFault is the same service with FAULT=0 in the environment of all programs, and
+// without the limits and the settings that known.json gives.
+func (s service) withoutFault() service {
+	s.Known.Quota, s.Known.Memory, s.Known.IOPS = 0, 0, 0
+	s.Known.Env = map[string]string{"FAULT": "0"}
+	beside := make([]beside, len(s.Known.Beside))
+	for i, b := range s.Known.Beside {
+		b.Env = maps.Clone(b.Env)
+		if b.Env == nil {
+			b.Env = make(map[string]string)
+		}
+		b.Env["FAULT"] = "0"
+		beside[i] = b
+	}
+	s.Known.Beside = beside
+	return s
+}
+
+// measure runs a service and returns a line for each of its loads.
+func (s service) measure(ctx context.Context, o options) (lines []string, err error) {
+	_, err = withService(ctx, o, s, func(st *stage) error {
+		if err := st.warm(ctx, 1); err != nil {
+			return err
+		}
+		var senders []*sender
+		defer func() {
+			for _, x := range senders {
+				x.Stop()
+			}
+		}()
+		for n, d := range st.Known.Load {
+			x, err := st.send(n, d, o.faults, false, 1)
+			if err != nil {
+				return err
+			}
+			senders = append(senders, x)
+		}
+		for n, x := range senders {
+			if err := x.Wait(ctx); err != nil {
+				return err
+			}
+			r, err := x.served()
+			if err != nil {
+				return err
+			}
+			d := st.Known.Load[n]
+			lines = append(lines, fmt.Sprintf("%s\t%d of %d\t%s\t%s\t%s", strings.TrimSpace(d.Method+" "+d.Paths[0]),
+				r.Completed, r.Offered, milliseconds(r.Latency.P50), milliseconds(r.Latency.P99), milliseconds(r.Latency.Max)))
+		}
+		if len(senders) == 0 { // its clients are programs of its own
+			select {
+			case <-time.After(o.faults):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return errors.Join(st.alive(), ctx.Err())
+	})
+	return lines, err
+}
+
+func milliseconds(v *float64) string {
+	if v == nil {
+		return "—"
+	}
+	return fmt.Sprintf("%.3g", *v)
+}
