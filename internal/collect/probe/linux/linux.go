@@ -17,7 +17,7 @@
 //
 // The package's opinion: counters read often cost little and explain most; files
 // are kept open, because opening costs more than reading; and what is read again and
-// again has a share of one processor, 1.2 % in all, by which it is spaced where a host or
+// again has a share of one processor, 1.3 % in all, by which it is spaced where a host or
 // a process is so large that reading it would be felt. Of an environment only settings
 // of runtimes are stored, of a log only what was written while it was recorded.
 package linux

@@ -26,7 +26,7 @@ const (
 )
 
 // The parts of one processor that reading may take, writing what was read included: where it
-// would be more, it is read less often. With lookShare that is 1.2 % in all.
+// would be more, it is read less often. With lookShare that is 1.3 % in all.
 const (
 	ownShare      = .003 // of the process and the host
 	threadsShare  = .002
@@ -35,7 +35,7 @@ const (
 	settingsShare = .0002
 	rollupShare   = .0005
 	queuesShare   = .0005 // accept queues
-	unreadShare   = .0005 // connections with unread bytes
+	unreadShare   = .001  // connections with unread bytes
 )
 
 // What is recorded for as long as it lives is read so many times less often, once a second at most, and
