@@ -143,7 +143,7 @@ const (
 	SeriesListenBacklog         = "listen.backlog"    // how many of them the kernel keeps: the lower of what listen asked for and net.core.somaxconn
 	SeriesListenFullest         = "listen.fullest"    // share of its backlog that is taken, of the fullest of the sockets at the address; above 1 it overflows
 	SeriesUnacceptedConnections = "listen.unaccepted" // connections that no process has accepted, and that the peer may have closed since
-	SeriesUnreadConnections     = "listen.unread"     // accepted connections with bytes that the program has not read
+	SeriesUnreadConnections     = "listen.unread"     // accepted connections with bytes that the program has not read; of ss and netstat, those not accepted, too
 )
 
 // Series of the network namespace of a process, of the host's own where no process is named

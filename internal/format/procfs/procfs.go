@@ -123,7 +123,7 @@ func match(head []byte) format.Confidence {
 		if path, ok := tailHeader(line); ok && kernelFile(path) || first && bare(line) != "" && len(more) > 0 {
 			return format.Sure
 		}
-		if _, ok := dated(line); !ok && len(line) > 0 {
+		if _, ok := format.Dated(line); !ok && len(line) > 0 {
 			first = false
 		}
 		rest = more
@@ -290,7 +290,7 @@ func (p *parser) line(l format.Line) {
 		p.open(path)
 		return
 	}
-	if at, ok := dated(l.Text); ok {
+	if at, ok := format.Dated(l.Text); ok {
 		p.shut()
 		p.moment(at)
 		p.reader = nil
