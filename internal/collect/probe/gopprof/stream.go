@@ -13,13 +13,14 @@ import (
 
 // One execution trace goes on for as long as the recording, while it takes no more of the process's CPU than
 // traceShare. What it takes cannot be told from the process's CPU time, which changes more from second to second than by
-// that; it is told by the trace's size, as each event costs about its bytes' share (docs/decisions/recording.md).
+// that; it is told by the trace's size (docs/decisions/recording.md has the measurements).
 const (
-	traceShare = .02 // of the CPU that the process uses
-	traceByte  = 25  // ns of CPU for each byte
+	traceShare = .02                     // of the CPU that the process uses
+	traceFixed = 3500 * time.Microsecond // of CPU for each second, however little happens
+	traceByte  = 30 * time.Nanosecond    // of CPU for each byte
 
-	traceLeast   = 100e3 // bytes/s that are never too many: 0.25 % of a CPU
-	traceUnknown = 400e3 // bytes/s, 1 % of a CPU, where it is not known how much CPU the process uses
+	traceLeast   = 50e3  // bytes/s that are never too many: with traceFixed 0.5 % of a CPU
+	traceUnknown = 200e3 // bytes/s where it is not known how much CPU the process uses: 1 % of a CPU
 
 	traceJudged = 5 * time.Second // over so long
 	traceMark   = time.Second
@@ -100,7 +101,7 @@ func allowed(a, b mark) float64 {
 		return traceUnknown
 	}
 	cores := float64(b.cpu-a.cpu) / float64(b.at.Sub(a.at))
-	return max(traceLeast, traceShare*cores*1e9/traceByte)
+	return max(traceLeast, (traceShare*cores-traceFixed.Seconds())/traceByte.Seconds())
 }
 
 func oldTrace(head []byte) bool {

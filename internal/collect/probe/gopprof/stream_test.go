@@ -45,12 +45,12 @@ func TestMeter(t *testing.T) {
 		cpu   time.Duration // of the process, per second
 		over  bool
 	}{
-		{"within the share", 600e3, s, false},
-		{"above it", 900e3, s, true},
-		{"a process that hardly runs", 90e3, s / 100, false},
-		{"one that runs little", 200e3, s / 10, true},
-		{"unknown, few", 300e3, -1, false},
-		{"unknown, many", 500e3, -1, true},
+		{"within the share", 500e3, s, false},
+		{"above it", 600e3, s, true},
+		{"a process that hardly runs", 40e3, s / 100, false},
+		{"one that runs little", 100e3, s / 10, true},
+		{"unknown, few", 150e3, -1, false},
+		{"unknown, many", 250e3, -1, true},
 	} {
 		ended := false
 		m := &meter{ends: &ending{cancel: func() { ended = true }}}
