@@ -140,7 +140,7 @@ const (
 // waits before the program has seen it (https://man7.org/linux/man-pages/man7/sock_diag.7.html).
 const (
 	SeriesListenQueue           = "listen.queue"      // connections that are established and wait for accept
-	SeriesListenBacklog         = "listen.backlog"    // how many of them the kernel keeps: the lower of what listen asked for and net.core.somaxconn
+	SeriesListenBacklog         = "listen.limit"      // how many of them the kernel keeps: the lower of what listen asked for and net.core.somaxconn
 	SeriesListenFullest         = "listen.fullest"    // share of its backlog that is taken, of the fullest of the sockets at the address; above 1 it overflows
 	SeriesUnacceptedConnections = "listen.unaccepted" // connections that no process has accepted, and that the peer may have closed since
 	SeriesUnreadConnections     = "listen.unread"     // accepted connections with bytes that the program has not read; of ss and netstat, those not accepted, too

@@ -228,21 +228,41 @@ func decimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 // drops are the counters of /proc/net/netstat that tell of full queues.
 var drops = []string{"SyncookiesSent", "ListenOverflows", "ListenDrops", "TCPReqQFullDoCookies", "TCPReqQFullDrop", "TCPAbortOnOverflow"}
 
-// keepDrops leaves of /proc/net/netstat the counters of drops, in the form that the file has. All others change with
-// each packet.
+// keepDrops leaves of /proc/net/netstat the counters of drops, in the form that the file has and in its place. All
+// others change with each packet.
 func keepDrops(text []byte) []byte {
-	names, rest, _ := bytes.Cut(text, []byte("\n"))
-	values, _, _ := bytes.Cut(rest, []byte("\n"))
-	columns, counts := bytes.Fields(names), bytes.Fields(values)
-	if len(columns) != len(counts) || len(columns) == 0 || string(columns[0]) != "TcpExt:" {
+	names := text[:bytes.IndexByte(text, '\n')+1]
+	values := text[len(names):]
+	values = values[:bytes.IndexByte(values, '\n')+1]
+	if !bytes.HasPrefix(names, []byte("TcpExt: ")) || bytes.Count(names, []byte(" ")) != bytes.Count(values, []byte(" ")) {
 		return text[:0]
 	}
-	head, row := []byte("TcpExt:"), []byte("TcpExt:")
-	for i, name := range columns {
-		if slices.Contains(drops, string(name)) {
-			head = append(append(head, ' '), name...)
-			row = append(append(row, ' '), counts[i]...)
+	var kept [64]bool // by column
+	out := keepWords(text[:0], names, func(i int, name []byte) bool {
+		if i < len(kept) {
+			for _, d := range drops {
+				kept[i] = kept[i] || string(name) == d
+			}
+			kept[i] = kept[i] || i == 0
+		}
+		return i < len(kept) && kept[i]
+	})
+	return keepWords(out, values, func(i int, _ []byte) bool { return i < len(kept) && kept[i] })
+}
+
+// keepWords appends a line with those of its words that are wanted.
+func keepWords(out, line []byte, wanted func(int, []byte) bool) []byte {
+	line = line[:len(line)-1]
+	for i := 0; ; i++ {
+		word, rest, more := bytes.Cut(line, []byte(" "))
+		if wanted(i, word) {
+			if i > 0 {
+				out = append(out, ' ')
+			}
+			out = append(out, word...)
+		}
+		if line = rest; !more {
+			return append(out, '\n')
 		}
 	}
-	return append(append(append(append(text[:0], head...), '\n'), row...), '\n')
 }

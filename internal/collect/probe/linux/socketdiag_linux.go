@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/collect/probe/reach"
 )
 
 // inetSocket is a TCP socket as the kernel's sock_diag tells it.
@@ -67,7 +68,7 @@ func openSocketDiag(dir string) (*socketDiag, error) {
 
 // inNetwork does something in the network namespace that a process is in.
 func inNetwork(dir string, do func() error) error {
-	own, err := os.Readlink("/proc/self/ns/net")
+	own, err := os.Readlink("/proc/thread-self/ns/net")
 	its, err2 := os.Readlink(dir + "/ns/net")
 	if err := errors.Join(err, err2); err != nil {
 		return err
@@ -75,22 +76,7 @@ func inNetwork(dir string, do func() error) error {
 	if own == its {
 		return do()
 	}
-	done := make(chan error)
-	go func() { // its thread enters the other namespace, and ends with it
-		runtime.LockOSThread()
-		fd, err := unix.Open(dir+"/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			done <- err
-			return
-		}
-		defer unix.Close(fd)
-		if err := unix.Setns(fd, unix.CLONE_NEWNET); err != nil {
-			done <- err
-			return
-		}
-		done <- do()
-	}()
-	return <-done
+	return reach.Inside(dir, do)
 }
 
 func newSocketDiag() (*socketDiag, error) {
