@@ -93,7 +93,7 @@ func (r *recording) traces(ctx context.Context) {
 			n++
 		}
 		if p.meter != nil && p.meter.why != "" && time.Until(r.end) > leastTrace {
-			r.warn("one execution trace of the whole recording was ended after %.0f s, as %s: from then on %v in each %v are traced", time.Since(began).Seconds(), p.meter.why, traceRound, tracePeriod)
+			r.warn("the execution trace of the whole recording was ended after %.0f s because %s: from then on %.0f s of every %.1f s is traced", time.Since(began).Seconds(), p.meter.why, traceRound.Seconds(), tracePeriod.Seconds())
 			round = traceRound
 		}
 		switch outcome {

@@ -19,8 +19,9 @@ const (
 	traceFixed = 3500 * time.Microsecond // of CPU for each second, however little happens
 	traceByte  = 30 * time.Nanosecond    // of CPU for each byte
 
-	traceLeast   = 50e3  // bytes/s that are never too many: with traceFixed 0.5 % of a CPU
-	traceUnknown = 200e3 // bytes/s where it is not known how much CPU the process uses: 1 % of a CPU
+	// traceLeast is how many bytes a second are never too many, and all that is allowed where it is not known how much
+	// CPU the process uses: with traceFixed that is 1 % of a CPU.
+	traceLeast = 200e3
 
 	traceJudged = 5 * time.Second // over so long
 	traceMark   = time.Second
@@ -85,8 +86,8 @@ func (m *meter) mark(x mark) {
 		return
 	}
 	m.marks = m.marks[1:]
-	if rate := float64(x.bytes-first.bytes) / took.Seconds(); rate > allowed(first, x) {
-		m.end(fmt.Sprintf("it came at %.1f MB/s", rate/1e6))
+	if rate, most := float64(x.bytes-first.bytes)/took.Seconds(), allowed(first, x); rate > most {
+		m.end(fmt.Sprintf("it grew by %.2f MB/s, and %.2f cost %.0f %% of the process's CPU or 1 %% of one CPU", rate/1e6, most/1e6, 100*traceShare))
 	}
 }
 
@@ -98,7 +99,7 @@ func (m *meter) end(why string) {
 // allowed is how many bytes of a trace a second the process's CPU between two marks permits.
 func allowed(a, b mark) float64 {
 	if a.cpu < 0 || b.cpu < 0 {
-		return traceUnknown
+		return traceLeast
 	}
 	cores := float64(b.cpu-a.cpu) / float64(b.at.Sub(a.at))
 	return max(traceLeast, (traceShare*cores-traceFixed.Seconds())/traceByte.Seconds())

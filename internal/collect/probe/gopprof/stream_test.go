@@ -47,8 +47,8 @@ func TestMeter(t *testing.T) {
 	}{
 		{"within the share", 500e3, s, false},
 		{"above it", 600e3, s, true},
-		{"a process that hardly runs", 40e3, s / 100, false},
-		{"one that runs little", 100e3, s / 10, true},
+		{"a process that hardly runs", 190e3, s / 100, false},
+		{"one that runs little", 210e3, s / 10, true},
 		{"unknown, few", 150e3, -1, false},
 		{"unknown, many", 250e3, -1, true},
 	} {
