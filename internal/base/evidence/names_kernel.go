@@ -135,6 +135,28 @@ const (
 	SeriesNetDropped         = "host.net.dropped"         // 1/s, in either direction
 )
 
+// Series of each address that a process listens at; a colon and the address follow:
+// "listen.queue:0.0.0.0:8080". Sockets that share an address (SO_REUSEPORT) are summed up. What they count
+// waits before the program has seen it (https://man7.org/linux/man-pages/man7/sock_diag.7.html).
+const (
+	SeriesListenQueue           = "listen.queue"      // connections that are established and wait for accept
+	SeriesListenBacklog         = "listen.limit"      // how many of them the kernel keeps: the lower of what listen asked for and net.core.somaxconn
+	SeriesListenFullest         = "listen.fullest"    // share of its backlog that is taken, of the fullest of the sockets at the address; above 1 it overflows
+	SeriesUnacceptedConnections = "listen.unaccepted" // connections that no process has accepted, and that the peer may have closed since
+	SeriesUnreadConnections     = "listen.unread"     // accepted connections with bytes that the program has not read; of ss and netstat, those not accepted, too
+)
+
+// Series of the network namespace of a process, of the host's own where no process is named
+// (TcpExt of /proc/net/netstat, https://docs.kernel.org/networking/snmp_counter.html).
+const (
+	SeriesListenOverflows = "tcp.listenOverflows" // 1/s: connections and SYNs that met a full accept queue
+	SeriesListenDrops     = "tcp.listenDrops"     // 1/s: SYNs and connections that were dropped for any reason, overflows included
+	SeriesSyncookiesSent  = "tcp.syncookiesSent"  // 1/s: SYNs that met a full SYN queue and were answered with a cookie
+	SeriesSYNQueueDrops   = "tcp.synQueueDrops"   // 1/s: SYNs that met a full SYN queue and were dropped (TCPReqQFullDrop)
+	SeriesSYNQueueCookies = "tcp.synQueueCookies" // 1/s: full SYN queues for which cookies were sent (TCPReqQFullDoCookies)
+	SeriesAbortOnOverflow = "tcp.abortOnOverflow" // 1/s: resets sent for a full accept queue (net.ipv4.tcp_abort_on_overflow)
+)
+
 // Series that eBPF programs give: what they are about is measured each time, not sampled. Those of
 // disks are /proc/diskstats' as well, of whole disks: partitions and what is made of disks are
 // not counted again.
@@ -215,6 +237,10 @@ const (
 	CoverHostMemory = "host memory" // /proc/vmstat
 	CoverDisks      = "disks"       // /proc/diskstats
 	CoverSoftirqs   = "softirqs"    // /proc/softirqs
+
+	CoverListenQueues = "listen queues"      // of a process, each address it listens at
+	CoverUnread       = "unread connections" // of a process, likewise
+	CoverTCPDrops     = "tcp drops"          // TcpExt of /proc/net/netstat
 )
 
 // ShareOf is the name under which CPU time of a host is told where it is not known how many CPUs

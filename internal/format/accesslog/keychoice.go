@@ -93,7 +93,7 @@ func (k *keyed) chooseTime(l *layout, keys []*keyStats) bool {
 }
 
 func (k *keyed) chooseDuration(l *layout, keys []*keyStats) {
-	key, m, assumed, why := pickDuration(keys, durationKeys)
+	key, m, assumed, why := pickDuration(withoutParts(keys), durationKeys)
 	if key == nil {
 		return
 	}

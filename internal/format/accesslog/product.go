@@ -21,6 +21,23 @@ var products = []struct {
 	{"Caddy JSON", []string{"ts", "request.uri", "duration"}, evidence.StampCompletion, map[string]int64{"duration": 1e9}},
 }
 
+// envoyParts are keys of Envoy that name a part of a request where others name a request's duration so, and
+// what they are instead: Envoy's REQUEST_DURATION ends when the request was received, its RESPONSE_DURATION begins with the
+// request and ends when the upstream began to answer
+// (https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage).
+var envoyParts = map[string]bool{"request_duration": true, "request_tx_duration": true, "response_duration": true, "response_tx_duration": true}
+
+// withoutParts leaves out keys of a product that are no duration of a request.
+func withoutParts(keys []*keyStats) []*keyStats {
+	has := func(name string) bool {
+		return slices.ContainsFunc(keys, func(s *keyStats) bool { return s.key == name })
+	}
+	if !has("start_time") || !has("duration") || !has("response_code") {
+		return keys
+	}
+	return slices.DeleteFunc(slices.Clone(keys), func(s *keyStats) bool { return envoyParts[s.key] })
+}
+
 // product replaces what was inferred by what is documented.
 func product(l *layout, stats map[string]*keyStats) {
 	k := l.reader.(*keyed)

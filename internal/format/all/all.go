@@ -28,6 +28,7 @@ import (
 	"github.com/unstall/unstall/internal/format/procfs"
 	"github.com/unstall/unstall/internal/format/redislog"
 	"github.com/unstall/unstall/internal/format/redisreply"
+	"github.com/unstall/unstall/internal/format/socketstat"
 	"github.com/unstall/unstall/internal/format/spans"
 	"github.com/unstall/unstall/internal/format/syscalls"
 	"github.com/unstall/unstall/internal/format/sysstat"
@@ -51,6 +52,7 @@ var Formats = []format.Format{
 	jfr.Format,
 	procfs.Format,
 	sysstat.Format,
+	socketstat.Format,
 	perfscript.Format,
 	syscalls.Format,
 	kernelstacks.Format,

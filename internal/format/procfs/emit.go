@@ -146,6 +146,7 @@ func (p *parser) finish() {
 	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))
 	p.cover(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
 	p.cover(host, evidence.CoverDisks, p.host.get(evidence.SeriesHostDiskRequests))
+	p.coverEntrance(host, &p.host)
 	p.cover(host, evidence.CoverSoftirqs, p.host.get(evidence.SeriesHostSoftirqsNetRX))
 	var faults track // from the first to the last time any process's were read
 	for i, q := range p.processes {
@@ -161,6 +162,7 @@ func (p *parser) finish() {
 			}
 			faults.t[0], faults.t[1] = min(faults.t[0], f.t[0]), max(faults.t[1], f.t[len(f.t)-1])
 		}
+		p.coverEntrance(id, &q.tracks)
 		p.limits(id, q)
 		p.facts(id, q)
 		p.service(id, q)

@@ -51,6 +51,8 @@
 //	/proc/PID/environ                settings of runtimes: GOGC, GOMEMLIMIT; what its telemetry calls it
 //	/proc/PID/cmdline                shown by inspect
 //	/proc/PID/fd/tcp                 no file: what sock_diag(7) tells of its TCP sockets
+//	/proc/PID/fd/{listen,unread}     no files: what it tells of those that listen, and of connections to them
+//	/proc/net/{netstat,tcp,tcp6}     and /proc/PID/net/…: drops, accept queues, connections with unread bytes
 //	/proc/PID/cgroup                 ties these to a process:
 //	/sys/fs/cgroup/…/{cpu.stat,cpu.max,io.stat,pids.current,*.pressure}
 //	/sys/fs/cgroup/…/memory.{max,high,current,events,stat,swap.max,swap.current}
@@ -121,7 +123,7 @@ func match(head []byte) format.Confidence {
 		if path, ok := tailHeader(line); ok && kernelFile(path) || first && bare(line) != "" && len(more) > 0 {
 			return format.Sure
 		}
-		if _, ok := dated(line); !ok && len(line) > 0 {
+		if _, ok := format.Dated(line); !ok && len(line) > 0 {
 			first = false
 		}
 		rest = more
@@ -174,7 +176,7 @@ const (
 	maxThreads   = 1 << 16
 	maxCgroups   = 1024
 	maxSettings  = 1024
-	maxDisks     = 128 // and interfaces
+	maxDisks     = 128 // and interfaces, and addresses that are listened at
 	maxPath      = 1024
 )
 
@@ -251,6 +253,9 @@ type parser struct {
 	pressures [2]string       // of the section: the series of a pressure file
 	path      string          // of the section, where its reader asks
 	sums      []sum           // of the section
+	columns   []string        // of the section, where a line names those of the next
+	listening map[string]bool // addresses of the section
+	addresses map[string]bool // that are listened at, of the whole archive
 	end       func(p *parser) // of the section: what its lines are together
 
 	number    int64 // of the line
@@ -285,7 +290,7 @@ func (p *parser) line(l format.Line) {
 		p.open(path)
 		return
 	}
-	if at, ok := dated(l.Text); ok {
+	if at, ok := format.Dated(l.Text); ok {
 		p.shut()
 		p.moment(at)
 		p.reader = nil

@@ -13,22 +13,30 @@ type sum struct {
 	counter    bool
 	v          float64
 	line       int64 // the first of them
+	most       bool  // the greatest of the lines counts
 }
 
 // add adds to a counter that several lines of a section are of.
 func (p *parser) add(t *tracks, name, unit string, v float64) {
-	p.addTo(sum{t, name, unit, true, v, p.number})
+	p.addTo(sum{t, name, unit, true, v, p.number, false})
 }
 
 // total adds to a gauge that several lines of a section are of.
 func (p *parser) total(t *tracks, name, unit string, v float64) {
-	p.addTo(sum{t, name, unit, false, v, p.number})
+	p.addTo(sum{t, name, unit, false, v, p.number, false})
+}
+
+// greatest is the greatest value that the lines of a section give a gauge.
+func (p *parser) greatest(t *tracks, name, unit string, v float64) {
+	p.addTo(sum{t, name, unit, false, v, p.number, true})
 }
 
 func (p *parser) addTo(x sum) {
 	for i := range p.sums {
 		if s := &p.sums[i]; s.name == x.name && s.tracks == x.tracks {
-			s.v += x.v
+			if s.v += x.v; x.most {
+				s.v = max(s.v-x.v, x.v)
+			}
 			return
 		}
 	}
@@ -52,6 +60,8 @@ func (p *parser) shut() {
 // open begins a section.
 func (p *parser) open(path []byte) {
 	p.reader, p.subject, p.group, p.online, p.headed = nil, nil, nil, 0, true
+	p.columns = p.columns[:0]
+	clear(p.listening)
 	if len(path) == 0 || len(path) > maxPath {
 		return
 	}
@@ -85,6 +95,9 @@ var hostFiles = map[string]func(*parser, []byte) bool{
 	"softirqs":            (*parser).softirqs,
 	"net/softnet_stat":    (*parser).softnet,
 	"net/dev":             (*parser).interfaces,
+	"net/netstat":         (*parser).netstat,
+	"net/tcp":             (*parser).tcpTable,
+	"net/tcp6":            (*parser).tcpTable,
 	"sys/kernel/hostname": (*parser).hostname,
 }
 
@@ -97,6 +110,11 @@ var processFiles = map[string]func(*parser, []byte) bool{
 	"environ":      (*parser).processEnviron,
 	"cmdline":      (*parser).processCmdline,
 	"fd/tcp":       (*parser).processSockets,
+	"fd/listen":    (*parser).listenQueue,
+	"fd/unread":    (*parser).listenQueue,
+	"net/netstat":  (*parser).netstat,
+	"net/tcp":      (*parser).tcpTable,
+	"net/tcp6":     (*parser).tcpTable,
 	"smaps_rollup": (*parser).processRollup,
 	"net/dev":      (*parser).interfaces,
 }

@@ -101,6 +101,15 @@ func (c *askFirst) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// CloseWrite closes the half by which requests are sent.
+func (c *askFirst) CloseWrite() error {
+	w, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return w.CloseWrite()
+}
+
 func (c *askFirst) Close() error {
 	c.once.Do(func() { close(c.asked) })
 	return c.Conn.Close()
@@ -153,6 +162,7 @@ func (e *endpoint) get(ctx context.Context, path, query string, within time.Dura
 		return nil, err
 	}
 	r.Header.Set("User-Agent", "unstall-record/1")
+	r.Close = path == "trace" // its connection may be half closed, see ending
 	if e.user != nil {
 		password, _ := e.user.Password()
 		r.SetBasicAuth(e.user.Username(), password)

@@ -8,11 +8,12 @@
 //	mutex-1.pb.gz -2      likewise, where the program samples locks
 //	block-1.pb.gz -2
 //	cpu-0001.pb.gz …      CPU profiles back to back; series "cpu"
-//	trace-0001.out …      execution traces, 3 s, then 1 s in each 7.5; series "trace"
+//	trace-0001.out …      an execution trace of the whole recording; series "trace"
 //
-// A traced second costs a busy service about 4 % of its CPU, so it is traced for
-// a fifth of the time: in short pieces, as nobody knows when it will be slow, and
-// at no fixed distance, as what makes it slow may come back at one.
+// A trace costs a service some of its CPU for each event. While that is less than 2 %, or 1 % of one CPU, all of
+// the recording is one trace, stored as it comes: nobody knows when it will be slow. Above, the trace is ended, and 1 s in
+// each 7.5 is traced, at no fixed distance, as what makes it slow may come back at one. So is a
+// service of before Go 1.22, whose traces take much memory to read.
 //
 // The package's opinion: a switch that expires by itself is the only safe one, so
 // everything is asked for by seconds and in pieces; a piece that is lost costs
@@ -46,7 +47,7 @@ const name = "gopprof"
 const givePprof = "give the URL of net/http/pprof, such as http://host:6060/debug/pprof, or a process id"
 
 // switches are what recording switches on.
-var switches = []string{"CPU profile", "execution trace"}
+var switches = []string{"CPU profile", "execution trace (of the whole recording while it costs less than 2 % of its CPU, or 1 % of one CPU)"}
 
 // find looks for the endpoint a URL names, else for one among the sockets a Go
 // process listens on: people name the port that serves, too, or http for https.

@@ -140,7 +140,7 @@ func TestAlreadyInUse(t *testing.T) {
 	}
 }
 
-// TestInterrupt ends a recording of a minute when its trace has begun.
+// TestInterrupt ends a recording of an hour when its trace has begun, which is whole nevertheless.
 func TestInterrupt(t *testing.T) {
 	x, _ := child(t, "serve")
 	s := probetest.Begin(t, probetest.One(t, Probe.Find, x))
@@ -150,6 +150,9 @@ func TestInterrupt(t *testing.T) {
 	}
 	if len(s.Warnings) > 0 || s.Named("goroutine-2.pb.gz") == nil {
 		t.Errorf("%q, warnings %q", s.Names(), s.Warnings)
+	}
+	if b := s.Read(t, "trace-0001.out"); b.Artifacts[0].Tail || len(b.Warnings) > 0 {
+		t.Errorf("the trace is cut: %+v, %v", b.Artifacts[0], b.Warnings)
 	}
 	off(t, x)
 }

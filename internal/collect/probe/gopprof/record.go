@@ -116,6 +116,7 @@ type piece struct {
 	within       time.Duration // all of it
 	most         int64         // bytes
 	switches     bool          // asking for it switches something on
+	meter        *meter        // watches it and ends it; nil: it ends by itself
 }
 
 // outcome is how fetching a piece went.
@@ -135,7 +136,12 @@ func (r *recording) fetch(ctx context.Context, p piece) (outcome, int64) {
 	if ctx.Err() != nil {
 		return ended, 0
 	}
-	a, err := r.get(ctx, p.path, p.query, p.within)
+	asked := ctx
+	if p.meter != nil {
+		asked, p.meter.ends = newEnding(ctx)
+		defer p.meter.ends.release()
+	}
+	a, err := r.get(asked, p.path, p.query, p.within)
 	if err != nil {
 		var status *refused
 		if errors.As(err, &status) {
@@ -144,7 +150,7 @@ func (r *recording) fetch(ctx context.Context, p piece) (outcome, int64) {
 		return r.broke(ctx, p, err, 0), 0
 	}
 	defer a.Close()
-	w := &artifact{sink: r.sink, meta: capture.Meta{Name: p.name, Series: p.series, Probe: name, Origin: r.shown + "/" + p.path, About: r.about}}
+	w := &artifact{sink: r.sink, meter: p.meter, meta: capture.Meta{Name: p.name, Series: p.series, Probe: name, Origin: r.shown + "/" + p.path, About: r.about}}
 	n, err := io.Copy(w, io.LimitReader(a.Body, p.most))
 	if cerr := w.Close(); w.err == nil {
 		w.err = cerr
@@ -203,10 +209,11 @@ func (r *recording) left(p piece) {
 
 // artifact is created when there is something to be stored.
 type artifact struct {
-	sink probe.Sink
-	meta capture.Meta
-	w    io.WriteCloser
-	err  error // of the sink
+	sink  probe.Sink
+	meta  capture.Meta
+	meter *meter // nil: nobody watches it
+	w     io.WriteCloser
+	err   error // of the sink
 }
 
 func (a *artifact) Write(p []byte) (int, error) {
@@ -217,7 +224,9 @@ func (a *artifact) Write(p []byte) (int, error) {
 		return 0, a.err
 	}
 	n, err := a.w.Write(p)
-	a.err = err
+	if a.err = err; err == nil && a.meter != nil {
+		a.meter.took(p)
+	}
 	return n, err
 }
 

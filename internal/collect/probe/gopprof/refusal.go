@@ -92,7 +92,7 @@ func (r *recording) settle(ctx context.Context) {
 			off++
 		}
 		if !probe.Wait(ctx, 50*time.Millisecond) {
-			r.warn("%s: a profile or trace is still running: one that unstall started ends by itself within %v", r.shown, profileRound)
+			r.warn("%s: a profile or trace is still running: one that unstall started ends by itself within %.0f s", r.shown, max(profileRound, time.Until(r.end)).Seconds())
 			return
 		}
 	}

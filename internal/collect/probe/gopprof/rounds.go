@@ -10,12 +10,11 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// The first round of both is short, so that there is something to say after 5 s;
-// it is also when both run at once, which puts the profile's samples into the
-// trace.
+// The first profile is short, so that there is something to say after 5 s. The profile's samples are in the
+// trace, too.
 const (
 	firstProfile = 4 * time.Second
-	firstTrace   = 3 * time.Second
+	firstTrace   = 3 * time.Second // where not all of the recording is traced at once
 	profileRound = 5 * time.Second
 	traceRound   = time.Second
 	tracePeriod  = 7500 * time.Millisecond // has one trace: see the package's comment
@@ -72,25 +71,32 @@ func fit(round, left time.Duration) int {
 	return n
 }
 
-// traces takes an execution trace at the start and then one in each period.
+// traces takes one execution trace of the whole recording or, from when that takes too much, one in each
+// period.
 func (r *recording) traces(ctx context.Context) {
 	began := time.Now()
 	chance := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
-	round, period := firstTrace, 0
-	longest := firstTrace
+	round, period := time.Duration(math.MaxInt64), 0
+	longest := round // that the server allows
 	left := int64(mostTraces)
 	for n := 1; ctx.Err() == nil; {
-		d := min(round, time.Until(r.end))
+		d := min(round, longest, time.Until(r.end))
 		if d < leastTrace || left <= 0 {
 			return
 		}
-		d = min(d, longest)
-		name := fmt.Sprintf("trace-%04d.out", n)
-		outcome, got := r.fetch(ctx, piece{path: "trace", query: fmt.Sprintf("seconds=%.3f", d.Seconds()), name: name, series: "trace",
-			within: d + 2*grace, most: left, switches: true})
+		p := piece{path: "trace", query: fmt.Sprintf("seconds=%.3f", d.Seconds()), name: fmt.Sprintf("trace-%04d.out", n), series: "trace",
+			within: d + 2*grace, most: left, switches: true}
+		if round > traceRound {
+			p.meter = &meter{pid: r.about.PID, most: left / 2}
+		}
+		outcome, got := r.fetch(ctx, p)
 		left -= got
 		if got > 0 {
 			n++
+		}
+		if p.meter != nil && p.meter.why != "" && time.Until(r.end) > leastTrace {
+			r.warn("the execution trace of the whole recording was ended after %.0f s because %s: from then on %.0f s of every %.1f s is traced", time.Since(began).Seconds(), p.meter.why, traceRound.Seconds(), tracePeriod.Seconds())
+			round = traceRound
 		}
 		switch outcome {
 		case tooLong:
@@ -107,7 +113,9 @@ func (r *recording) traces(ctx context.Context) {
 		case ended:
 			return
 		}
-		round = traceRound
+		if round > traceRound {
+			continue // as much as the server allows was traced
+		}
 		var at time.Duration
 		if period, at = nextTrace(period, time.Since(began), r.end.Sub(began), chance.Float64()); period == 0 || !probe.Wait(ctx, time.Until(began.Add(at))) {
 			return

@@ -24,11 +24,12 @@ type archive struct {
 
 // file is a file of /proc or /sys/fs/cgroup that is read again and again.
 type file struct {
-	path   string // where it is
-	header []byte // " /proc/stat --\n": what follows the moment above it
-	fd     int    // -1: not open
-	seen   int    // the last listing that named it
-	from   []byte // what stands before this is left out; nil: nothing
+	path   string                   // where it is
+	header []byte                   // " /proc/stat --\n": what follows the moment above it
+	fd     int                      // -1: not open
+	seen   int                      // the last listing that named it
+	from   []byte                   // what stands before this is left out; nil: nothing
+	keep   func(text []byte) []byte // what of it is written, in its own place; nil: all
 
 	// Of a file that is written again only when it changed:
 	sparse bool
@@ -51,6 +52,18 @@ func sparse(path, name string) *file {
 
 // chunk is how much room a reading is given at first; most files are smaller.
 const chunk = 4096
+
+// openIn opens a file in the network namespace that a process is in, and keeps it open.
+func (a *archive) openIn(dir string, f *file) error {
+	return inNetwork(dir, func() (err error) {
+		if f.fd, err = syscall.Open(f.path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+			f.fd = -1
+			return err
+		}
+		a.open++
+		return nil
+	})
+}
 
 // read appends the file as it is now. What cannot be read leaves nothing behind.
 func (a *archive) read(f *file) error {
@@ -90,6 +103,9 @@ func (a *archive) read(f *file) error {
 		if i := bytes.Index(a.buf[start:], f.from); i > 0 {
 			a.buf = slices.Delete(a.buf, start, start+i)
 		}
+	}
+	if f.keep != nil {
+		a.buf = a.buf[:start+len(f.keep(a.buf[start:]))]
 	}
 	if f.sparse {
 		a.repeat(f, before, start)

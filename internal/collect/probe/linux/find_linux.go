@@ -48,6 +48,7 @@ func lacks(t discover.Target, dir string) (out []probe.Lack) {
 	for _, x := range []struct{ what, file string }{
 		{environment, "environ"},
 		{"log files it has open", "fd"},
+		{"connections that wait for it to accept or to read them", "fd"},
 		{"build info of the program", "exe"},
 		{"bytes read and written", "io"},
 		{"the system calls its threads wait in, and on which file", "syscall"},

@@ -25,7 +25,7 @@ const (
 )
 
 // The parts of one processor that reading may take, writing what was read included: where it
-// would be more, it is read less often. With lookShare that is 1.1 % in all.
+// would be more, it is read less often. With lookShare that is 1.3 % in all.
 const (
 	ownShare      = .003 // of the process and the host
 	threadsShare  = .002
@@ -33,6 +33,8 @@ const (
 	otherShare    = .002
 	settingsShare = .0002
 	rollupShare   = .0005
+	queuesShare   = .0005 // accept queues
+	unreadShare   = .001  // connections with unread bytes
 )
 
 // What is recorded for as long as it lives is read so many times less often, once a second at most, and
@@ -106,6 +108,7 @@ type recorder struct {
 	rollup     []*file // read now and then
 	switches   *table  // of the threads
 	neighbours *table
+	entrance   *entrance
 	always     bool          // it is recorded for as long as it lives
 	slowest    time.Duration // the longest pause between two readings of all processes
 }
@@ -118,6 +121,7 @@ func newRecorder(p *process, out io.Writer) *recorder {
 	}
 	r.switches.from = "voluntary_ctxt_switches:"
 	r.neighbours.sparse = true // most do nothing
+	r.entrance = newEntrance(p)
 	for _, name := range []string{"stat", "status", "schedstat", "io"} {
 		r.own = append(r.own, newFile(p.dir+"/"+name, p.dir+"/"+name))
 	}
@@ -127,9 +131,17 @@ func newRecorder(p *process, out io.Writer) *recorder {
 	for _, name := range []string{"/proc/meminfo", "/proc/buddyinfo", "/proc/diskstats", "/proc/softirqs", "/proc/net/softnet_stat", p.dir + "/net/dev"} {
 		r.slow = append(r.slow, sparse(name, name))
 	}
+	netstat := sparse(p.dir+"/net/netstat", p.dir+"/net/netstat")
+	netstat.keep = keepDrops
+	r.slow = append(r.slow, netstat)
 	r.rollup = []*file{newFile(p.dir+"/smaps_rollup", p.dir+"/smaps_rollup")}
 	for _, name := range settings() {
 		r.settings = append(r.settings, sparse(name, name))
+	}
+	for _, name := range networkSettings() {
+		if f := sparse(name, name); r.openIn(p.dir, f) == nil {
+			r.settings = append(r.settings, f)
+		}
 	}
 	r.groups()
 	return r
@@ -163,6 +175,16 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 		{pace: pace{share: rollupShare, least: atTimes}, read: func(time.Time, bool, bool) {
 			if !ended {
 				r.all(r.rollup)
+			}
+		}},
+		{pace: pace{share: queuesShare, least: often}, read: func(time.Time, bool, bool) {
+			if !ended {
+				r.entrance.queues(&r.archive)
+			}
+		}},
+		{pace: pace{share: unreadShare, least: often}, read: func(time.Time, bool, bool) {
+			if !ended {
+				r.entrance.unread(&r.archive)
 			}
 		}},
 		{pace: pace{share: settingsShare, least: rarely}, read: func(time.Time, bool, bool) { r.all(r.settings) }},
@@ -262,6 +284,7 @@ func (r *recorder) close() {
 	r.threads.close(&r.archive)
 	r.switches.close(&r.archive)
 	r.neighbours.close(&r.archive)
+	r.entrance.close()
 	r.process.close()
 }
 

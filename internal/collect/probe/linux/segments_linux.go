@@ -123,7 +123,7 @@ func (s *segments) fill(n *netSpace) bool {
 	n.read, n.table = true, make(map[uint32]int64)
 	for _, family := range []byte{syscall.AF_INET, syscall.AF_INET6} {
 		if err := n.diag.tcp(family, tcpConnected, mostTCP, s.room, func(x inetSocket) {
-			if x.segments >= 0 {
+			if x.segments >= 0 && x.inode != 0 {
 				n.table[x.inode] = x.segments
 			}
 		}); err != nil {
@@ -134,7 +134,8 @@ func (s *segments) fill(n *netSpace) bool {
 	return true
 }
 
-// socketsOf are the inodes of the sockets among a process's files.
+// socketsOf are the inodes of the sockets among a process's files, false if those are not for us to see, or
+// more than are listed.
 func socketsOf(dir string) (all []uint32, ok bool) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -142,7 +143,7 @@ func socketsOf(dir string) (all []uint32, ok bool) {
 	}
 	defer d.Close()
 	names, err := d.Readdirnames(mostListed + 1)
-	if err != nil && !errors.Is(err, io.EOF) || len(names) > mostListed {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, false
 	}
 	for _, n := range names {
@@ -156,5 +157,5 @@ func socketsOf(dir string) (all []uint32, ok bool) {
 			}
 		}
 	}
-	return all, true
+	return all, len(names) <= mostListed
 }

@@ -2,6 +2,14 @@ package linux
 
 import "path/filepath"
 
+// networkSettings are those of a network namespace: their files say what holds where they are opened.
+func networkSettings() (all []string) {
+	for _, name := range []string{"core/somaxconn", "ipv4/tcp_max_syn_backlog", "ipv4/tcp_syncookies", "ipv4/tcp_abort_on_overflow"} {
+		all = append(all, "/proc/sys/net/"+name)
+	}
+	return all
+}
+
 // settings are files of the host that say what somebody set, or how it is built: they are read
 // again, as somebody may change them meanwhile.
 func settings() (all []string) {
@@ -9,7 +17,7 @@ func settings() (all []string) {
 		"kernel/osrelease", "kernel/numa_balancing", "kernel/task_delayacct",
 		"vm/swappiness", "vm/dirty_ratio", "vm/dirty_background_ratio", "vm/dirty_bytes", "vm/min_free_kbytes", "vm/compaction_proactiveness",
 		"vm/zone_reclaim_mode", "vm/overcommit_memory", "vm/nr_hugepages",
-		"net/core/netdev_budget", "net/core/netdev_budget_usecs", "net/core/netdev_max_backlog", "net/core/somaxconn",
+		"net/core/netdev_budget", "net/core/netdev_budget_usecs", "net/core/netdev_max_backlog",
 	} {
 		all = append(all, "/proc/sys/"+name)
 	}

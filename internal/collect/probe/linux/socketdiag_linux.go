@@ -6,17 +6,24 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/collect/probe/reach"
 )
 
 // inetSocket is a TCP socket as the kernel's sock_diag tells it.
 type inetSocket struct {
-	port  uint16         // its own
+	port  uint16 // its own
+	at    netip.Addr
 	peer  netip.AddrPort // not valid of one that listens
-	inode uint32
+	inode uint32         // 0: no process holds it: it was not accepted yet, or is closed
+	state uint8          // a bit of the states below is 1 << state
+
+	// Of one that listens, the length of its accept queue and the limit of that; of others, bytes
+	// that were received and not read, sent and not acknowledged.
+	queue, limit uint32
 
 	segments int64 // sent and received; −1: not asked for, or not told
 }
@@ -25,7 +32,13 @@ type inetSocket struct {
 // such as in TIME_WAIT, there may be a hundred thousand: they are not asked for.
 const (
 	tcpListens   = 1 << 10
+	tcpOpen      = 1<<tcpEstablished | 1<<tcpCloseWait // the program has not closed it
 	tcpConnected = 1<<1 | 1<<2 | 1<<4 | 1<<5 | 1<<8 | 1<<9 | 1<<11
+)
+
+const (
+	tcpEstablished = 1
+	tcpCloseWait   = 8 // the peer has closed it
 )
 
 // socketDiag is a way to ask for the sockets of a process's network namespace. The tables in
@@ -36,7 +49,8 @@ const (
 // Source: https://man7.org/linux/man-pages/man7/sock_diag.7.html.
 type socketDiag struct {
 	fd     int
-	counts bool // ask also what each sent and received
+	counts bool   // ask also what each sent and received
+	port   uint16 // ask only for those of this own port, 0 all
 }
 
 var errNoDiag = errors.New("sock_diag is not there")
@@ -44,36 +58,25 @@ var errNoDiag = errors.New("sock_diag is not there")
 // openSocketDiag opens it for the namespace that a process is in; another than our own only
 // root may enter.
 func openSocketDiag(dir string) (*socketDiag, error) {
-	own, err := os.Readlink("/proc/self/ns/net")
+	var d *socketDiag
+	err := inNetwork(dir, func() (err error) {
+		d, err = newSocketDiag()
+		return err
+	})
+	return d, err
+}
+
+// inNetwork does something in the network namespace that a process is in.
+func inNetwork(dir string, do func() error) error {
+	own, err := os.Readlink("/proc/thread-self/ns/net")
 	its, err2 := os.Readlink(dir + "/ns/net")
 	if err := errors.Join(err, err2); err != nil {
-		return nil, err
+		return err
 	}
 	if own == its {
-		return newSocketDiag()
+		return do()
 	}
-	type opened struct {
-		d   *socketDiag
-		err error
-	}
-	done := make(chan opened)
-	go func() { // its thread enters the other namespace, and ends with it
-		runtime.LockOSThread()
-		fd, err := unix.Open(dir+"/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			done <- opened{err: err}
-			return
-		}
-		defer unix.Close(fd)
-		if err := unix.Setns(fd, unix.CLONE_NEWNET); err != nil {
-			done <- opened{err: err}
-			return
-		}
-		d, err := newSocketDiag()
-		done <- opened{d, err}
-	}()
-	o := <-done
-	return o.d, o.err
+	return reach.Inside(dir, do)
 }
 
 func newSocketDiag() (*socketDiag, error) {
@@ -108,6 +111,7 @@ func (d *socketDiag) tcp(family byte, states uint32, most int, room []byte, yiel
 		body[2] = 1 << (diagInfo - 1)
 	}
 	order.PutUint32(body[4:], states)
+	binary.BigEndian.PutUint16(body[8:], d.port)
 	n := 0
 	return d.dump(request, room, func(m []byte) {
 		if s, ok := parseInetSocket(m); ok {
@@ -153,17 +157,19 @@ func parseInetSocket(m []byte) (s inetSocket, ok bool) {
 		return s, false
 	}
 	family, state := m[0], m[1]
-	s.port = binary.BigEndian.Uint16(m[4:])
-	peer := m[24:40]
+	s.port, s.state = binary.BigEndian.Uint16(m[4:]), state
+	at, peer := m[8:24], m[24:40]
 	if family == unix.AF_INET {
-		peer = m[24:28]
+		at, peer = m[8:12], m[24:28]
 	}
+	s.at, _ = netip.AddrFromSlice(at)
+	s.queue, s.limit = binary.NativeEndian.Uint32(m[56:]), binary.NativeEndian.Uint32(m[60:])
 	if addr, is := netip.AddrFromSlice(peer); is && 1<<state&tcpListens == 0 {
 		s.peer = netip.AddrPortFrom(addr.Unmap(), binary.BigEndian.Uint16(m[6:]))
 	}
 	s.inode = binary.NativeEndian.Uint32(m[68:])
 	s.segments = segmentsIn(m[diagMessage:])
-	return s, s.inode != 0
+	return s, true
 }
 
 // segmentsIn finds struct tcp_info among attributes, −1 if it is not there.

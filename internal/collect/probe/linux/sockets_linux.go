@@ -123,6 +123,9 @@ func (s *sockets) diagnosed() error {
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
 		listening := make(map[uint16]bool)
 		told := func(x inetSocket) {
+			if x.inode == 0 {
+				return
+			}
 			kind := "client"
 			switch {
 			case !x.peer.IsValid():

@@ -16,64 +16,58 @@ import (
 // Enterable says, with what to do, why the network namespace of a process cannot be
 // entered; nil: it can.
 func Enterable(pid int) error {
+	return Inside(directory(pid), func() error { return nil })
+}
+
+func directory(pid int) string { return fmt.Sprintf("/proc/%d", pid) }
+
+// Inside does something on a thread that is in the network namespace of a process, by its directory in /proc. A
+// thread that does not come back from there is not used again: it ends with its goroutine. But the first one would
+// stay, so coming back is tried.
+func Inside(dir string, do func() error) error {
 	done := make(chan error)
-	go func() { done <- inside(pid, func() {}) }()
+	go func() { done <- enter(dir, do) }()
 	return <-done
 }
 
-// inside calls f on a thread that is in the network namespace of a process. A thread
-// that does not come back from there is not used again: it ends with the goroutine,
-// which therefore must be f's own. But the first one would stay, so coming back is tried.
-func inside(pid int, f func()) error {
-	runtime.LockOSThread()
+func enter(dir string, do func() error) error {
 	ours, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
 		return err
 	}
 	defer ours.Close()
-	theirs, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
+	theirs, err := os.Open(dir + "/ns/net")
 	if err != nil {
 		return err
 	}
 	defer theirs.Close()
+	runtime.LockOSThread()
 	if err := unix.Setns(int(theirs.Fd()), unix.CLONE_NEWNET); err != nil {
 		runtime.UnlockOSThread()
 		return err
 	}
-	f()
+	err = do()
 	if unix.Setns(int(ours.Fd()), unix.CLONE_NEWNET) == nil {
 		runtime.UnlockOSThread()
 	}
-	return nil
+	return err
 }
 
 // DialIn connects from within the network namespace of a process: a socket stays in the
 // one it was made in, whoever uses it.
 func DialIn(pid int) func(ctx context.Context, network, address string) (net.Conn, error) {
-	type dialed struct {
-		conn net.Conn
-		err  error
-	}
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		done := make(chan dialed, 1)
-		go func() {
-			// Of one address without a name the socket is made by the thread that dials.
-			dialer := net.Dialer{Timeout: 5 * time.Second, FallbackDelay: -1}
-			var d dialed
-			err := inside(pid, func() {
-				for _, a := range literal(address) {
-					if d.conn, d.err = dialer.DialContext(ctx, network, a); d.err == nil {
-						break
-					}
+	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+		// Of one address without a name the socket is made by the thread that dials.
+		dialer := net.Dialer{Timeout: 5 * time.Second, FallbackDelay: -1}
+		err = Inside(directory(pid), func() (err error) {
+			for _, a := range literal(address) {
+				if conn, err = dialer.DialContext(ctx, network, a); err == nil {
+					break
 				}
-			})
-			if err != nil {
-				d.err = err
 			}
-			done <- d
-		}()
-		d := <-done
-		return d.conn, d.err
+			return err
+		})
+		return conn, err
 	}
 }
 

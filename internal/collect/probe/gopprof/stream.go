@@ -1,0 +1,175 @@
+package gopprof
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http/httptrace"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// One execution trace goes on for as long as the recording, while it takes no more of the process's CPU than
+// traceShare. What it takes cannot be told from the process's CPU time, which changes more from second to second than by
+// that; it is told by the trace's size (docs/decisions/recording.md has the measurements).
+const (
+	traceShare = .02                     // of the CPU that the process uses
+	traceFixed = 3500 * time.Microsecond // of CPU for each second, however little happens
+	traceByte  = 30 * time.Nanosecond    // of CPU for each byte
+
+	// traceLeast is how many bytes a second are never too many, and all that is allowed where it is not known how much
+	// CPU the process uses: with traceFixed that is 1 % of a CPU.
+	traceLeast = 200e3
+
+	traceJudged = 5 * time.Second // over so long
+	traceMark   = time.Second
+)
+
+// streamed is the version of Go from which on a trace can be read while it comes; before, reading takes memory in
+// proportion to its length.
+const streamed = 22
+
+// tail is how long what is left of an answer may take to come once its end was asked for.
+const tail = 2 * time.Second
+
+// meter watches a trace as it comes and ends it when it takes too much.
+type meter struct {
+	pid   int   // of the process, 0 not on this host
+	most  int64 // bytes
+	ends  *ending
+	head  []byte // its first bytes
+	bytes int64
+	marks []mark // the last are traceJudged apart
+	why   string // it was ended before its time, "" it was not
+}
+
+// mark is how far a trace, and its process, were at a time.
+type mark struct {
+	at    time.Time
+	bytes int64
+	cpu   time.Duration // of the process, −1 unknown
+}
+
+// headerSize is that of "go 1.26 trace\x00\x00\x00".
+const headerSize = 16
+
+// took notes that n more bytes of the trace came.
+func (m *meter) took(b []byte) {
+	if n := headerSize - len(m.head); n > 0 {
+		if m.head = append(m.head, b[:min(n, len(b))]...); len(m.head) == headerSize && oldTrace(m.head) {
+			m.why = fmt.Sprintf("it is of a version before Go 1.%d", streamed)
+			time.AfterFunc(firstTrace, m.ends.end)
+		}
+	}
+	m.bytes += int64(len(b))
+	if m.why != "" {
+		return
+	}
+	if m.bytes >= m.most {
+		m.end(fmt.Sprintf("it holds %d MB", m.bytes>>20))
+		return
+	}
+	now := time.Now()
+	if n := len(m.marks); n == 0 || now.Sub(m.marks[n-1].at) >= traceMark {
+		m.mark(mark{now, m.bytes, cpuTime(m.pid)})
+	}
+}
+
+// mark judges the time since the mark that is long enough ago.
+func (m *meter) mark(x mark) {
+	m.marks = append(m.marks, x)
+	first := m.marks[0]
+	took := x.at.Sub(first.at)
+	if took < traceJudged {
+		return
+	}
+	m.marks = m.marks[1:]
+	if rate, most := float64(x.bytes-first.bytes)/took.Seconds(), allowed(first, x); rate > most {
+		m.end(fmt.Sprintf("it grew by %.2f MB/s, and %.2f cost %.0f %% of the process's CPU or 1 %% of one CPU", rate/1e6, most/1e6, 100*traceShare))
+	}
+}
+
+func (m *meter) end(why string) {
+	m.why = why
+	m.ends.end()
+}
+
+// allowed is how many bytes of a trace a second the process's CPU between two marks permits.
+func allowed(a, b mark) float64 {
+	if a.cpu < 0 || b.cpu < 0 {
+		return traceLeast
+	}
+	cores := float64(b.cpu-a.cpu) / float64(b.at.Sub(a.at))
+	return max(traceLeast, (traceShare*cores-traceFixed.Seconds())/traceByte.Seconds())
+}
+
+func oldTrace(head []byte) bool {
+	version, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("go 1.")), []byte(" "))
+	minor, err := strconv.Atoi(string(version))
+	return err != nil || minor < streamed
+}
+
+// cpuTime is how much CPU a process of this host used, from fields 14 and 15 of its stat file (proc_pid_stat(5)), −1 if
+// that is not known.
+func cpuTime(pid int) time.Duration {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if pid == 0 || err != nil || len(f) < 13 {
+		return -1
+	}
+	user, err := strconv.ParseInt(string(f[11]), 10, 64)
+	system, err2 := strconv.ParseInt(string(f[12]), 10, 64)
+	if err != nil || err2 != nil {
+		return -1
+	}
+	const tick = 10 * time.Millisecond // USER_HZ, on all of Go's architectures
+	return time.Duration(user+system) * tick
+}
+
+// ending ends an answer before its time and lets what is left of it come: it closes the half of the connection
+// that the request came by, which the server takes for a client that went away, while it still writes. A trace that is
+// ended so is whole.
+type ending struct {
+	mu      sync.Mutex
+	conn    interface{ CloseWrite() error }
+	sent    bool // the request was
+	over    bool
+	cancel  context.CancelFunc
+	release func()
+}
+
+// newEnding gives the context of a request that ends so when ctx does.
+func newEnding(ctx context.Context) (context.Context, *ending) {
+	e := &ending{}
+	request, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, e.end)
+	e.cancel = cancel
+	e.release = func() { stop(); cancel() }
+	return httptrace.WithClientTrace(request, &httptrace.ClientTrace{
+		GotConn: func(i httptrace.GotConnInfo) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.conn, _ = i.Conn.(interface{ CloseWrite() error })
+		},
+		WroteRequest: func(httptrace.WroteRequestInfo) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.sent = true
+		},
+	}), e
+}
+
+func (e *ending) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.over:
+	case e.conn == nil || !e.sent || e.conn.CloseWrite() != nil:
+		e.cancel()
+	default:
+		time.AfterFunc(tail, e.cancel)
+	}
+	e.over = true
+}

@@ -1,0 +1,268 @@
+package linux
+
+import (
+	"bufio"
+	"bytes"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/collect/discover"
+)
+
+// entrance is where connections wait before a process sees them: the accept queues of the sockets that it
+// and its workers listen with, and connections to those with bytes that were not read.
+type entrance struct {
+	process *process
+	diag    *socketDiag     // nil: the tables of /proc/PID/net are read, which tell no limits
+	own     map[uint32]bool // by inode of each socket that listens in the namespace: the process holds it
+	sockets []inetSocket    // that listen, of the latest look
+	room    []byte
+}
+
+// mostPorts is how many ports connections are looked for at: for each the kernel goes through all of them.
+const mostPorts = 8
+
+func newEntrance(p *process) *entrance {
+	e := &entrance{process: p, own: make(map[uint32]bool), room: make([]byte, 32<<10)}
+	if d, err := openSocketDiag(p.dir); err == nil {
+		e.diag = d
+	}
+	return e
+}
+
+func (e *entrance) close() {
+	if e.diag != nil {
+		e.diag.close()
+	}
+}
+
+// queues writes the length of each accept queue, and its limit.
+func (e *entrance) queues(a *archive) {
+	e.sockets = e.sockets[:0]
+	if e.diag == nil || e.ask(tcpListens, 0, e.listens) != nil {
+		return
+	}
+	e.claim()
+	var lines []string
+	for _, x := range e.sockets {
+		if e.own[x.inode] {
+			lines = append(lines, e.address(x)+" queue "+decimal(x.queue)+" backlog "+decimal(x.limit))
+		}
+	}
+	if len(lines) > 0 {
+		a.text(e.process.dir+"/fd/listen", lines)
+	}
+}
+
+func (e *entrance) listens(x inetSocket) { e.sockets = append(e.sockets, x) }
+
+// ask yields the sockets of both families in some states, of one own port or all.
+func (e *entrance) ask(states uint32, port uint16, yield func(inetSocket)) error {
+	e.diag.port = port
+	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
+		if err := e.diag.tcp(family, states, mostTCP, e.room, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claim finds out which of the sockets that listen the process and its workers hold. Their files are
+// looked through where one is met that was not there before.
+func (e *entrance) claim() {
+	if !slices.ContainsFunc(e.sockets, func(x inetSocket) bool { _, known := e.own[x.inode]; return !known }) {
+		return
+	}
+	clear(e.own)
+	for _, x := range e.sockets {
+		e.own[x.inode] = false
+	}
+	hold := func(dir string) {
+		inodes, _ := socketsOf(dir + "/fd") // the first of its files are those it listens with
+		for _, inode := range inodes {
+			if _, listens := e.own[inode]; listens {
+				e.own[inode] = true
+			}
+		}
+	}
+	hold(e.process.dir)
+	_ = newWorkers(e.process).list(func(pid int) { hold("/proc/" + strconv.Itoa(pid)) })
+}
+
+// waiting is what waits at a socket that listens.
+type waiting struct {
+	unread, unaccepted int
+}
+
+// unread writes how many connections to each address have bytes that were not read, and how many no
+// process has accepted.
+func (e *entrance) unread(a *archive) {
+	if e.diag == nil {
+		e.tables(a)
+		return
+	}
+	at := make(map[netip.AddrPort]*waiting)
+	var ports []uint16
+	for _, x := range e.sockets {
+		address := netip.AddrPortFrom(x.at, x.port)
+		if !e.own[x.inode] {
+			if _, ours := at[address]; !ours {
+				at[address] = nil // somebody else's: its connections are not those of a wider address
+			}
+			continue
+		}
+		at[address] = &waiting{}
+		if !slices.Contains(ports, x.port) && len(ports) < mostPorts {
+			ports = append(ports, x.port)
+		}
+	}
+	for _, port := range ports {
+		if e.ask(tcpOpen, port, func(x inetSocket) { count(at, x) }) != nil {
+			return
+		}
+	}
+	e.write(a, at, ports)
+}
+
+// count counts a connection for the socket that it came to: that of its own address, else of all addresses.
+func count(at map[netip.AddrPort]*waiting, x inetSocket) {
+	w, known := at[netip.AddrPortFrom(x.at, x.port)]
+	if !known {
+		all := netip.IPv4Unspecified()
+		if x.at.Is6() {
+			all = netip.IPv6Unspecified()
+		}
+		w = at[netip.AddrPortFrom(all, x.port)]
+	}
+	switch {
+	case w == nil:
+	case x.inode == 0:
+		w.unaccepted++
+	case x.queue > 1 || x.queue == 1 && x.state == tcpEstablished: // the end that a peer sent counts as a byte
+		w.unread++
+	}
+}
+
+func (e *entrance) write(a *archive, at map[netip.AddrPort]*waiting, ports []uint16) {
+	var lines []string
+	for address, w := range at {
+		if w != nil && slices.Contains(ports, address.Port()) {
+			lines = append(lines, address.String()+" unread "+strconv.Itoa(w.unread)+" unaccepted "+strconv.Itoa(w.unaccepted))
+		}
+	}
+	if len(lines) > 0 {
+		slices.Sort(lines)
+		a.text(e.process.dir+"/fd/unread", lines)
+	}
+}
+
+// tables reads what sock_diag does not tell here from the tables of TCP sockets.
+func (e *entrance) tables(a *archive) {
+	e.sockets = e.sockets[:0]
+	at := make(map[netip.AddrPort]*waiting)
+	var connected []inetSocket
+	for _, table := range []string{"tcp", "tcp6"} {
+		f, err := os.Open(e.process.dir + "/net/" + table)
+		if err != nil {
+			continue
+		}
+		for s := bufio.NewScanner(f); s.Scan(); {
+			switch x, ok := tableSocket(s.Bytes()); {
+			case ok && 1<<x.state == tcpListens:
+				e.sockets = append(e.sockets, x)
+			case ok && 1<<x.state&tcpOpen != 0 && len(connected) < mostSockets:
+				connected = append(connected, x)
+			}
+		}
+		_ = f.Close()
+	}
+	e.claim()
+	var lines []string
+	var ports []uint16
+	for _, x := range e.sockets {
+		if e.own[x.inode] {
+			lines = append(lines, e.address(x)+" queue "+decimal(x.queue))
+			at[netip.AddrPortFrom(x.at, x.port)] = &waiting{}
+			ports = append(ports, x.port)
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	for _, x := range connected {
+		count(at, x)
+	}
+	a.text(e.process.dir+"/fd/listen", lines)
+	e.write(a, at, ports)
+}
+
+// tableSocket reads a line of /proc/PID/net/tcp or tcp6.
+func tableSocket(line []byte) (x inetSocket, ok bool) {
+	var f [10][]byte
+	if split10(line, &f) < len(f) {
+		return x, false
+	}
+	at, err := discover.ParseAddr(string(f[1]))
+	state, err2 := strconv.ParseUint(string(f[3]), 16, 8)
+	_, received, _ := bytes.Cut(f[4], []byte(":"))
+	queue, err3 := strconv.ParseUint(string(received), 16, 32)
+	inode, err4 := strconv.ParseUint(string(f[9]), 10, 32)
+	if err != nil || err2 != nil || err3 != nil || err4 != nil || state > 31 {
+		return x, false
+	}
+	addr := at.Addr()
+	if addr.Is4() && bytes.IndexByte(f[1], ':') == 32 { // of IPv6, mapped
+		addr = netip.AddrFrom16(addr.As16())
+	}
+	return inetSocket{at: addr, port: at.Port(), state: uint8(state), queue: uint32(queue), inode: uint32(inode), segments: -1}, true
+}
+
+func (e *entrance) address(x inetSocket) string { return netip.AddrPortFrom(x.at, x.port).String() }
+
+func decimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+
+// drops are the counters of /proc/net/netstat that tell of full queues.
+var drops = []string{"SyncookiesSent", "ListenOverflows", "ListenDrops", "TCPReqQFullDoCookies", "TCPReqQFullDrop", "TCPAbortOnOverflow"}
+
+// keepDrops leaves of /proc/net/netstat the counters of drops, in the form that the file has and in its place. All
+// others change with each packet.
+func keepDrops(text []byte) []byte {
+	names := text[:bytes.IndexByte(text, '\n')+1]
+	values := text[len(names):]
+	values = values[:bytes.IndexByte(values, '\n')+1]
+	if !bytes.HasPrefix(names, []byte("TcpExt: ")) || bytes.Count(names, []byte(" ")) != bytes.Count(values, []byte(" ")) {
+		return text[:0]
+	}
+	var kept [64]bool // by column
+	out := keepWords(text[:0], names, func(i int, name []byte) bool {
+		if i < len(kept) {
+			for _, d := range drops {
+				kept[i] = kept[i] || string(name) == d
+			}
+			kept[i] = kept[i] || i == 0
+		}
+		return i < len(kept) && kept[i]
+	})
+	return keepWords(out, values, func(i int, _ []byte) bool { return i < len(kept) && kept[i] })
+}
+
+// keepWords appends a line with those of its words that are wanted.
+func keepWords(out, line []byte, wanted func(int, []byte) bool) []byte {
+	line = line[:len(line)-1]
+	for i := 0; ; i++ {
+		word, rest, more := bytes.Cut(line, []byte(" "))
+		if wanted(i, word) {
+			if i > 0 {
+				out = append(out, ' ')
+			}
+			out = append(out, word...)
+		}
+		if line = rest; !more {
+			return append(out, '\n')
+		}
+	}
+}

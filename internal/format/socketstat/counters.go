@@ -1,0 +1,51 @@
+package socketstat
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// counters are what netstat -s calls the counters of TcpExt that tell of full queues; newer ones have no words, and
+// stand with their names.
+var counters = []struct{ text, series string }{
+	{"times the listen queue of a socket overflowed", evidence.SeriesListenOverflows},
+	{"SYNs to LISTEN sockets dropped", evidence.SeriesListenDrops},
+	{"SYNs to LISTEN sockets ignored", evidence.SeriesListenDrops}, // up to net-tools 1.60
+	{"SYN cookies sent", evidence.SeriesSyncookiesSent},
+	{"TCPReqQFullDrop:", evidence.SeriesSYNQueueDrops},
+	{"TCPReqQFullDoCookies:", evidence.SeriesSYNQueueCookies},
+	{"TCPAbortOnOverflow:", evidence.SeriesAbortOnOverflow},
+}
+
+// section begins the counters of TcpExt: those that are not printed are 0.
+func (p *parser) section(number int64) {
+	if p.last == nil || p.last.at == 0 && p.last.counts != nil {
+		p.begin(0, number)
+	}
+	p.last.counts = make(map[string]float64)
+	for _, c := range counters {
+		p.last.counts[c.series] = 0
+	}
+	p.keep()
+}
+
+// counter reads "    12 times the listen queue of a socket overflowed" and "    TCPReqQFullDrop: 12".
+func (p *parser) counter(text string) {
+	first, rest, _ := strings.Cut(text, " ")
+	for _, c := range counters {
+		digits := ""
+		switch {
+		case rest == c.text:
+			digits = first
+		case first == c.text:
+			digits = rest
+		default:
+			continue
+		}
+		if n, err := strconv.ParseUint(digits, 10, 53); err == nil {
+			p.last.counts[c.series] = float64(n)
+		}
+	}
+}
