@@ -95,7 +95,7 @@ func (c *demoCommand) Run(s *session) error {
 		d.say("A Go gateway whose heap is too small: find out why it is slow, apply what unstall advises, and see whether that helped. About 70 s.")
 		time.Sleep(hostLook)
 		if others := d.others(); others >= busyHost {
-			d.say("\nOther programs use %s of this host's CPUs: figures will be less clear.", units.Percent(others))
+			d.say("\nOther programs use %s of this host's CPUs: figures will be less clear. As root, the demo runs at a higher priority.", units.Percent(others))
 			if code, ok := runPreferred(s); ok {
 				s.code = code
 				return nil
@@ -230,12 +230,17 @@ func (d *demo) compare(diagnosis *diagnose.Diagnosis, sick, advised *lab.Service
 		return err
 	}
 	c.Before, c.After = "sick", "advised"
+	decided := false
+	for i, m := range c.Metrics {
+		if !slices.Contains([]string{"p50_ms", "p99_ms", "mean_ms"}, m.Name) {
+			continue
+		}
+		d.answer("%-13s %s, %s: %s", m.Title, sentence.Both(&c.Metrics[i]), sentence.Changed(&c.Metrics[i]), m.Result)
+		decided = decided || m.Result == compare.Improved
+	}
 	d.answer("%s", sentence.Compared(c))
 	page := filepath.Join(d.Dir, "demo.html")
 	d.write(page, func(w io.Writer) error { return html.Options{}.Compare(w, c, diagnosis, nil) })
-	decided := slices.ContainsFunc(c.Metrics, func(m compare.Result) bool {
-		return m.Result == compare.Improved && slices.Contains([]string{"p50_ms", "p99_ms", "mean_ms"}, m.Name)
-	})
 	d.say("")
 	switch others := d.others(sick, advised); {
 	case decided:

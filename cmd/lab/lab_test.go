@@ -6,7 +6,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/unstall/unstall/dev/docs"
+	"github.com/unstall/unstall/dev/docs/commands"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"unstall-lab": main}) }
@@ -17,7 +17,7 @@ func TestScript(t *testing.T) {
 
 // TestDocumentedCommands parses every command that the documents show.
 func TestDocumentedCommands(t *testing.T) {
-	n, err := docs.Commands("../..", "unstall-lab", func(file, command string, args []string) {
+	n, err := commands.Each("../..", "unstall-lab", func(file, command string, args []string) {
 		if _, err := newParser(kong.Exit(func(int) {})).Parse(args); err != nil {
 			t.Errorf("%s: %s: %v", file, command, err)
 		}

@@ -5,13 +5,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/unstall/unstall/dev/docs"
+	"github.com/unstall/unstall/dev/docs/commands"
 )
 
 // TestDocumentedCommands parses every command that the documents show, so that none has
 // a flag that is not there.
 func TestDocumentedCommands(t *testing.T) {
-	n, err := docs.Commands("../..", "unstall", func(file, command string, args []string) {
+	n, err := commands.Each("../..", "unstall", func(file, command string, args []string) {
 		if len(args) == 0 {
 			return // the list
 		}

@@ -1,4 +1,5 @@
-package docs
+// Package commands finds the commands that documents show, for tests that parse them.
+package commands
 
 import (
 	"io/fs"
@@ -10,9 +11,9 @@ import (
 
 var fenced = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```")
 
-// Commands calls do for every command of a program that the documents below a folder show in fenced text, with the
+// Each calls do for every command of a program that the documents below a folder show in fenced text, with the
 // file, the command and its arguments, and returns how many there are.
-func Commands(root, program string, do func(file, command string, args []string)) (n int, err error) {
+func Each(root, program string, do func(file, command string, args []string)) (n int, err error) {
 	command := regexp.MustCompile(`^\s*(?:sudo )?(?:bin/)?` + regexp.QuoteMeta(program) + `(\s.*|$)`)
 	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		switch {
