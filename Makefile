@@ -26,7 +26,7 @@ PREDICTIONS   ?= docs/predictions.md
 build: ## bin/unstall, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/unstall ./cmd/unstall
 
-lab: ## bin/unstall-lab, which runs the incidents of lab/
+lab: ## bin/unstall-lab, to run labs
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.release=$(VERSION)' -o bin/unstall-lab ./cmd/lab
 
 wheel: ## the Python package, into out/dist
@@ -78,7 +78,7 @@ site: ## the documents as a site, into out/site/site
 	mkdocs=$$(dev/tools/mkdocs.sh) && cd out/site && NO_MKDOCS_2_WARNING=1 "$$mkdocs" build -s
 	$(GO) run ./dev/site -finish out/site/site -worker .tools/mkdocs/iframe-worker.js
 
-demo: build lab ## a live incident: a sick Go gateway, diagnosed, fixed and verified (90 seconds after the build)
+demo: build lab ## a sick Go gateway, diagnosed, fixed and compared live (90 s)
 	@bin/unstall-lab demo --dir out/demo
 
 labs: lab ## every incident in full, with its figures (20 minutes each)

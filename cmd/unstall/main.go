@@ -133,7 +133,7 @@ func main() {
 		}
 		return
 	}
-	command, err := parser.Parse(joinRelativeTimes(args))
+	command, err := parser.Parse(spell(args))
 	if err != nil {
 		s.fail(wrongUse, usageError(err))
 		os.Exit(s.code)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -74,16 +75,25 @@ func usageError(err error) error {
 	return fmt.Errorf("%s; see unstall --help", text)
 }
 
-// joinRelativeTimes makes one argument of --since or --until and a time before the end: the parser
-// takes "-10m" for a flag.
-func joinRelativeTimes(args []string) (out []string) {
+// shortValue is a letter with its value, such as -o=report.html.
+var shortValue = regexp.MustCompile(`^-[[:alpha:]]=`)
+
+// spell writes arguments as the parser reads them: it takes "--since -10m" for two flags, and "=" in
+// "-o=report.html" for a part of the value.
+func spell(args []string) (out []string) {
 	for i := 0; i < len(args); i++ {
-		if a := args[i]; (a == "--since" || a == "--until") && i+1 < len(args) && strings.HasPrefix(args[i+1], "-") && !strings.HasPrefix(args[i+1], "--") {
+		a := args[i]
+		switch {
+		case a == "--" || i == 0 && a == "run": // the rest is another program's
+			return append(out, args[i:]...)
+		case (a == "--since" || a == "--until") && i+1 < len(args) && strings.HasPrefix(args[i+1], "-") && !strings.HasPrefix(args[i+1], "--"):
 			i++
 			out = append(out, a+"="+args[i])
-			continue
+		case shortValue.MatchString(a):
+			out = append(out, a[:2], a[3:])
+		default:
+			out = append(out, a)
 		}
-		out = append(out, args[i])
 	}
 	return out
 }

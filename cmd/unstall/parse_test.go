@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 		{line: "load http://h -H a,b -H=c", holds: func(c *cli) bool { return strings.Join(c.Load.Header, " ") == "a,b c" }},
 		{line: "compare --before r1 r2 --after r3 r4", holds: func(c *cli) bool { return len(c.Compare.Before) == 2 && c.Compare.After[1] == "r4" }},
 		{line: "serve --no-allow-record", holds: func(c *cli) bool { return !c.Serve.AllowRecord && c.Serve.Dir == "." }},
-		{line: "run --thp off ls -l a,b", holds: func(c *cli) bool { return strings.Join(c.Launch.Command, " ") == "ls -l a,b" }},
+		{line: "run --thp off ls -o=x a,b", holds: func(c *cli) bool { return strings.Join(c.Launch.Command, " ") == "ls -o=x a,b" }},
 		{line: "--bogus", err: "unknown flag --bogus"},
 		{line: "--formt json", err: `unknown flag --formt, did you mean "--format"?`},
 		{line: "load --raet 3 x", err: `unknown flag --raet, did you mean "--rate"?`},
@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 		{line: "--slo 1s load x", err: `flag --slo applies to the default command "diagnose", not "load"`},
 	} {
 		parser := newParser(kong.Resolvers(resolver))
-		_, err := parser.Parse(joinRelativeTimes(strings.Fields(c.line)))
+		_, err := parser.Parse(spell(strings.Fields(c.line)))
 		program := parser.Model.Target.Interface().(cli)
 		switch {
 		case c.err == "" && (err != nil || !c.holds(&program)):
