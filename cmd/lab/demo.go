@@ -89,7 +89,7 @@ func (c *demoCommand) Run(s *session) error {
 	}
 	d := &demo{session: s, demoCommand: c, begin: time.Now(), busy: hostBusy()}
 	if !c.Preferred {
-		d.say("A Go gateway whose heap is too small: find out why it is slow, apply what unstall advises, and see whether that helped. About 70 s.")
+		d.say("A Go gateway whose heap is too small: find out why it is slow, apply what unstall advises, and see whether that helped. About a minute.")
 		time.Sleep(hostLook)
 		if others := d.others(); others >= busyHost {
 			d.say("\nOther programs use %s of this host's CPUs: figures will be less clear. As root, the demo runs at a higher priority.", units.Percent(others))
@@ -297,7 +297,7 @@ func (d *demo) others(running ...*lab.Service) float64 {
 	for _, one := range running {
 		ours += lab.CPUSeconds(one.PID)
 	}
-	return max(0, hostBusy()-d.busy-ours) / time.Since(d.begin).Seconds() / float64(runtime.NumCPU())
+	return min(max(0, hostBusy()-d.busy-ours)/time.Since(d.begin).Seconds()/float64(runtime.NumCPU()), 1)
 }
 
 func hostBusy() float64 {
