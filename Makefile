@@ -4,11 +4,14 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build wheel test-python test-spark test quick release-snapshot tools gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
+.PHONY: build lab wheel test-python test-spark test quick release-snapshot tools gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
 
 GO            ?= go
 WHEELARCH     ?= amd64
-VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# The version without v: of the tag, else of the first release to come; and the commit.
+VERSION       ?= $(patsubst v%,%,$(shell git describe --tags --match 'v*' --dirty 2>/dev/null || echo 0.1.0-dev))
+COMMIT        ?= $(shell git describe --always --dirty --match - 2>/dev/null)
+LDFLAGS        = -X main.release=$(VERSION) -X main.commit=$(COMMIT)
 FUZZTIME      ?= 60s
 FIXTURE       ?= go.gc-rate/
 GOLANGCI_LINT ?= v2.15.0
@@ -21,10 +24,13 @@ GRID          ?= out/grid
 PREDICTIONS   ?= dev/grid/predictions.md
 
 build: ## bin/unstall, one static binary
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.release=$(VERSION)' -o bin/unstall ./cmd/unstall
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/unstall ./cmd/unstall
+
+lab: ## bin/unstall-lab, to run labs
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.release=$(VERSION)' -o bin/unstall-lab ./cmd/lab
 
 wheel: ## the Python package, into out/dist
-	CGO_ENABLED=0 GOOS=linux GOARCH=$(WHEELARCH) $(GO) build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o python/src/unstall/bin/unstall ./cmd/unstall
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(WHEELARCH) $(GO) build -trimpath -ldflags '-s -w $(LDFLAGS)' -o python/src/unstall/bin/unstall ./cmd/unstall
 	UNSTALL_VERSION='$(VERSION)' GOARCH=$(WHEELARCH) python3 -m pip wheel --disable-pip-version-check -q --no-deps -w out/dist ./python
 	@rm -r python/src/unstall/bin; ls out/dist/*.whl
 
@@ -55,11 +61,11 @@ site: ## the documents as a site, into out/site/site
 	mkdocs=$$(dev/tools/mkdocs.sh) && cd out/site && NO_MKDOCS_2_WARNING=1 "$$mkdocs" build -s
 	$(GO) run ./dev/site -finish out/site/site -worker .tools/mkdocs/iframe-worker.js
 
-demo: build ## a live incident: a sick Go gateway, diagnosed, fixed and verified (under 4 minutes)
-	bin/unstall lab run go-ballast --quick
+demo: build lab ## a sick Go gateway, diagnosed, fixed and compared live (90 s)
+	@bin/unstall-lab demo --dir out/demo
 
-labs: build ## every incident in full, with its figures (20 minutes each)
-	bin/unstall lab score
+labs: lab ## every incident in full, with its figures (20 minutes each)
+	bin/unstall-lab score
 
 accuracy: ## services of lab/accuracy and the labs' variants against known answers, and docs/accuracy.md (ONLY=regexp RUNS=3 KEEP=folder)
 	$(GO) run ./dev/accuracy -runs $(RUNS) $(if $(ONLY),-only '$(ONLY)',-o docs/accuracy.md) $(if $(KEEP),-keep $(KEEP)) $(ACCURACYFLAGS)

@@ -22,6 +22,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"internal/", "lab", "the product does not know the labs"},
 	{"internal/", "dev", "the product does not know the developers' tools"},
 	{"internal/", "cmd", "commands use packages, not the other way round"},
+	{"cmd/unstall", "lab", "bin/unstall-lab runs the labs"},
 	{"internal/base/evidence", "", "everything points at evidence, which points at the standard library alone"},
 	{"internal/base/stats", "internal/base/evidence", "statistics are of numbers"},
 	{"internal/analyze/ledger", "internal/format", "a ledger is made of evidence, whatever file it is from"},

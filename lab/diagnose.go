@@ -108,7 +108,7 @@ func (s *Stand) diagnoseOnce(one *Service, demand Demand, r *Result) error {
 		lasts = demand.Before + s.Sizes.Record
 		demand.For += lastLook
 	}
-	_, err = found.Record(s.ctx, record.Options{For: lasts, Path: path, Tool: s.opt.Version, Command: []string{"unstall", "lab", "run", s.Name},
+	_, err = found.Record(s.ctx, record.Options{For: lasts, Path: path, Tool: s.opt.Version, Command: []string{"unstall-lab", "run", s.Name},
 		Beside: func(ctx context.Context, sink probe.Sink) error {
 			if demand.Rate == 0 && demand.Before > 0 { // others use it, too: what they ask for is no part of our load
 				if err := s.alone(ctx, one, demand.Before); err != nil {

@@ -24,7 +24,7 @@ func TestHTML(t *testing.T) {
 			{Name: "cores", Asked: "1–2", Why: "it was not measured"}},
 		Warnings: []string{"others were busy"}}
 	var b bytes.Buffer
-	if err := HTML(&b, o, &Lab{Sick: "sick", Fixed: "fixed"}, "unstall lab run fake"); err != nil {
+	if err := HTML(&b, o, &Lab{Sick: "sick", Fixed: "fixed"}, "unstall-lab run fake"); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()

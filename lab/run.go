@@ -81,7 +81,7 @@ func (s *Stand) only(names []string) error {
 	}
 	for _, name := range names {
 		if _, ok := s.Variant(name); !ok {
-			return fmt.Errorf("lab %s: it has no variant %q here: see unstall lab list", s.Name, name)
+			return fmt.Errorf("lab %s: it has no variant %q here: see unstall-lab list", s.Name, name)
 		}
 	}
 	s.variants = slices.DeleteFunc(s.variants, func(v Variant) bool { return !slices.Contains(names, v.Name) })

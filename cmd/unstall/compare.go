@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/unstall/unstall/internal/operate/compare"
 	"github.com/unstall/unstall/internal/present"
 )
@@ -27,9 +29,9 @@ type compareCommand struct {
 // several takes all arguments up to the next flag.
 type several []string
 
-func (l *several) Take(next func() (string, bool)) error {
-	for run, ok := next(); ok; run, ok = next() {
-		*l = append(*l, run)
+func (l *several) Decode(ctx *kong.DecodeContext) error {
+	for ctx.Scan.Peek().IsValue() {
+		*l = append(*l, ctx.Scan.Pop().String())
 	}
 	if len(*l) == 0 {
 		return errors.New("give at least one run")

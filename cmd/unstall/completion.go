@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/unstall/unstall/cmd/unstall/arguments"
 )
 
 type completionCommand struct {
@@ -22,7 +20,7 @@ func (c *completionCommand) Run(s *session) error {
 	if c.Shell == "" {
 		c.Shell = filepath.Base(os.Getenv("SHELL"))
 	}
-	code, ok := arguments.Shells[c.Shell]
+	code, ok := shellCode[c.Shell]
 	if !ok {
 		return errors.New("say for which shell: unstall completion bash, zsh or fish")
 	}

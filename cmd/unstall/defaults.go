@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/unstall/unstall/cmd/unstall/arguments"
 	"github.com/unstall/unstall/internal/base/suggest"
 )
 
@@ -32,37 +32,39 @@ func defaultsName() string {
 	return ""
 }
 
-// readDefaults reads a file of values for flags.
-func readDefaults(name string) (map[string]any, error) {
+// readDefaults reads values for flags from a file; "" is an empty one.
+func readDefaults(name string) (kong.Resolver, error) {
+	d := &defaults{name: name}
+	if name == "" {
+		return d, nil
+	}
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	values := make(map[string]any)
-	if err := yaml.Unmarshal(text, &values); err != nil {
+	if err := yaml.Unmarshal(text, &d.values); err != nil {
 		return nil, fmt.Errorf("%s: this is not YAML of flags and values, such as slo: 300ms: %w", name, err)
 	}
-	return values, nil
+	return d, nil
 }
 
-// defaults are values for flags from a file. A name that no command has a flag of is an error; one that the command at
-// hand has none of is for others.
-func defaults(name string, program *arguments.Command) (arguments.Defaults, error) {
-	if name == "" {
-		return nil, nil
-	}
-	values, err := readDefaults(name)
-	if err != nil {
-		return nil, err
-	}
+// defaults are values for flags from a file.
+type defaults struct {
+	name   string
+	values map[string]any
+}
+
+// Validate refuses a name that no command has a flag of; one that the command at hand has none of is for others.
+func (d *defaults) Validate(app *kong.Application) error {
 	var known []string
-	program.Every(func(c *arguments.Command) {
-		for _, f := range c.Flags {
-			known = append(known, f.Name)
+	_ = kong.Visit(app, func(n kong.Visitable, next kong.Next) error {
+		if flag, ok := n.(*kong.Flag); ok {
+			known = append(known, flag.Name)
 		}
+		return next(nil)
 	})
 	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(values)) {
+	for _, key := range slices.Sorted(maps.Keys(d.values)) {
 		if slices.Contains(known, key) {
 			continue
 		}
@@ -70,7 +72,17 @@ func defaults(name string, program *arguments.Command) (arguments.Defaults, erro
 		if near := suggest.Nearest(key, known); near != "" {
 			meant = fmt.Sprintf("; do you mean %q?", near)
 		}
-		errs = append(errs, fmt.Errorf("%s: there is no flag %q%s", name, key, meant))
+		errs = append(errs, fmt.Errorf("%s: there is no flag %q%s", d.name, key, meant))
 	}
-	return func(flag string) any { return values[flag] }, errors.Join(errs...)
+	return errors.Join(errs...)
+}
+
+// Resolve returns a flag's value, nil if there is none. The environment goes before the file.
+func (d *defaults) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	for _, name := range flag.Envs {
+		if _, ok := os.LookupEnv(name); ok {
+			return nil, nil
+		}
+	}
+	return d.values[flag.Name], nil
 }

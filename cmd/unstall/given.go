@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/unstall/unstall/cmd/unstall/arguments"
+	"github.com/alecthomas/kong"
+
 	"github.com/unstall/unstall/internal/present"
 )
 
@@ -15,10 +17,12 @@ import (
 type given map[string]string
 
 // givenOn returns them with their values.
-func givenOn(line *arguments.Line) given {
+func givenOn(command *kong.Context) given {
 	g := make(given)
-	for _, f := range line.Flags {
-		g[f.Name] = f.Text()
+	for _, p := range command.Path {
+		if p.Flag != nil && !p.Resolved {
+			g[p.Flag.Name] = fmt.Sprint(reflect.Indirect(p.Flag.Target))
+		}
 	}
 	return g
 }

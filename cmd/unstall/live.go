@@ -237,7 +237,7 @@ func (s *session) inputs(args []string) (live []discover.Target, files []string)
 	s.said(errs)
 	if len(errs) > 0 && len(live)+len(files) == 0 {
 		var commands []string
-		for _, c := range newProgram(new(cli)).Commands {
+		for _, c := range newParser().Model.Children {
 			commands = append(commands, c.Name)
 		}
 		if meant := suggest.Nearest(args[0], commands); meant != "" && args[0] != meant {

@@ -10,14 +10,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
-	"github.com/charmbracelet/x/term"
+	"github.com/alecthomas/kong"
 
-	"github.com/unstall/unstall/cmd/unstall/arguments"
-	"github.com/unstall/unstall/internal/analyze/model"
-	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/collect/probe/all"
 	"github.com/unstall/unstall/internal/collect/remote"
 	"github.com/unstall/unstall/internal/operate/calibrate"
@@ -40,7 +36,6 @@ type cli struct {
 	Launch    launchCommand    `cmd:"" name:"run" help:"Run a command with a setting of its own, such as without transparent huge pages."`
 	Top       topCommand       `cmd:"" help:"Show a process's counters live, with rules for reading them."`
 	Watch     watchCommand     `cmd:"" help:"Keep watching: hold rules against processes, keep what came before an alarm, say why."`
-	Lab       labCommand       `cmd:"" help:"Run an incident: sick, fixed and healthy services, diagnosed and compared."`
 	Serve     serveCommand     `cmd:"" help:"Show the captures of a directory as pages: list, search, open, compare, record."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve the tools to an assistant, by the Model Context Protocol on standard input and output."`
 	Causes    causesCommand    `cmd:"" help:"List the causes unstall knows, or explain one."`
@@ -48,11 +43,12 @@ type cli struct {
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 
 	Completion completionCommand `cmd:"" help:"Say what to paste into a shell's start file, so that it completes commands and flags: bash, zsh, fish."`
-	Man        bool              `hidden:"" instead:"" help:"Write a man page."`
+	Man        manFlag           `hidden:"" help:"Write a man page."`
+	Lab        labCommand        `cmd:"" hidden:"" passthrough:"" help:"Say where the incidents went."`
 
 	NoPager bool `name:"no-pager" help:"Print what is longer than the screen as it is, not by a pager (UNSTALL_PAGER, PAGER, less)."`
 
-	ShowVersion bool `name:"version" instead:"" help:"Print the version."`
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 const usage = `unstall finds which mechanism in a runtime or the kernel makes requests slow.
@@ -78,7 +74,6 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall mcp [DIR]        let an assistant diagnose the captures in a directory
   unstall debug pod/NAME   the command that records a pod from a container beside it
   unstall causes [ID]      list the causes unstall knows, or explain one
-  unstall lab list|run     incidents that can be run here
 
   unstall gateway --for 10s --load http://127.0.0.1:8080/play -r 500
   unstall trace.out access.log.gz --slo 300ms -o report.md
@@ -126,73 +121,33 @@ func main() {
 			_ = os.Unsetenv(name) // as if it were not set
 		}
 	}
-	c := new(cli)
-	program := newProgram(c)
-	if line, typed := os.LookupEnv("COMP_LINE"); typed { // a shell asks what may follow
-		for _, word := range program.Complete(line) {
-			fmt.Println(word)
-		}
-		return
-	}
-	given, err := defaults(defaultsName(), program)
+	resolver, err := readDefaults(defaultsName())
 	if err != nil {
 		s.fail(wrongUse, err)
 		os.Exit(s.code)
 	}
-	line, err := program.Parse(joined(args), given)
-	switch {
-	case err != nil:
-		s.fail(wrongUse, fmt.Errorf("%w; see unstall --help", err))
-		os.Exit(s.code)
-	case line.Help:
-		_ = line.Command.WriteHelp(s.out, width())
-		return
-	case line.Instead != nil && c.Man:
-		about, description, _ := strings.Cut(usage, "\n")
-		_ = program.WriteManual(s.out, strings.TrimPrefix(strings.TrimSuffix(about, "."), "unstall "), strings.Trim(description, "\n"))
-		return
-	case line.Instead != nil:
-		_ = new(versionCommand).Run(s)
+	parser := newParser(kong.Resolvers(resolver))
+	if line, typed := os.LookupEnv("COMP_LINE"); typed { // a shell asks what may follow
+		for _, word := range complete(parser.Model.Node, line) {
+			fmt.Println(word)
+		}
 		return
 	}
-	s.noPager = c.NoPager
-	if s.given = givenOn(line); s.given.check() != nil {
+	command, err := parser.Parse(spell(args))
+	if err != nil {
+		s.fail(wrongUse, usageError(err))
+		os.Exit(s.code)
+	}
+	s.noPager = parser.Model.Target.Interface().(cli).NoPager
+	if s.given = givenOn(command); s.given.check() != nil {
 		s.fail(wrongUse, s.given.check())
 		os.Exit(s.code)
 	}
 	tidy(s)
-	if err := line.Command.Target().(command).Run(s); err != nil {
+	if err := command.Run(s); err != nil {
 		s.fail(wrongUse, err)
 	}
 	os.Exit(s.code)
-}
-
-// command is what a subcommand does.
-type command interface{ Run(*session) error }
-
-// width is how many characters a line of help may have.
-func width() int {
-	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
-		return columns
-	}
-	if columns, _, err := term.GetSize(os.Stdout.Fd()); err == nil && columns > 0 {
-		return columns
-	}
-	return 80
-}
-
-// joined makes one argument of a flag for a time and a time before the end: to the parser
-// "-10m" is a flag of its own.
-func joined(args []string) (out []string) {
-	for i := 0; i < len(args); i++ {
-		if a := args[i]; (a == "--since" || a == "--until") && i+1 < len(args) && strings.HasPrefix(args[i+1], "-") && !strings.HasPrefix(args[i+1], "--") {
-			i++
-			out = append(out, a+"="+args[i])
-			continue
-		}
-		out = append(out, args[i])
-	}
-	return out
 }
 
 // tidy switches off what recordings left on that were killed, and puts back what tries
@@ -204,10 +159,4 @@ func tidy(s *session) {
 			p.Tidy(context.Background(), func(text string) { fmt.Fprintf(s.err, "unstall: %s\n", text) })
 		}
 	}
-}
-
-func newProgram(c *cli) *arguments.Command {
-	return arguments.New("unstall", c, arguments.Vars{
-		"model_processes": platform.Modelled(), "model_knobs": platform.Knobs(), "model_defaults": model.Defaults(platform.Models()),
-		"settings": experiment.Help()})
 }

@@ -86,11 +86,11 @@ func TestSecrets(t *testing.T) {
 			out := filepath.Join(dir, "out."+form)
 			var said bytes.Buffer
 			s := &session{in: strings.NewReader(""), out: &said, err: &said}
-			line, err := newProgram(new(cli)).Parse(append([]string{"diagnose", "--format", form, "-o", out}, in...), nil)
+			command, err := newParser().Parse(append([]string{"diagnose", "--format", form, "-o", out}, in...))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := line.Command.Target().(command).Run(s); err != nil {
+			if err := command.Run(s); err != nil {
 				t.Error(in, err)
 			}
 			b, err := os.ReadFile(out)

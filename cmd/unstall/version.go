@@ -1,28 +1,56 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 )
 
 type versionCommand struct{}
 
 func (*versionCommand) Run(s *session) error {
-	fmt.Fprintln(s.out, "unstall", version())
+	fmt.Fprintln(s.out, versionLine())
 	return nil
 }
 
-// release is set by the linker for released binaries.
-var release string
+// The linker sets both (-X main.release=0.1.0 -X main.commit=abc1234).
+var release, commit string
 
 // version is the release, else what the toolchain recorded.
 func version() string {
 	if release != "" {
 		return release
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
 	}
-	return info.Main.Version
+	return "(devel)"
+}
+
+// versionLine names the version, the commit and the toolchain, such as
+// "unstall 0.1.0 (commit abc1234, go1.26.3)".
+func versionLine() string {
+	from := cmp.Or(commit, recordedCommit())
+	if from == "" {
+		return fmt.Sprintf("unstall %s (%s)", version(), runtime.Version())
+	}
+	return fmt.Sprintf("unstall %s (commit %s, %s)", version(), from, runtime.Version())
+}
+
+// recordedCommit is the commit the toolchain recorded, "" if none.
+func recordedCommit() (name string) {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return ""
+	}
+	for _, setting := range info.Settings {
+		switch {
+		case setting.Key == "vcs.revision":
+			name = setting.Value[:min(7, len(setting.Value))]
+		case setting.Key == "vcs.modified" && setting.Value == "true":
+			name += "-dirty"
+		}
+	}
+	return name
 }

@@ -147,7 +147,11 @@ func (r *release) build(ctx context.Context, t target) (bin string, err error) {
 }
 
 func (r *release) compile(ctx context.Context, t target, bin string) error {
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.release="+r.version, "-o", bin, "./cmd/unstall")
+	commit, err := r.git(ctx, "describe", "--always", "--dirty", "--match", "-")
+	if err != nil {
+		return err
+	}
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.release="+r.version+" -X main.commit="+commit, "-o", bin, "./cmd/unstall")
 	c.Dir = r.root
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0")
 	c.Stderr = os.Stderr

@@ -36,8 +36,8 @@ var Documents = []Document{
 	{"unstall.prediction/v1", "What a change of settings would do: unstall predict", reflect.TypeFor[answer](), true},
 	{"unstall.event/v1", "What happened while it was watched: a line of unstall watch", reflect.TypeFor[watch.Line](), true},
 	{"unstall.list/v1", "What runs here and can be diagnosed: unstall list", reflect.TypeFor[list](), true},
-	{"unstall.lab/v1", "What came of a lab: unstall lab run", reflect.TypeFor[lab.Outcome](), true},
-	{"unstall.lab.score/v1", "Labs: what was expected against what was found: unstall lab score", reflect.TypeFor[lab.Score](), true},
+	{"unstall.lab/v1", "What came of a lab: unstall-lab run", reflect.TypeFor[lab.Outcome](), true},
+	{"unstall.lab.score/v1", "Labs: what was expected against what was found: unstall-lab score", reflect.TypeFor[lab.Score](), true},
 	{"unstall.capture/v1", "The manifest of a capture, its first member", reflect.TypeFor[manifest](), true},
 }
 

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/unstall/unstall/internal/present/json"
@@ -18,34 +15,16 @@ import (
 	"github.com/unstall/unstall/lab/all"
 )
 
-type labCommand struct {
-	List  labListCommand  `cmd:"" help:"List the incidents that can be run here."`
-	Run   labRunCommand   `cmd:"" help:"Run one: sick, fixed and healthy services under load, diagnosed and compared."`
-	Score labScoreCommand `cmd:"" help:"Run all, and count expected answers and false alarms."`
-}
-
-type labListCommand struct{}
-
-func (*labListCommand) Run(s *session) error {
-	for _, l := range all.Labs {
-		fmt.Fprintf(s.out, "%-12s %s\n", l.Name, l.About)
-		for _, v := range l.Variants {
-			fmt.Fprintf(s.out, "  %-18s %s\n", v.Name, v.About)
-		}
-	}
-	return nil
-}
-
-// labOptions are what running one and running all have in common.
-type labOptions struct {
+// options are what running one and running all have in common.
+type options struct {
 	Quick  bool   `help:"Fewer and shorter measurements."`
 	Keep   string `placeholder:"DIR" help:"Keep the captures in this directory."`
-	Format string `placeholder:"FORM" help:"text, json or, for lab run, html (default: by the name of the output file)."`
+	Format string `placeholder:"FORM" help:"text, json or, for run, html (default: by the name of the output file)."`
 	Output string `short:"o" placeholder:"FILE" help:"Write the report to a file."`
 }
 
 // form is that of the report; more are those beside text and json.
-func (c *labOptions) form(more ...string) (string, error) {
+func (c *options) form(more ...string) (string, error) {
 	if c.Output != "" { // to be told of it after minutes is too late
 		if dir, err := os.Stat(filepath.Dir(c.Output)); err != nil || !dir.IsDir() {
 			return "", fmt.Errorf("-o %s: there is no directory %s", c.Output, filepath.Dir(c.Output))
@@ -63,14 +42,14 @@ func (c *labOptions) form(more ...string) (string, error) {
 	return "text", nil
 }
 
-type labRunCommand struct {
-	Name string   `arg:"" help:"The incident to run; unstall lab list shows them."`
+type runCommand struct {
+	Name string   `arg:"" help:"The incident to run; unstall-lab list shows them."`
 	On   string   `placeholder:"RUNTIME" help:"Run its services on this runtime instead of the one they are built with: dotnet-9."`
 	Only []string `placeholder:"VARIANT,…" help:"Diagnose only these variants, and compare nothing."`
-	labOptions
+	options
 }
 
-func (c *labRunCommand) Run(s *session) error {
+func (c *runCommand) Run(s *session) error {
 	form, err := c.form("html")
 	if err != nil {
 		return err
@@ -79,37 +58,37 @@ func (c *labRunCommand) Run(s *session) error {
 		if l.Name == c.Name {
 			for _, name := range c.Only {
 				if !slices.ContainsFunc(l.Variants, func(v lab.Variant) bool { return v.Name == name }) {
-					return fmt.Errorf("lab run %s --only %s: it has no such variant: see unstall lab list", c.Name, name)
+					return fmt.Errorf("run %s --only %s: it has no such variant: see unstall-lab list", c.Name, name)
 				}
 			}
 			outcomes := c.run(s, []*lab.Lab{l}, c.On, c.Only, form == "html")
 			if len(outcomes) == 0 {
 				return nil
 			}
-			s.write(c.Output, nil, func(w io.Writer) error {
+			s.write(c.Output, func(w io.Writer) error {
 				switch form {
 				case "json":
 					return json.Encode(w, outcomes[0])
 				case "html":
-					return lab.HTML(w, outcomes[0], l, typedCommand())
+					return lab.HTML(w, outcomes[0], l, "unstall-lab "+strings.Join(os.Args[1:], " "))
 				}
 				return lab.Report(w, outcomes[0])
 			})
 			return nil
 		}
 	}
-	return fmt.Errorf("lab run %s: there is no such lab: see unstall lab list", c.Name)
+	return fmt.Errorf("run %s: there is no such lab: see unstall-lab list", c.Name)
 }
 
-type labScoreCommand struct{ labOptions }
+type scoreCommand struct{ options }
 
-func (c *labScoreCommand) Run(s *session) error {
+func (c *scoreCommand) Run(s *session) error {
 	form, err := c.form()
 	if err != nil {
 		return err
 	}
 	score := lab.ScoreOf(c.run(s, all.Labs, "", nil, false))
-	s.write(c.Output, nil, func(w io.Writer) error {
+	s.write(c.Output, func(w io.Writer) error {
 		if form == "json" {
 			return json.Encode(w, score)
 		}
@@ -119,24 +98,22 @@ func (c *labScoreCommand) Run(s *session) error {
 }
 
 // run runs labs one after the other and says how far they are.
-func (c *labOptions) run(s *session, labs []*lab.Lab, on string, only []string, pictures bool) (outcomes []*lab.Outcome) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+func (c *options) run(s *session, labs []*lab.Lab, on string, only []string, pictures bool) (outcomes []*lab.Outcome) {
 	begin := time.Now()
 	for _, l := range labs {
-		o, err := lab.Run(ctx, l, lab.Options{Quick: c.Quick, On: on, Only: only, Keep: c.Keep, Version: version(), Pictures: pictures, Progress: func(text string) {
+		o, err := lab.Run(s, l, lab.Options{Quick: c.Quick, On: on, Only: only, Keep: c.Keep, Version: release, Pictures: pictures, Progress: func(text string) {
 			fmt.Fprintf(s.err, "[%3.0f s] %s\n", time.Since(begin).Seconds(), text)
 		}})
 		switch {
-		case ctx.Err() != nil:
-			s.fail(unreadable, errors.New("lab "+l.Name+": interrupted: its services have ended"))
+		case s.Err() != nil:
+			s.fail(notRun, errors.New("lab "+l.Name+": interrupted: its services have ended"))
 			return outcomes
 		case err != nil:
-			s.fail(unreadable, err)
+			s.fail(notRun, err)
 			continue
 		}
 		if !o.Pass {
-			s.code = max(s.code, found)
+			s.code = max(s.code, missed)
 		}
 		outcomes = append(outcomes, o)
 	}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/suggest"
+	"github.com/unstall/unstall/internal/operate/experiment"
+)
+
+// newParser returns the parser of the command line.
+func newParser(options ...kong.Option) *kong.Kong {
+	return kong.Must(new(cli), append([]kong.Option{
+		kong.Name("unstall"),
+		kong.Vars{"version": versionLine(), "model_processes": platform.Modelled(), "model_knobs": platform.Knobs(),
+			"model_defaults": model.Defaults(platform.Models()), "settings": experiment.Help()},
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(parseDuration)),
+		kong.KindMapper(reflect.Float64, kong.MapperFunc(parseNumber)),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	}, options...)...)
+}
+
+// parseDuration reads a time and says what one looks like.
+func parseDuration(ctx *kong.DecodeContext, target reflect.Value) error {
+	token, err := ctx.Scan.PopValue("duration")
+	if err != nil {
+		return err
+	}
+	text := token.String()
+	d, err := time.ParseDuration(text)
+	if _, number := strconv.ParseFloat(text, 64); err != nil && number == nil {
+		return fmt.Errorf("%q has no unit: give %sms or %ss", text, text, text)
+	} else if err != nil {
+		return fmt.Errorf("%q is not a time: give 300ms, 2s or 5m", text)
+	}
+	target.SetInt(int64(d))
+	return nil
+}
+
+// parseNumber reads a finite number.
+func parseNumber(ctx *kong.DecodeContext, target reflect.Value) error {
+	token, err := ctx.Scan.PopValue("number")
+	if err != nil {
+		return err
+	}
+	v, err := strconv.ParseFloat(token.String(), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("%q is not a number", token.String())
+	}
+	target.SetFloat(v)
+	return nil
+}
+
+// usageError words an error of the parser for users: the nearest name instead of all that are two
+// letters away, and no token's name.
+func usageError(err error) error {
+	text := strings.Replace(err.Error(), ` but got "EOL" (<EOL>)`, "", 1)
+	if fault, names, several := strings.Cut(text, ", did you mean one of "); several {
+		text = fault
+		word := fault[strings.LastIndexByte(fault, ' ')+1:]
+		near := suggest.Nearest(word, strings.FieldsFunc(names, func(r rune) bool { return strings.ContainsRune(`", ?`, r) }))
+		if near != "" && len(word) > len("-x") {
+			text += fmt.Sprintf(", did you mean %q?", near)
+		}
+	}
+	return fmt.Errorf("%s; see unstall --help", text)
+}
+
+// shortValue is a letter with its value, such as -o=report.html.
+var shortValue = regexp.MustCompile(`^-[[:alpha:]]=`)
+
+// spell writes arguments as the parser reads them: it takes "--since -10m" for two flags, and "=" in
+// "-o=report.html" for a part of the value.
+func spell(args []string) (out []string) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--" || i == 0 && a == "run": // the rest is another program's
+			return append(out, args[i:]...)
+		case (a == "--since" || a == "--until") && i+1 < len(args) && strings.HasPrefix(args[i+1], "-") && !strings.HasPrefix(args[i+1], "--"):
+			i++
+			out = append(out, a+"="+args[i])
+		case shortValue.MatchString(a):
+			out = append(out, a[:2], a[3:])
+		default:
+			out = append(out, a)
+		}
+	}
+	return out
+}
