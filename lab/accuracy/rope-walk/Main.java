@@ -7,7 +7,7 @@ import java.util.TimerTask;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 
-/** Orders of ropes. Each is a lookup; every three seconds the day's orders are sealed, on both CPUs, for the auditors. */
+/** Orders of ropes. Each is a lookup; every five seconds the day's orders are sealed, on both CPUs, for the auditors. */
 public class Main {
     static final int STRANDS = 50_000;
     static final String[] ropes = IntStream.range(0, STRANDS).mapToObj(i -> "rope-" + i + "-hemp-" + i % 40 + "mm").toArray(String[]::new);
@@ -18,7 +18,7 @@ public class Main {
             @Override public void run() {
                 IntStream.range(0, 4).parallel().forEach(Main::sealQuarter);
             }
-        }, 500, 3_000);
+        }, 500, 5_000);
         var address = System.getenv("ADDR").split(":");
         var server = HttpServer.create(new InetSocketAddress(address[0], Integer.parseInt(address[1])), 100);
         server.setExecutor(Executors.newFixedThreadPool(8));
@@ -35,7 +35,7 @@ public class Main {
     static void sealQuarter(int quarter) {
         try {
             MessageDigest sha = MessageDigest.getInstance("SHA-512");
-            for (int round = 0; round < 40; round++)
+            for (int round = 0; round < 80; round++)
                 for (int i = quarter; i < STRANDS; i += 4) sha.update(ropes[i].getBytes());
             seal = sha.digest();
         } catch (java.security.NoSuchAlgorithmException e) {

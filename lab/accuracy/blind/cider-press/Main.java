@@ -38,7 +38,7 @@ public class Main {
             int n = Integer.parseInt(x.getRequestURI().getPath().substring(10));
             StringBuilder report = new StringBuilder();
             synchronized (samples) {
-                for (int i = 0; i < 15; i++) samples.add(new Sample("orchard-" + n, n + i));
+                for (int i = 0; i < 21; i++) samples.add(new Sample("orchard-" + n, n + i));
                 while (tidy && samples.size() > 2000) samples.poll();
             }
             for (Sample s : casks.get(n % casks.size())) report.append(s.orchard).append(' ').append(s.measured).append('\n');

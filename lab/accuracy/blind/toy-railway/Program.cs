@@ -60,8 +60,13 @@ namespace ToyRailway
         public IActionResult Near(int block) => Ok(layout.Trains.Values.Where(t => Math.Abs(t.Block - block) < 4).OrderBy(t => t.Number).Take(30));
 
         [HttpPut("{number:int}")]
-        public IActionResult Put(int number) => layout.Order(new Train { Number = number % 300, Block = number % 64, Wagons = Enumerable.Range(0, number % 9).Select(w => "wagon " + w).ToArray() })
-            ? Accepted() : StatusCode(503);
+        public IActionResult Put(int number)
+        {
+            string[] wagons = Enumerable.Range(0, number % 9).Select(w => "wagon " + w).ToArray();
+            if (layout.Order(new Train { Number = number % 300, Block = number % 64, Wagons = wagons }))
+                return Accepted();
+            return StatusCode(503);
+        }
     }
 
     public static class Program
