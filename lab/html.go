@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/operate/compare"
 	"github.com/unstall/unstall/internal/present/html"
 )
@@ -22,7 +21,7 @@ func HTML(w io.Writer, o *Outcome, l *Lab, repeat ...string) error {
 			{ID: "comparisons", Title: "Before and after"}, {ID: "predicted", Title: "Predicted and measured"}, {ID: "asked", Title: "Asked for"}, {ID: "variants", Title: "All variants"}}})
 	}
 	comparisons := slices.Clone(o.Comparisons)
-	sorting.By(comparisons, func(a, b *compare.Comparison) int { // what the incident was ended with first
+	slices.SortStableFunc(comparisons, func(a, b *compare.Comparison) int { // what the incident was ended with first
 		switch l.Fixed {
 		case a.After:
 			return -1

@@ -2,13 +2,13 @@ package diagnose
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -60,7 +60,7 @@ func (r *run) requests() {
 			r.d.Ledger = append(r.d.Ledger, r.entry(l, e))
 		}
 	}
-	sorting.By(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
+	slices.SortStableFunc(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
 	if out.Outside > 0 {
 		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s came outside the traced time, so what is found here may not explain them: record again while it is slow, or for longer", units.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
 	}

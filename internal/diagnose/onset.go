@@ -2,11 +2,11 @@ package diagnose
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Onset is since when requests are slow.
@@ -122,7 +122,7 @@ func (d *divide) cells() []startsCell {
 		}
 	}
 	for k := range cells {
-		sorting.By(cells[k].rows, func(i, j int) int { return cmp.Compare(d.began(i), d.began(j)) })
+		slices.SortStableFunc(cells[k].rows, func(i, j int) int { return cmp.Compare(d.began(i), d.began(j)) })
 	}
 	return cells
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // RequestPath is where the time of a front's requests went, behind which a pool of workers does what is asked.
@@ -209,7 +208,7 @@ func (f *follows) pairs(rows []int) (out []pair) {
 		at[q.Route.At(row)] = append(at[q.Route.At(row)], row)
 	}
 	for _, all := range at {
-		sorting.By(all, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
+		slices.SortStableFunc(all, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
 	}
 	var users []int
 	for i := range q.Len() {
@@ -217,7 +216,7 @@ func (f *follows) pairs(rows []int) (out []pair) {
 			users = append(users, i)
 		}
 	}
-	sorting.By(users, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
+	slices.SortStableFunc(users, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
 	taken := make(map[int]bool)
 	for _, row := range users {
 		all := at[q.Route.At(row)]
@@ -334,7 +333,7 @@ func (x *sums) add(f *follows, row, user int) {
 // steps are the sums in order of time, so many at most, and how many more there are.
 func (g *group) steps(most int) (out []Steps, left int) {
 	out = []Steps{}
-	sorting.By(g.order, func(x, y *sums) int {
+	slices.SortStableFunc(g.order, func(x, y *sums) int {
 		return cmp.Or(cmp.Compare(y.MeanMs, x.MeanMs), cmp.Compare(x.Step, y.Step), cmp.Compare(x.Route, y.Route))
 	})
 	for _, x := range g.order[:min(len(g.order), most)] {
@@ -351,7 +350,7 @@ func (x *sums) mean() Steps {
 	for name, ms := range x.calls {
 		x.Calls = append(x.Calls, Call{name, ms / n})
 	}
-	sorting.By(x.Calls, func(a, b Call) int { return cmp.Or(cmp.Compare(b.Ms, a.Ms), cmp.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(x.Calls, func(a, b Call) int { return cmp.Or(cmp.Compare(b.Ms, a.Ms), cmp.Compare(a.Name, b.Name)) })
 	x.Calls = x.Calls[:min(len(x.Calls), mostCalls)]
 	if x.slow != nil {
 		slow := x.slow.mean()

@@ -10,7 +10,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/diagnose/check/all"
 )
@@ -152,7 +151,7 @@ func (r *run) judge(ctx context.Context) error {
 	}
 	out = r.join(out)
 	order := map[string]int{check.Supported: 0, check.Inconclusive: 1, check.RuledOut: 2}
-	sorting.By(out, func(a, b Verdict) int {
+	slices.SortStableFunc(out, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), cmp.Compare(weight(b), weight(a)))
 	})
 	r.d.Verdicts = out

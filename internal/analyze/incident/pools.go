@@ -7,7 +7,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // workerPool is a pool of workers that other services' requests were passed on to.
@@ -218,7 +217,7 @@ func (p *workerPool) likely(b *evidence.Bundle, took map[int]int64) map[int]int6
 		work[r.Route.At(row)] = mean{x.sum + r.Latency(row), x.n + 1}
 	}
 	rows := slices.Clone(p.callers)
-	sorting.By(rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
+	slices.SortFunc(rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 	longer := make([]int64, len(rows))
 	for k, row := range rows {
 		x := work[r.Route.At(row)]

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // service is a worker's work on a request.
@@ -58,7 +57,7 @@ func (s *spending) share(all []service) [][]partOf {
 				out[k] = append(out[k], partOf{seg, part / sum})
 			}
 		}
-		sorting.By(out[k], func(x, y partOf) int {
+		slices.SortStableFunc(out[k], func(x, y partOf) int {
 			return cmp.Or(cmp.Compare(y.part, x.part), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Cause, y.Cause))
 		})
 	}
@@ -89,7 +88,7 @@ func (s *spending) sharing(all []service) *sharing {
 	for seg := range s.whole.by {
 		x.states = append(x.states, seg)
 	}
-	sorting.By(x.states, func(x, y evidence.Segment) int {
+	slices.SortStableFunc(x.states, func(x, y evidence.Segment) int {
 		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Cause, y.Cause))
 	})
 	for k, seg := range x.states {
@@ -108,7 +107,7 @@ func (s *spending) sharing(all []service) *sharing {
 		x.route[k], byStart[k] = r, k
 	}
 	begins := func(k int) int64 { return all[k].from - all[k].grain }
-	sorting.By(byStart, func(i, j int) int { return cmp.Or(cmp.Compare(begins(i), begins(j)), cmp.Compare(i, j)) })
+	slices.SortFunc(byStart, func(i, j int) int { return cmp.Or(cmp.Compare(begins(i), begins(j)), cmp.Compare(i, j)) })
 	step := (len(s.looks) + mostShared - 1) / mostShared
 	var under []int
 	next := 0

@@ -8,7 +8,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // spending is how the workers of a pool spent the time in which they had work.
@@ -83,8 +82,8 @@ func workersSpent(b *evidence.Bundle, subject evidence.SubjectID) *spending {
 			t.by[x] += max(1, l.Count)
 		}
 	}
-	sorting.By(s.looks, func(x, y look) int { return cmp.Compare(x.at, y.at) })
-	sorting.By(s.rounds, func(x, y round) int { return cmp.Compare(x.at, y.at) })
+	slices.SortStableFunc(s.looks, func(x, y look) int { return cmp.Compare(x.at, y.at) })
+	slices.SortStableFunc(s.rounds, func(x, y round) int { return cmp.Compare(x.at, y.at) })
 	return s
 }
 
@@ -128,7 +127,7 @@ func (s *spending) over(from, until int64) (parts []partOf) {
 	for seg, n := range t.by {
 		parts = append(parts, partOf{seg, float64(n) / float64(t.looks)})
 	}
-	sorting.By(parts, func(x, y partOf) int {
+	slices.SortStableFunc(parts, func(x, y partOf) int {
 		return cmp.Or(cmp.Compare(y.part, x.part), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Cause, y.Cause))
 	})
 	return parts

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // allocStalls shares out the time in which threads waited for memory among the requests under
@@ -58,7 +57,7 @@ func (l *Ledger) stalling() *allocStalls {
 	for _, i := range l.Rows {
 		turns = append(turns, turn{l.came(i), 0, 1, 0}, turn{l.b.Requests.End.At(i), 0, -1, 0})
 	}
-	sorting.By(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
 	s := &allocStalls{}
 	var threads, requests int
 	var spread, sum float64

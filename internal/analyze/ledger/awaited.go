@@ -2,10 +2,10 @@ package ledger
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // awaits is what requests await that hold no thread, by samples of all awaits in a moment now
@@ -37,7 +37,7 @@ func (l *Ledger) awaits(stacks threads.Readers) (parts []share) {
 	for i := range parts {
 		parts[i].part /= sum
 	}
-	sorting.By(parts, func(a, b share) int { return cmp.Or(cmp.Compare(b.part, a.part), cmp.Compare(a.Cause, b.Cause)) })
+	slices.SortStableFunc(parts, func(a, b share) int { return cmp.Or(cmp.Compare(b.part, a.part), cmp.Compare(a.Cause, b.Cause)) })
 	return parts
 }
 

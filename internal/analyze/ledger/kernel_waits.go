@@ -2,11 +2,11 @@ package ledger
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // kernelWaits is what the kernel recorded of a process's threads (internal/format/kernelstacks), for requests whose states a
@@ -36,7 +36,7 @@ func (l *Ledger) kernelWaitsOf() *kernelWaits {
 	if len(k.rows) == 0 {
 		return nil
 	}
-	sorting.By(k.rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
+	slices.SortStableFunc(k.rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
 	return k
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -280,7 +279,7 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 // byEnd puts the requests in the order in which they ended.
 func (l *Ledger) byEnd() {
 	r := &l.b.Requests
-	sorting.By(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
+	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 }
 
 // ByClients says whether the requests charged are told of by those who made them.
@@ -471,7 +470,7 @@ func (l *Ledger) charge() {
 		}
 		l.Entries = append(l.Entries, e)
 	}
-	sorting.By(l.Entries, func(a, b Entry) int {
+	slices.SortStableFunc(l.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(a.Mechanism, b.Mechanism), cmp.Compare(a.Detail, b.Detail))
 	})
 	l.intervals(over, block)

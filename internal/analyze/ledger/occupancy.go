@@ -7,7 +7,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -188,7 +187,7 @@ func add(parts []share, s share) []share {
 
 // inOrder puts shares in the order in which a request meets them.
 func inOrder(parts []share) {
-	sorting.By(parts, func(a, b share) int {
+	slices.SortStableFunc(parts, func(a, b share) int {
 		return cmp.Or(cmp.Compare(a.mechanism, b.mechanism), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.HolderKind, b.HolderKind), cmp.Compare(a.HolderCause, b.HolderCause), cmp.Compare(a.Via, b.Via))
 	})
 }

@@ -2,9 +2,9 @@ package ledger
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Place is slow request time at one place: in one mechanism, for one thing, in one function
@@ -81,7 +81,7 @@ func (l *Ledger) Places(site Site, not Claimed) []Place {
 		}
 		out = append(out, *p)
 	}
-	sorting.By(out, func(a, b Place) int {
+	slices.SortStableFunc(out, func(a, b Place) int {
 		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(a.Mechanism, b.Mechanism), cmp.Compare(a.What, b.What), cmp.Compare(a.Where, b.Where))
 	})
 	return out

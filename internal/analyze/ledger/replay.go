@@ -10,7 +10,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/queue"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 )
@@ -108,7 +107,7 @@ type replayed struct {
 
 func (l *Ledger) arrivals() (m replayed) {
 	m.rows = slices.Clone(l.Rows)
-	sorting.By(m.rows, func(i, j int) int { return cmp.Or(cmp.Compare(l.came(i), l.came(j)), cmp.Compare(i, j)) })
+	slices.SortFunc(m.rows, func(i, j int) int { return cmp.Or(cmp.Compare(l.came(i), l.came(j)), cmp.Compare(i, j)) })
 	m.demand = make([]int64, len(m.rows))
 	for _, i := range m.rows {
 		m.arrive = append(m.arrive, l.came(i))

@@ -6,7 +6,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // pause is a stop-the-world interval. Before is the time stopped by all earlier
@@ -88,7 +87,7 @@ func watchers(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.
 		w.rows = append(w.rows, i)
 		w.until = max(w.until, b.Intervals.End[i])
 	}
-	sorting.By(all, func(x, y *watcher) int {
+	slices.SortStableFunc(all, func(x, y *watcher) int {
 		if x.own != y.own {
 			if x.own {
 				return -1
@@ -102,7 +101,7 @@ func watchers(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.
 
 // merge puts the pauses in order, joins those that overlap, and sums them up.
 func (s *stops) merge() {
-	sorting.By(s.pauses, func(x, y pause) int { return cmp.Compare(x.from, y.from) })
+	slices.SortStableFunc(s.pauses, func(x, y pause) int { return cmp.Compare(x.from, y.from) })
 	out := s.pauses[:0]
 	for _, p := range s.pauses {
 		n := len(out)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Allocations are who allocates what, of a process that was asked to tell (.NET's allocation ticks:
@@ -120,7 +119,7 @@ func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID, read
 			a.Count += v
 		}
 	}
-	sorting.By(a.Sites, func(x, y AllocationSite) int {
+	slices.SortStableFunc(a.Sites, func(x, y AllocationSite) int {
 		return cmp.Or(-cmp.Compare(x.Large, y.Large), -cmp.Compare(x.Bytes, y.Bytes))
 	})
 }
@@ -149,7 +148,7 @@ func (a *Allocations) types() {
 		t := &a.Types[n]
 		t.Bytes, t.Large, t.Count = t.Bytes+x.Bytes, t.Large+x.Large, t.Count+x.Count
 	}
-	sorting.By(a.Types, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
+	slices.SortStableFunc(a.Types, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
 }
 
 // live reads what lies on the heap by type.
@@ -174,7 +173,7 @@ func (a *Allocations) live(b *evidence.Bundle, subject evidence.SubjectID) {
 			a.Live[n].Count += float64(s.Value[i])
 		}
 	}
-	sorting.By(a.Live, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
+	slices.SortStableFunc(a.Live, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
 }
 
 // LargeSites are those that allocate large objects, most bytes first.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -43,7 +42,7 @@ func ArrivalsOf(b *evidence.Bundle, subject evidence.SubjectID, source evidence.
 			a.Rows = append(a.Rows, i)
 		}
 	}
-	sorting.By(a.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(came(i), came(j)), cmp.Compare(i, j)) })
+	slices.SortFunc(a.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(came(i), came(j)), cmp.Compare(i, j)) })
 	if n := len(a.Rows); n > 1 {
 		if d := came(a.Rows[n-1]) - came(a.Rows[0]); d > 0 {
 			a.Rate = Value{Number: float64(n) / (float64(d) / 1e9) / kept, Origin: evidence.NewOrigin(source, 0), Watched: 1}
@@ -121,7 +120,7 @@ func Clients(b *evidence.Bundle, subject evidence.SubjectID) Value {
 		}
 	}
 	for _, a := range slices.Sorted(maps.Keys(turns)) {
-		sorting.By(turns[a], func(x, y turn) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.by, y.by)) })
+		slices.SortStableFunc(turns[a], func(x, y turn) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.by, y.by)) })
 		n := 0.
 		for _, t := range turns[a] {
 			n += t.by

@@ -3,10 +3,10 @@ package metrics
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Collector is what a process's garbage collector did over a window. It is the same for
@@ -141,7 +141,7 @@ func (g *Collector) looks() (all []*look) {
 		}
 	}
 	// One that has been told of a running process by a counter alone has no pauses to show.
-	sorting.By(all, func(x, y *look) int {
+	slices.SortStableFunc(all, func(x, y *look) int {
 		return cmp.Or(-compareBool(x.clock.Anchored(), y.clock.Anchored()), cmp.Compare(min(1, len(y.pauses)), min(1, len(x.pauses))), cmp.Compare(y.Until-y.From, x.Until-x.From))
 	})
 	return all
@@ -184,7 +184,7 @@ func (g *Collector) watch(beside *Beside) bool {
 		}
 		looked = looked.union(w.From, w.Until)
 	}
-	sorting.By(g.All, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
+	slices.SortStableFunc(g.All, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
 	g.Window = Window{looked[0].From, looked[len(looked)-1].To}
 	watched := looked.Within(g.From, g.Until)
 	if beside != nil && g.Placed && g.bundle.Clocks[beside.Clock].Anchored() {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -222,7 +221,7 @@ func joined(pieces []*Collector) *Collector {
 		}
 	}
 	g.Processors = mostProcessors(pieces)
-	sorting.By(g.Pauses, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
+	slices.SortStableFunc(g.Pauses, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
 	return &g
 }
 
@@ -311,7 +310,7 @@ func (g *Collector) grown(key string) (Value, bool) {
 	if len(read) < 2 {
 		return Unknown, false
 	}
-	sorting.By(read, func(a, b evidence.Fact) int { return cmp.Compare(a.From, b.From) })
+	slices.SortStableFunc(read, func(a, b evidence.Fact) int { return cmp.Compare(a.From, b.From) })
 	first, last := read[0], read[len(read)-1]
 	if last.From <= first.From || last.Number < first.Number {
 		return Unknown, false

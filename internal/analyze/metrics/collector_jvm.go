@@ -1,11 +1,12 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // JVMCollector reads the pauses of a JVM from its logs, over the requests' time where the
@@ -230,7 +231,7 @@ func (g *Collector) OldGenerationLeft() (all []Left) {
 			}
 		}
 	}
-	sorting.By(all, func(a, b Left) int { return int(max(-1, min(1, a.At-b.At))) })
+	slices.SortStableFunc(all, func(a, b Left) int { return cmp.Compare(a.At, b.At) })
 	return all
 }
 

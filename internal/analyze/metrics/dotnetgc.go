@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // DotnetGC is all that the events of a .NET process tell of its collections, over a window:
@@ -214,7 +213,7 @@ func (g *DotnetGC) collections(b *evidence.Bundle, subject evidence.SubjectID) {
 	for i := range g.Collections {
 		byEnd[i] = &g.Collections[i]
 	}
-	sorting.By(byEnd, func(x, y *Collection) int { return cmp.Compare(x.To, y.To) })
+	slices.SortStableFunc(byEnd, func(x, y *Collection) int { return cmp.Compare(x.To, y.To) })
 	for i := range g.Collections {
 		c := &g.Collections[i]
 		n, _ := slices.BinarySearchFunc(byEnd, c.From, func(x *Collection, t int64) int { return cmp.Compare(x.To, t) })

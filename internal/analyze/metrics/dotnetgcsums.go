@@ -3,9 +3,9 @@ package metrics
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // pauses sums the stops of the world, and what share of the time each collection took since
@@ -91,13 +91,13 @@ func (g *DotnetGC) sums() {
 		r.mean()
 		g.Reasons = append(g.Reasons, *r)
 	}
-	sorting.By(g.Reasons, func(x, y GCReason) int {
+	slices.SortStableFunc(g.Reasons, func(x, y GCReason) int {
 		return cmp.Or(-cmp.Compare(x.Paused, y.Paused), cmp.Compare(x.Reason, y.Reason))
 	})
 	for _, x := range condemned {
 		g.Condemned = append(g.Condemned, *x)
 	}
-	sorting.By(g.Condemned, func(x, y GCCondemned) int {
+	slices.SortStableFunc(g.Condemned, func(x, y GCCondemned) int {
 		return cmp.Or(-cmp.Compare(x.Count, y.Count), cmp.Compare(x.Reason, y.Reason))
 	})
 }
@@ -148,7 +148,7 @@ func (g *DotnetGC) Over(seconds float64) (out []*Collection) {
 			out = append(out, &g.Collections[i])
 		}
 	}
-	sorting.By(out, func(x, y *Collection) int { return -cmp.Compare(x.Pause, y.Pause) })
+	slices.SortStableFunc(out, func(x, y *Collection) int { return -cmp.Compare(x.Pause, y.Pause) })
 	return out
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // GCTrigger is one place in the program that brought collections on: by a call of GC.Collect
@@ -65,7 +64,7 @@ func triggers(b *evidence.Bundle, subject evidence.SubjectID, all []Collection) 
 	for i := range out {
 		out[i].mean()
 	}
-	sorting.By(out, func(x, y GCTrigger) int { return -cmp.Compare(x.Paused, y.Paused) })
+	slices.SortStableFunc(out, func(x, y GCTrigger) int { return -cmp.Compare(x.Paused, y.Paused) })
 	return out
 }
 

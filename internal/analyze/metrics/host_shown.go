@@ -2,9 +2,9 @@ package metrics
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Shown is what was recorded of a host, whoever recorded it and whether it is known how many CPUs
@@ -44,7 +44,7 @@ func ShownOf(b *evidence.Bundle) Shown {
 		}
 	}
 	s.Processes = (&Host{b: b, process: -1, w: Whole, from: -1}).Neighbours()
-	sorting.By(s.Processes, func(a, b Neighbour) int { return cmp.Compare(b.Cores, a.Cores) })
+	slices.SortStableFunc(s.Processes, func(a, b Neighbour) int { return cmp.Compare(b.Cores, a.Cores) })
 	return s
 }
 

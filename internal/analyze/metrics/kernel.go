@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Kernel is where the threads of a process ran and waited in the kernel over a window, by their
@@ -182,7 +181,7 @@ func (k *Kernel) Stacks(classes ...string) (all []KernelStack) {
 		}
 		all[n].Seconds += float64(ns) / 1e9
 	})
-	sorting.By(all, func(a, b KernelStack) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	slices.SortStableFunc(all, func(a, b KernelStack) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	return all
 }
 

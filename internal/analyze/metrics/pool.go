@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // ConnectionPool is what the gauges of a pool of connections tell over a window.
@@ -55,7 +54,7 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 		}
 		all = append(all, p)
 	}
-	sorting.By(all, func(x, y ConnectionPool) int { return cmp.Compare(waiting(y), waiting(x)) })
+	slices.SortStableFunc(all, func(x, y ConnectionPool) int { return cmp.Compare(waiting(y), waiting(x)) })
 	return all
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Redis is what a Redis server, or one of those made of it (Valkey, KeyDB), told of itself over a
@@ -315,7 +314,7 @@ func (r *Redis) facts() {
 			}
 		}
 	}
-	sorting.By(r.Told, func(x, y RedisTold) int { return cmp.Compare(y.Count, x.Count) })
+	slices.SortStableFunc(r.Told, func(x, y RedisTold) int { return cmp.Compare(y.Count, x.Count) })
 }
 
 // RedisTold is a kind of lines of a server's log.

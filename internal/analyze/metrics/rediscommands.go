@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // RedisCommand is what a server's calls of one command cost. The time is that of the thread that
@@ -79,7 +78,7 @@ func (r *Redis) commands(w Window) {
 		}
 		r.Commands = append(r.Commands, c)
 	}
-	sorting.By(r.Commands, func(x, y RedisCommand) int {
+	slices.SortStableFunc(r.Commands, func(x, y RedisCommand) int {
 		return cmp.Or(cmp.Compare(known(y.Time.Number), known(x.Time.Number)), cmp.Compare(x.Name, y.Name))
 	})
 	r.InCommands = r.LoopCommands
@@ -125,7 +124,7 @@ func (r *Redis) buckets() map[string][]bucket {
 		}
 	}
 	for _, b := range out {
-		sorting.By(b, func(x, y bucket) int { return cmp.Compare(x.upTo, y.upTo) })
+		slices.SortStableFunc(b, func(x, y bucket) int { return cmp.Compare(x.upTo, y.upTo) })
 	}
 	return out
 }
@@ -201,7 +200,7 @@ func (r *Redis) hosts() {
 			r.Hosts[i].Commands[command] = mean(evidence.SeriesRedisHostLast + ":" + of).Number
 		}
 	}
-	sorting.By(r.Hosts, func(x, y RedisHost) int { return cmp.Compare(known(y.Connections.Number), known(x.Connections.Number)) })
+	slices.SortStableFunc(r.Hosts, func(x, y RedisHost) int { return cmp.Compare(known(y.Connections.Number), known(x.Connections.Number)) })
 }
 
 // RedisSlowLog is what SLOWLOG tells: calls that took longer than slowlog-log-slower-than, without what they
@@ -300,7 +299,7 @@ func (r *Redis) slow(w Window) {
 		c.Hosts = c.Hosts[:min(len(c.Hosts), 5)]
 		s.ByCommand = append(s.ByCommand, *c)
 	}
-	sorting.By(s.ByCommand, func(x, y RedisSlowCommand) int {
+	slices.SortStableFunc(s.ByCommand, func(x, y RedisSlowCommand) int {
 		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Command, y.Command))
 	})
 	r.events(w)
@@ -343,7 +342,7 @@ func (r *Redis) events(w Window) {
 		}
 		r.Events = append(r.Events, *e)
 	}
-	sorting.By(r.Events, func(x, y RedisEvent) int { return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Name, y.Name)) })
+	slices.SortStableFunc(r.Events, func(x, y RedisEvent) int { return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Name, y.Name)) })
 }
 
 // RedisAddress is a client's address without its port: "10.0.0.7"; "unix" of a UNIX socket, whose path has

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // redisTold are the figures of INFO: each field at each answer, of all files together, since one
@@ -78,7 +77,7 @@ func (k *Curve) with(s *evidence.Series) *Curve {
 			all = append(all, point{at, of.V[i]})
 		}
 	}
-	sorting.By(all, func(x, y point) int { return cmp.Compare(x.t, y.t) })
+	slices.SortStableFunc(all, func(x, y point) int { return cmp.Compare(x.t, y.t) })
 	out := &Curve{Origin: k.Origin}
 	for i, p := range all {
 		if i == 0 || p.t != all[i-1].t {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // RedisStall is from how long on (ns) who waits for a server's only thread notices: as long as a call that is
@@ -166,7 +165,7 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 	for _, k := range by {
 		all = append(all, *k)
 	}
-	sorting.By(all, func(x, y RedisKept) int {
+	slices.SortStableFunc(all, func(x, y RedisKept) int {
 		return cmp.Or(cmp.Compare(y.Squares, x.Squares), cmp.Compare(x.What, y.What))
 	})
 	return all

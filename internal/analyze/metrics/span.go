@@ -3,8 +3,6 @@ package metrics
 import (
 	"cmp"
 	"slices"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Span is a stretch of time, [From, To), in ns.
@@ -34,7 +32,7 @@ func (s Spans) Within(from, to int64) (sum int64) {
 // union adds a span to others that may lie before and after it.
 func (s Spans) union(from, to int64) (out Spans) {
 	all := append(slices.Clone(s), Span{From: from, To: to})
-	sorting.By(all, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+	slices.SortStableFunc(all, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
 	for _, x := range all {
 		out = out.Add(x.From, x.To)
 	}

@@ -1,12 +1,12 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Watchable is a series as rules that watch it name it (internal/operate/watch/series), of a process or of a host.
@@ -368,15 +368,7 @@ func SinceLast(t []int64, share []float64, born int64) []float64 {
 // covered is when something was watched, in order.
 func (w *watching) covered(kind string) (of Spans) {
 	cover := w.b.Covered(w.s, kind)
-	sorting.By(cover, func(a, b evidence.Coverage) int {
-		switch {
-		case a.From < b.From:
-			return -1
-		case a.From > b.From:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(cover, func(a, b evidence.Coverage) int { return cmp.Compare(a.From, b.From) })
 	for _, c := range cover {
 		if c.Until > c.From {
 			of = of.Add(c.From, c.Until)

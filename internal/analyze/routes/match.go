@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // What makes a row of an access log or a load generator the same request as a traced one.
@@ -94,8 +93,8 @@ const mostPairs = 24
 func match(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID {
 	r := &b.Requests
 	byEnd, bySent := slices.Clone(rows), slices.Clone(rows)
-	sorting.By(byEnd, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
-	sorting.By(bySent, func(i, j int) int { return cmp.Or(cmp.Compare(sent(r, i), sent(r, j)), cmp.Compare(i, j)) })
+	slices.SortFunc(byEnd, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
+	slices.SortFunc(bySent, func(i, j int) int { return cmp.Or(cmp.Compare(sent(r, i), sent(r, j)), cmp.Compare(i, j)) })
 	var pairs []pair
 	for _, i := range traced {
 		slack := b.Clocks[r.Clock.At(i)].Slack() + b.Clocks[r.Clock.At(rows[0])].Slack()
@@ -123,7 +122,7 @@ func match(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID {
 			pairs = append(pairs, pair{i, j, off})
 		}
 	}
-	sorting.By(pairs, func(x, y pair) int {
+	slices.SortFunc(pairs, func(x, y pair) int {
 		return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.traced, y.traced), cmp.Compare(x.row, y.row))
 	})
 	out, taken := make(map[int]evidence.NameID), make(map[int]bool)

@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Attach gives requests that have a lane and no states the states in which their
@@ -108,7 +107,7 @@ func (a *attacher) index() {
 	}
 	awaits := func(x span) int { return int(min(1, v.Stack[x.row])) }
 	for _, calls := range a.calls { // of calls within calls the inner one says more, and what is awaited comes after
-		sorting.By(calls, func(x, y span) int {
+		slices.SortStableFunc(calls, func(x, y span) int {
 			return cmp.Or(cmp.Compare(awaits(x), awaits(y)), cmp.Compare(y.to-y.from, x.to-x.from))
 		})
 	}
@@ -302,7 +301,7 @@ func (a *attacher) cover() {
 	for k := range a.attached {
 		sources = append(sources, k)
 	}
-	sorting.By(sources, func(x, y charged) int {
+	slices.SortStableFunc(sources, func(x, y charged) int {
 		return cmp.Or(cmp.Compare(x.subject, y.subject), cmp.Compare(x.artifact, y.artifact), cmp.Compare(x.clock, y.clock))
 	})
 	for _, k := range sources {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Background are threads that the program began itself, serve no request and have work nearly whenever
@@ -77,6 +76,6 @@ func (t *Threads) BackgroundThreads(s evidence.SubjectID) (all []Background) {
 	for _, root := range slices.Sorted(maps.Keys(of)) {
 		all = append(all, *of[root])
 	}
-	sorting.By(all, func(a, b Background) int { return cmp.Compare(len(b.Lanes), len(a.Lanes)) })
+	slices.SortStableFunc(all, func(a, b Background) int { return cmp.Compare(len(b.Lanes), len(a.Lanes)) })
 	return all
 }

@@ -2,9 +2,9 @@ package threads
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Node is a part of their stacks that threads have in common, as a box of Visual
@@ -68,5 +68,5 @@ func (n *Node) join() {
 		n.Children[i] = c
 		c.join()
 	}
-	sorting.By(n.Children, func(a, b *Node) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(n.Children, func(a, b *Node) int { return cmp.Compare(b.Count, a.Count) })
 }

@@ -7,7 +7,6 @@ import (
 	"sort"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // clock is where threads of a process ran, by the kernel's clock of CPU time, in functions of its runtime: where
@@ -66,7 +65,7 @@ func (t *Threads) clockOf(s evidence.SubjectID) *clock {
 		}
 	}
 	for _, rows := range c.runs {
-		sorting.By(rows, func(a, b ran) int { return cmp.Compare(a.at, b.at) })
+		slices.SortStableFunc(rows, func(a, b ran) int { return cmp.Compare(a.at, b.at) })
 	}
 	return c
 }

@@ -3,10 +3,10 @@ package threads
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Summary is what the threads of a process did at one moment: of several looks, when
@@ -180,7 +180,7 @@ func (t *Threads) sum(s evidence.SubjectID, rows []Sample) *Summary {
 			}
 		}
 	}
-	sorting.By(out.Groups, func(a, b Group) int {
+	slices.SortStableFunc(out.Groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(b.Count, a.Count), cmp.Compare(a.View.Owner, b.View.Owner), cmp.Compare(a.View.Pattern, b.View.Pattern), cmp.Compare(a.View.Pool, b.View.Pool))
 	})
 	out.Rows = rows

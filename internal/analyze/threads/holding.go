@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Holding is who keeps a thread waiting, as far as looks at all threads at that moment tell:
@@ -86,7 +85,7 @@ func (t *Threads) hold(s evidence.SubjectID) {
 			h.follow(l)
 		}
 	}
-	sorting.By(t.limits[s], func(a, b Limit) int { return cmp.Compare(b.Waiting, a.Waiting) })
+	slices.SortStableFunc(t.limits[s], func(a, b Limit) int { return cmp.Compare(b.Waiting, a.Waiting) })
 }
 
 // newest is the last look at each thread.

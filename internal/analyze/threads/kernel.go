@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // What the kernel recorded of a process's threads (internal/format/kernelstacks) says more of the looks at
@@ -87,10 +86,10 @@ func (d *kernelDetail) index() bool {
 		}
 	}
 	for _, rows := range d.waits {
-		sorting.By(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
+		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
 	}
 	for _, rows := range d.runs {
-		sorting.By(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
+		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
 	}
 	return len(d.waits)+len(d.runs)+len(d.most) > 0
 }

@@ -2,11 +2,11 @@ package threads
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // beneath lays what the kernel recorded of a process's threads (internal/format/kernelstacks) over looks by which
@@ -31,7 +31,7 @@ func (t *Threads) beneath(s evidence.SubjectID) {
 		return
 	}
 	for _, rows := range waits {
-		sorting.By(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
+		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(v.Start[a], v.Start[b]) })
 	}
 	words := NewKept(t.b, s)
 	looks := t.looks[s]

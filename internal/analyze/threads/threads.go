@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // SampleType is the type of samples that are the stack of one thread at one moment.
@@ -124,7 +123,7 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 		t.looks[s] = append(t.looks[s], Sample{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(s, x.Stack[i]), Count: int(max(1, x.Value[i])), Origin: x.Origin[i]})
 	}
 	for _, s := range t.Subjects() {
-		sorting.By(t.looks[s], func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
+		slices.SortStableFunc(t.looks[s], func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
 		complete := slices.ContainsFunc(t.looks[s], func(l Sample) bool { return byProgram(&l) })
 		t.looks[s] = once(t.looks[s])
 		t.clocked(s)

@@ -3,8 +3,7 @@ package workload
 import (
 	"cmp"
 	"math"
-
-	"github.com/unstall/unstall/internal/base/sorting"
+	"slices"
 )
 
 // Verdict is the class of a service, and why.
@@ -44,7 +43,7 @@ func (s Shares) order() (all []Class) {
 			all = append(all, c)
 		}
 	}
-	sorting.By(all, func(a, b Class) int { return cmp.Compare(s.Of[b], s.Of[a]) })
+	slices.SortStableFunc(all, func(a, b Class) int { return cmp.Compare(s.Of[b], s.Of[a]) })
 	return all
 }
 

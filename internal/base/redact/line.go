@@ -3,9 +3,8 @@ package redact
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Line returns a line without its secrets: the line itself if there are none.
@@ -72,7 +71,7 @@ type span struct {
 
 // merged are the spans in order, those that touch as one.
 func (s *scanner) merged() []span {
-	sorting.By(s.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(s.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	out := s.spans[:1]
 	for _, h := range s.spans[1:] {
 		switch last := &out[len(out)-1]; {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // ChangePoints returns the indexes at which a series begins to lie at another
@@ -82,7 +80,7 @@ func ranks(v []float64) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	sorting.By(order, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
 	out := make([]float64, len(v))
 	for i := 0; i < len(order); {
 		j := i + 1

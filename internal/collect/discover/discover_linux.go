@@ -7,8 +7,6 @@ import (
 	"os"
 	"slices"
 	"time"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // lookTime is how long processor use is watched: /proc counts it in steps of
@@ -75,14 +73,8 @@ func Discover(ctx context.Context, known []Recogniser) ([]Found, error) {
 		s.CPU = max(0, (now.cpu-s.cpu).Seconds()/s.Look.Seconds())
 		found = append(found, s.Found)
 	}
-	sorting.By(found, func(a, b Found) int {
-		switch {
-		case a.CPU != b.CPU:
-			return cmp.Compare(b.CPU, a.CPU)
-		case a.RSS != b.RSS:
-			return cmp.Compare(b.RSS, a.RSS)
-		}
-		return a.PID - b.PID
+	slices.SortFunc(found, func(a, b Found) int {
+		return cmp.Or(cmp.Compare(b.CPU, a.CPU), cmp.Compare(b.RSS, a.RSS), cmp.Compare(a.PID, b.PID))
 	})
 	return found, nil
 }

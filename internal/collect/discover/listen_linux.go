@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // descriptorsLimit bounds how many descriptors of a process are looked at.
@@ -43,7 +41,7 @@ func (h *host) listens(pid int) []Listener {
 		}
 		return len(seen) < len(table)
 	})
-	sorting.By(found, func(a, b Listener) int {
+	slices.SortStableFunc(found, func(a, b Listener) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Addr.Port(), b.Addr.Port()), a.Addr.Compare(b.Addr))
 	})
 	return slices.Compact(found) // SO_REUSEPORT

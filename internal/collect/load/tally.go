@@ -1,15 +1,16 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 )
 
@@ -229,7 +230,7 @@ func (t *tally) result(offered int64, failures map[string]int64) *Result {
 	for text, n := range failures {
 		r.ErrorKinds = append(r.ErrorKinds, ErrorKind{text, n})
 	}
-	sorting.By(r.ErrorKinds, func(a, b ErrorKind) int { return int(b.Count - a.Count) })
+	slices.SortStableFunc(r.ErrorKinds, func(a, b ErrorKind) int { return cmp.Compare(b.Count, a.Count) })
 	t.judge(r)
 	return r
 }

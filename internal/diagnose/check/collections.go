@@ -7,7 +7,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Collections are those of a garbage collector that were of one kind, for one reason, and brought
@@ -61,7 +60,7 @@ func (c *Case) Collections() (out []Collections) {
 		}
 		out[i].Pauses = append(out[i].Pauses, p)
 	}
-	sorting.By(out, func(a, b Collections) int { return cmp.Compare(b.Pauses.Seconds(), a.Pauses.Seconds()) })
+	slices.SortStableFunc(out, func(a, b Collections) int { return cmp.Compare(b.Pauses.Seconds(), a.Pauses.Seconds()) })
 	return out
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Effort is the work of slow requests in one function of the program.
@@ -151,7 +150,7 @@ func ranked(sums map[called]float64, origin evidence.Origin) (out []Effort) {
 		k := best[name]
 		out = append(out, Effort{Site{Function: k.function, Callee: k.callee}, n / total, origin})
 	}
-	sorting.By(out, func(a, b Effort) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name(), b.Name())) })
+	slices.SortStableFunc(out, func(a, b Effort) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name(), b.Name())) })
 	return out
 }
 
@@ -174,7 +173,7 @@ func samplesOf(c *Case) samples {
 		}
 	}
 	for _, rows := range s.lanes {
-		sorting.By(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
+		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
 	}
 	return s
 }

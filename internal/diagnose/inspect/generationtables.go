@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 )
 
@@ -36,7 +36,7 @@ func (g *Generational) tables() (out []Table) {
 		large := slices.DeleteFunc(slices.Clone(a.Sites), func(s Site) bool { return s.Large == 0 })
 		add(siteTable(fmt.Sprintf("Who allocates large objects (%s of them in %s)", units.Size(a.Large), units.Time(a.Seconds*1e9)), large, a.Large, func(s Site) float64 { return s.Large }))
 		all := slices.Clone(a.Sites)
-		sorting.By(all, func(x, y Site) int { return compareDown(x.Bytes, y.Bytes) })
+		slices.SortStableFunc(all, func(x, y Site) int { return cmp.Compare(y.Bytes, x.Bytes) })
 		add(siteTable(fmt.Sprintf("Who allocates (%s in %s)", units.Size(a.Bytes), units.Time(a.Seconds*1e9)), all, a.Bytes, func(s Site) float64 { return s.Bytes }))
 	}
 	dead := 0.
@@ -50,16 +50,6 @@ func (g *Generational) tables() (out []Table) {
 	}
 	add(live)
 	return out
-}
-
-func compareDown(x, y float64) int {
-	switch {
-	case x > y:
-		return -1
-	case x < y:
-		return 1
-	}
-	return 0
 }
 
 func (g *Generational) generationTable() Table {
@@ -187,7 +177,7 @@ func (g *Generational) collectionTable() Table {
 		shown[i] = &all[i]
 	}
 	if len(all) > shownCollections {
-		sorting.By(shown, func(x, y *metrics.Collection) int { return compareDown(x.Pause, y.Pause) })
+		slices.SortStableFunc(shown, func(x, y *metrics.Collection) int { return cmp.Compare(y.Pause, x.Pause) })
 		shown = shown[:shownCollections]
 		t.Title = fmt.Sprintf("The %d collections with the longest pauses of %s (N blocking, B background, F during one, I induced; all with --format json)", shownCollections, units.Count(len(all)))
 	}
@@ -205,7 +195,7 @@ func (g *Generational) collectionTable() Table {
 func siteTable(title string, sites []Site, all float64, of func(Site) float64) Table {
 	t := Table{Title: title, Columns: []string{"type", "share", "bytes", "large objects", "in"}}
 	sites = byOwner(sites)
-	sorting.By(sites, func(x, y Site) int { return compareDown(of(x), of(y)) })
+	slices.SortStableFunc(sites, func(x, y Site) int { return cmp.Compare(of(y), of(x)) })
 	for _, s := range sites[:min(shownSites, len(sites))] {
 		share := of(s) / all
 		count := ""

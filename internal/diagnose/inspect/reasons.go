@@ -7,7 +7,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // CPU is the processor time of the collector's threads in pauses, in seconds, as the
@@ -124,7 +123,7 @@ func (g *GC) marks(v *evidence.Intervals) {
 // sizes notes the heap's sizes where pauses and phases tell of them.
 func (g *GC) sizes(v *evidence.Intervals, pauses, phases []int) {
 	rows := slices.Concat(pauses, phases)
-	sorting.By(rows, func(x, y int) int { return cmp.Compare(v.End[x], v.End[y]) })
+	slices.SortStableFunc(rows, func(x, y int) int { return cmp.Compare(v.End[x], v.End[y]) })
 	h := &g.Heap
 	for _, i := range rows {
 		after, ok := v.Get(i, evidence.HeapAfter)
@@ -157,7 +156,7 @@ func (g *GC) growth(v *evidence.Intervals, pauses, phases []int) {
 			rows = append(rows, i)
 		}
 	}
-	sorting.By(rows, func(x, y int) int { return cmp.Compare(v.Start[x], v.Start[y]) })
+	slices.SortStableFunc(rows, func(x, y int) int { return cmp.Compare(v.Start[x], v.Start[y]) })
 	latest := make(map[evidence.SubjectID]int)
 	var grown, ns, promoted, span float64
 	collections := 0

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // bands lays out what the runtime and the host did for a while.
@@ -74,7 +73,7 @@ func (l *layout) intervals(kind evidence.Kind, cover string) (rows []int, from [
 		return 1
 	}
 	slack := func(a evidence.ArtifactID) int64 { return l.b.Clocks[v.Clock[byArtifact[a][0]]].Slack() }
-	sorting.By(order, func(x, y evidence.ArtifactID) int {
+	slices.SortFunc(order, func(x, y evidence.ArtifactID) int {
 		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(slack(x), slack(y)), cmp.Compare(x, y))
 	})
 	for _, a := range order {
@@ -89,7 +88,7 @@ func (l *layout) intervals(kind evidence.Kind, cover string) (rows []int, from [
 		}
 		looked.add(l.watched(a, cover)...)
 	}
-	sorting.By(rows, func(a, b int) int { return cmp.Or(cmp.Compare(v.Start[a], v.Start[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Or(cmp.Compare(v.Start[a], v.Start[b]), cmp.Compare(a, b)) })
 	slices.Sort(from)
 	var saw []span
 	for _, c := range l.b.Coverage { // those that saw none looked, too
@@ -121,7 +120,7 @@ func (s *spans) add(more ...span) {
 		return
 	}
 	all := append(slices.Clone(*s), more...)
-	sorting.By(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	out := all[:1]
 	for _, x := range all[1:] {
 		if last := &out[len(out)-1]; x.from <= last.to {
@@ -187,7 +186,7 @@ func (b *Band) brief() {
 	for i := range order {
 		order[i] = i
 	}
-	sorting.By(order, func(x, y int) int { return cmp.Or(cmp.Compare(long(y), long(x)), cmp.Compare(x, y)) })
+	slices.SortFunc(order, func(x, y int) int { return cmp.Or(cmp.Compare(long(y), long(x)), cmp.Compare(x, y)) })
 	for _, i := range order[maxText:] {
 		b.Text[i] = ""
 	}

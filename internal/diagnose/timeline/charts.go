@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // charts lays out the figures over time, as far as the bundle has them.
@@ -90,7 +89,7 @@ func (l *layout) disks() {
 		}
 		most[name] = max(most[name], slices.Max(s.V))
 	}
-	sorting.By(names, func(a, b string) int { return cmp.Compare(most[b], most[a]) })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(most[b], most[a]) })
 	var all figures
 	for _, name := range names[:min(len(names), mostDisks)] {
 		all = append(all, struct{ series, id, title string }{evidence.SeriesDiskBusy + ":" + name, "disk-" + name, name})
@@ -291,7 +290,7 @@ func (l *layout) goroutines() {
 			}
 		}
 	}
-	sorting.By(all, func(a, b reading) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.n, a.n)) }) // of several at once the highest
+	slices.SortStableFunc(all, func(a, b reading) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.n, a.n)) }) // of several at once the highest
 	slices.Sort(from)
 	for _, x := range all {
 		if n := len(c.T); x.at >= l.t.From && x.at <= l.t.To && (n == 0 || c.T[n-1] < x.at) {

@@ -8,7 +8,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -171,7 +170,7 @@ func (p pausesBy) sorted() (out []Pauses) {
 		}
 		out = append(out, x)
 	}
-	sorting.By(out, func(a, b Pauses) int { return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(out, func(a, b Pauses) int { return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name)) })
 	return out[:min(len(out), mostPauseRow)]
 }
 

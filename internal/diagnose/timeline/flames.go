@@ -8,7 +8,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // A stack is shown at most this deep; a node is shown from this part of all.
@@ -79,7 +78,7 @@ func (t *tree) flame(id, title, unit string) Flame {
 		n.Parent = parent
 		at := int32(len(f.Nodes))
 		f.Nodes = append(f.Nodes, n)
-		sorting.By(children[i], func(a, b int32) int {
+		slices.SortStableFunc(children[i], func(a, b int32) int {
 			return cmp.Or(cmp.Compare(t.nodes[b].Value, t.nodes[a].Value), cmp.Compare(t.nodes[a].Name, t.nodes[b].Name), cmp.Compare(t.nodes[a].Kind, t.nodes[b].Kind))
 		})
 		for _, c := range children[i] {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // requests lays out the points of every source. Those of requests whose states
@@ -72,7 +71,7 @@ func shares(sources []source, room int) []int {
 	for i := range order {
 		order[i] = i
 	}
-	sorting.By(order, func(a, b int) int { return cmp.Compare(sources[a].count, sources[b].count) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sources[a].count, sources[b].count) })
 	out := make([]int, len(sources))
 	for n, i := range order {
 		out[i] = min(sources[i].count, room/(len(order)-n))
@@ -211,7 +210,7 @@ func (l *layout) points(s *source, rows []int32, c *cells) Points {
 		}
 		p.Number = make([]uint32, len(all))
 	}
-	sorting.By(all, func(a, b point) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.row, b.row)) })
+	slices.SortFunc(all, func(a, b point) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.row, b.row)) })
 	n := len(all)
 	p.At, p.Latency, p.Route, p.Flags, p.Detail = make([]int64, n), make([]int64, n), make([]uint16, n), make([]Flags, n), make([]int32, n)
 	used := make(map[evidence.NameID]int)

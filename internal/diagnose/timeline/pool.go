@@ -9,7 +9,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // What a runtime's pool of threads did, which decides how long requests wait where
@@ -63,7 +62,7 @@ func (l *layout) adjustments() {
 		}
 	}
 	reasons := slices.Sorted(maps.Keys(byReason))
-	sorting.By(reasons, func(a, b string) int { return cmp.Compare(starving(b), starving(a)) })
+	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(starving(b), starving(a)) })
 	for _, reason := range reasons {
 		id := "pool-adjusted"
 		if starving(reason) > 0 {

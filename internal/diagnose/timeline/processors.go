@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // works maps what evidence tells apart to what is drawn.
@@ -37,7 +36,7 @@ func (l *layout) processors() {
 		return
 	}
 	// The trace whose requests the ledger charges comes first and has half of all.
-	sorting.By(traces, func(a, b *occupancy) int {
+	slices.SortStableFunc(traces, func(a, b *occupancy) int {
 		return cmp.Or(cmp.Compare(l.charged(b), l.charged(a)), cmp.Compare(a.p.From, b.p.From))
 	})
 	left := MaxSpans
@@ -96,7 +95,7 @@ func (l *layout) charged(o *occupancy) int {
 // share splits the spans among traces: what one does not need is the others'.
 func share(traces []*occupancy, room int) {
 	order := slices.Clone(traces)
-	sorting.By(order, func(a, b *occupancy) int { return cmp.Compare(a.count, b.count) })
+	slices.SortStableFunc(order, func(a, b *occupancy) int { return cmp.Compare(a.count, b.count) })
 	for n, o := range order {
 		o.room = min(o.count, room/(len(order)-n))
 		room -= o.room

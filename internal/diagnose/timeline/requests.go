@@ -7,7 +7,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // shown are the requests whose states are shown.
@@ -60,7 +59,7 @@ func (l *layout) chosen() {
 			slow++
 		}
 	}
-	sorting.By(traced, func(a, b int32) int {
+	slices.SortFunc(traced, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(r.Latency(int(b)), r.Latency(int(a))), cmp.Compare(a, b))
 	})
 	for _, row := range traced {
@@ -123,7 +122,7 @@ func (l *layout) spread(slow []int32) []int32 {
 			}
 		}
 	}
-	sorting.By(chosen, func(a, b int32) int {
+	slices.SortFunc(chosen, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(r.Latency(int(b)), r.Latency(int(a))), cmp.Compare(a, b))
 	})
 	return chosen

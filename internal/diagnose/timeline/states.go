@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // collector turns what a ledger walks along into states. Of a request with too
@@ -143,7 +143,7 @@ func parts(c *ledger.Charges) (most string, all []Part) {
 	if len(all) == 0 {
 		return ledger.Unexplained.String(), nil
 	}
-	sorting.By(all, func(a, b Part) int { return cmp.Compare(b.Dur, a.Dur) })
+	slices.SortStableFunc(all, func(a, b Part) int { return cmp.Compare(b.Dur, a.Dur) })
 	if len(all) == 1 {
 		return all[0].Mechanism, nil
 	}
@@ -187,7 +187,7 @@ func held(s *evidence.Shares) string {
 			all = append(all, share{evidence.Holder(h), v})
 		}
 	}
-	sorting.By(all, func(a, b share) int { return cmp.Compare(b.v, a.v) })
+	slices.SortStableFunc(all, func(a, b share) int { return cmp.Compare(b.v, a.v) })
 	if len(all) == 1 {
 		return "processors: " + all[0].h.String()
 	}

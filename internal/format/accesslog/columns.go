@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // columnStats is what the sample holds in one column.
@@ -283,7 +282,7 @@ func (t *textual) chooseDecimals(l *layout, stats []columnStats) {
 	if len(found) == 0 {
 		return
 	}
-	sorting.By(found, func(a, b int) int {
+	slices.SortStableFunc(found, func(a, b int) int {
 		switch d := stats[b].sum - stats[a].sum; {
 		case d > 1e-9:
 			return 1

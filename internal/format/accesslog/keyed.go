@@ -3,8 +3,6 @@ package accesslog
 import (
 	"bytes"
 	"slices"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // role is what a key of a structured line is used for.
@@ -215,7 +213,7 @@ func compileKeyed(sample []sampled, k *keyed, name string) *layout {
 	for _, s := range stats {
 		keys = append(keys, s)
 	}
-	sorting.By(keys, func(a, b *keyStats) int { return a.first - b.first })
+	slices.SortFunc(keys, func(a, b *keyStats) int { return a.first - b.first })
 	if stats["attack"] != nil && stats["seq"] != nil || isSpan(stats) {
 		return nil // a load generator's results, and traces, have formats of their own
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 func (t *tally) tables() {
@@ -107,15 +106,7 @@ func top(v []int64) []int {
 	for i := range order {
 		order[i] = i
 	}
-	sorting.By(order, func(a, b int) int {
-		switch {
-		case v[a] > v[b]:
-			return -1
-		case v[a] < v[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v[b], v[a]) })
 	return order[:min(len(order), topRoutes)]
 }
 

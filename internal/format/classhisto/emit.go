@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // emit writes the histograms as samples, and a table of the largest classes.
@@ -62,7 +61,7 @@ func (p *parser) table() evidence.Table {
 		t.Columns = append(t.Columns, "bytes since the first")
 		by = grown
 	}
-	sorting.By(rows, func(x, y row) int { return cmp.Compare(by(y), by(x)) })
+	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(by(y), by(x)) })
 	for _, r := range rows[:min(len(rows), most)] {
 		cells := []string{r.class, strconv.FormatInt(r.instances, 10), strconv.FormatInt(r.bytes, 10)}
 		if len(p.done) > 1 {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // series is one to be written, by index of stamp.
@@ -159,7 +158,7 @@ func (s *series) series(times []int64) evidence.Series {
 	for n := range s.v {
 		stamps = append(stamps, n)
 	}
-	sorting.By(stamps, func(a, b int32) int { return cmp.Or(cmp.Compare(times[a], times[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(stamps, func(a, b int32) int { return cmp.Or(cmp.Compare(times[a], times[b]), cmp.Compare(a, b)) })
 	x := evidence.Series{Name: s.name, Unit: s.unit}
 	for _, n := range stamps {
 		if last := len(x.T) - 1; last >= 0 && x.T[last] == times[n] {

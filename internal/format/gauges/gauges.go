@@ -26,7 +26,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/format"
 )
@@ -216,7 +215,7 @@ func (p *parser) emitPools() {
 			}
 		}
 		if byTime := func(r, s gauge) int { return cmp.Compare(r.t, s.t) }; !slices.IsSortedFunc(x.at, byTime) {
-			sorting.By(x.at, byTime)
+			slices.SortStableFunc(x.at, byTime)
 		}
 		active, most, waits := x.series(evidence.SeriesClientPoolUsed, func(r *gauge) float64 { return r.active }),
 			x.series(evidence.SeriesClientPoolMax, func(r *gauge) float64 { return r.max }),

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // dependency is what its own monitor says of one.
@@ -109,7 +108,7 @@ func (d *dependency) emit(b *evidence.Builder) {
 	}
 	if len(d.statements) > 0 {
 		n, sum, slowest := 0.0, 0.0, math.NaN()
-		sorting.By(d.statements, func(x, y statement) int { return cmp.Or(cmp.Compare(y.total, x.total), cmp.Compare(x.query, y.query)) })
+		slices.SortStableFunc(d.statements, func(x, y statement) int { return cmp.Or(cmp.Compare(y.total, x.total), cmp.Compare(x.query, y.query)) })
 		table := evidence.Table{Title: "statements", Columns: []string{"", "calls", "total s", "mean ms", "max ms"}}
 		for i, s := range d.statements {
 			n, sum = n+s.calls, sum+s.total
@@ -126,7 +125,7 @@ func (d *dependency) emit(b *evidence.Builder) {
 		fact(evidence.FactDependencyCalls, "since its statistics were reset", n, 0, 0)
 		return
 	}
-	sorting.By(d.at, func(x, y response) int { return cmp.Compare(x.t, y.t) })
+	slices.SortStableFunc(d.at, func(x, y response) int { return cmp.Compare(x.t, y.t) })
 	n, sum, plain := 0.0, 0.0, 0.0
 	slowest := 0.0
 	gap := d.gap()

@@ -13,7 +13,6 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 const (
@@ -143,7 +142,7 @@ func functionTable(r *recording, cpu int64) evidence.Table {
 	for _, f := range all {
 		list = append(list, f)
 	}
-	sorting.By(list, func(a, b *function) int {
+	slices.SortStableFunc(list, func(a, b *function) int {
 		return cmp.Or(cmp.Compare(b.flat, a.flat), cmp.Compare(b.cum, a.cum), strings.Compare(a.name, b.name))
 	})
 	t := evidence.Table{Title: "top functions", Columns: []string{"", "flat", "flat", "cum", "cum"}}
@@ -187,7 +186,7 @@ func (s *summary) siteTable(r *recording, title, by string) evidence.Table {
 	for _, s := range sites {
 		list = append(list, s)
 	}
-	sorting.By(list, func(a, b *site) int {
+	slices.SortStableFunc(list, func(a, b *site) int {
 		return cmp.Or(cmp.Compare(b.values[order], a.values[order]), strings.Compare(a.name, b.name))
 	})
 	for _, c := range columns {
@@ -245,7 +244,7 @@ func (d *dumps) tables() []evidence.Table {
 		for _, g := range m {
 			list = append(list, g)
 		}
-		sorting.By(list, func(a, b *group) int {
+		slices.SortStableFunc(list, func(a, b *group) int {
 			return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(b.longest, a.longest), strings.Compare(a.name, b.name))
 		})
 		t := evidence.Table{Title: title, Columns: []string{"", "goroutines", "longest"}}

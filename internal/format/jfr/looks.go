@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Looks at all threads are made of waits and of samples: at a moment a thread waits if a wait of its lasts then, and runs
@@ -23,10 +22,10 @@ func (p *parser) looks() {
 	if len(p.waits)+len(p.sightings) == 0 || p.until <= p.from {
 		return
 	}
-	sorting.By(p.waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.lane, b.lane)) })
+	slices.SortStableFunc(p.waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.lane, b.lane)) })
 	byTime := func(a, b sighting) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.lane, b.lane)) }
-	sorting.By(p.sightings, byTime)
-	sorting.By(p.natives, byTime)
+	slices.SortStableFunc(p.sightings, byTime)
+	slices.SortStableFunc(p.natives, byTime)
 	typ, unit := p.b.Name(evidence.SampleFlight), p.b.Name("count")
 	every := max(int64(lookEvery), (p.until-p.from)/mostLooks)
 	seen := make(map[evidence.LaneID]bool)

@@ -1,13 +1,14 @@
 package jfr
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/redact"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format/java"
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
@@ -144,7 +145,7 @@ func duration(text string) (ns int64, ok bool) {
 // series writes figures over time.
 func (p *parser) series() {
 	add := func(name, unit string, points []point, first int) {
-		sorting.By(points, func(a, b point) int { return int(max(-1, min(1, a.at-b.at))) })
+		slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
 		s := evidence.Series{Subject: p.subject, Name: name, Unit: unit, Origin: p.b.Origin(0)}
 		for _, x := range points[min(first, len(points)):] {
 			if n := len(s.T); n == 0 || x.at > s.T[n-1] {

@@ -2,9 +2,9 @@ package jfr
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format/jfr/recording"
 )
 
@@ -86,7 +86,7 @@ func (s *sums) emit(p *parser, typ, unit string, value func(*sum) int64) {
 	for at, x := range s.at {
 		rows = append(rows, row{at, value(x), x.first})
 	}
-	sorting.By(rows, func(a, b row) int {
+	slices.SortStableFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.first, b.first), cmp.Compare(a.stack, b.stack), cmp.Compare(a.class, b.class))
 	})
 	p.b.RoomForSamples(len(rows))

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/format"
@@ -216,7 +215,7 @@ func (rs *rows) finish(r *run) bool {
 	}
 	byEnd := func(a, b row) int { return cmp.Compare(a.end, b.end) }
 	if !slices.IsSortedFunc(rs.all, byEnd) {
-		sorting.By(rs.all, byEnd)
+		slices.SortStableFunc(rs.all, byEnd)
 	}
 	subject := p.b.Subject(evidence.Subject{Address: address(r.URL)})
 	from, until := rs.all[0].start, rs.all[len(rs.all)-1].end

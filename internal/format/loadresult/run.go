@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 const maxRuns = 1000
@@ -94,8 +93,8 @@ func (p *parser) emit(r *run) {
 // settle sorts the quantiles and derives what follows from the rest.
 func (r *run) settle() {
 	byShare := func(a, b evidence.Quantile) int { return cmp.Compare(a.Q, b.Q) }
-	sorting.By(r.Quantiles, byShare)
-	sorting.By(r.fromRaw, byShare)
+	slices.SortStableFunc(r.Quantiles, byShare)
+	slices.SortStableFunc(r.fromRaw, byShare)
 	r.Quantiles = slices.CompactFunc(r.Quantiles, func(a, b evidence.Quantile) bool { return a.Q == b.Q })
 	if n := len(r.Quantiles); n > 0 && r.Quantiles[n-1].Q >= 1 {
 		r.Max = max(r.Max, r.Quantiles[n-1].Ns)

@@ -3,9 +3,9 @@ package nettrace
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
@@ -202,7 +202,7 @@ func (a *allocations) most() []uint32 {
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	sorting.By(order, func(x, y uint32) int {
+	slices.SortFunc(order, func(x, y uint32) int {
 		return cmp.Or(-cmp.Compare(a.sums[x].bytes, a.sums[y].bytes), cmp.Compare(a.sums[x].n, a.sums[y].n))
 	})
 	return order

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
@@ -304,7 +303,7 @@ func (q *process) callStop(e *eventpipe.Event, name []byte) {
 func (c *calls) emit(q *process) {
 	c.emitSites(q)
 	open := slices.Concat(slices.Collect(maps.Values(c.byActivity)), slices.Collect(maps.Values(c.byName)))
-	sorting.By(open, func(a, b *call) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
+	slices.SortFunc(open, func(a, b *call) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
 	for _, x := range open {
 		x.end = q.until()
 		c.ended(x)

@@ -2,9 +2,9 @@ package nettrace
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
@@ -192,7 +192,7 @@ func (l *looks) threads() []int64 {
 	for id := range l.lanes {
 		ids = append(ids, id)
 	}
-	sorting.By(ids, func(a, b int64) int {
+	slices.SortFunc(ids, func(a, b int64) int {
 		return cmp.Or(-cmp.Compare(l.lanes[a].count, l.lanes[b].count), cmp.Compare(a, b))
 	})
 	return ids

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
@@ -271,7 +270,7 @@ func (r *requests) emit(q *process) {
 	until := q.until()
 	left := slices.Concat(slices.Collect(maps.Values(r.byActivity)), slices.Collect(maps.Values(r.byName)),
 		slices.Collect(maps.Values(r.byThread)), r.nameless)
-	sorting.By(left, func(a, b *request) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
+	slices.SortFunc(left, func(a, b *request) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.n, b.n)) })
 	for _, x := range left {
 		switch {
 		case x.gone:

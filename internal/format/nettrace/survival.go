@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
@@ -150,7 +149,9 @@ func (q *process) settle(y *cycle) {
 		return
 	}
 	s.settled = true
-	sorting.ByNumber(s.kept, func(r *keptRange) uint64 { return r.from })
+	slices.SortFunc(s.kept, func(a, b keptRange) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.size, b.size))
+	})
 	live := q.survival.objects[:0]
 	for _, o := range q.survival.objects {
 		collected := y.generation >= evidence.Gen2 || uint32(o.generation) <= y.generation
@@ -187,7 +188,7 @@ func (q *process) place(y *cycle) {
 		}
 		return
 	}
-	sorting.By(s.regions, func(a, b region) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(s.regions, func(a, b region) int { return cmp.Compare(a.from, b.from) })
 	for i := range q.survival.objects {
 		o := &q.survival.objects[i]
 		n, _ := slices.BinarySearchFunc(s.regions, o.address, func(r region, a uint64) int {
@@ -229,7 +230,7 @@ func (s *survival) emit(q *process) {
 		return
 	}
 	q.cover(evidence.CoverDeaths, q.since(), q.until(), 0)
-	sorting.By(s.deaths, func(x, y allocated) int { return cmp.Or(-cmp.Compare(x.bytes, y.bytes), cmp.Compare(x.n, y.n)) })
+	slices.SortStableFunc(s.deaths, func(x, y allocated) int { return cmp.Or(-cmp.Compare(x.bytes, y.bytes), cmp.Compare(x.n, y.n)) })
 	for i := range s.deaths {
 		d := &s.deaths[i]
 		q.b.Sample(evidence.Sample{Subject: q.id, Stack: q.stack(d.stack, false, d.time), Type: q.b.Name(evidence.SampleGen2Deaths), Unit: q.b.Name("bytes"),

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 )
 
@@ -209,16 +208,9 @@ func (s *nameTable) sort() {
 
 // byAddress sorts by address, and those at one by when they came and by their size.
 func byAddress(methods []method) {
-	sorting.ByNumber(methods, func(m *method) uint64 { return m.start })
-	for i, k := 0, 0; i < len(methods); i = k {
-		for k = i + 1; k < len(methods) && methods[k].start == methods[i].start; k++ {
-			continue
-		}
-		if k == i+1 {
-			continue
-		}
-		sorting.By(methods[i:k], func(a, b method) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size)) })
-	}
+	slices.SortStableFunc(methods, func(a, b method) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size))
+	})
 }
 
 // overlaps is how many methods are looked at that begin before an address: more

@@ -6,11 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -116,7 +116,7 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 	subject := process(b)
 	b.Clock().Resolution = int64(time.Second)
 	b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
-	sorting.By(order, func(x, y *told) int { return cmp.Or(cmp.Compare(x.pool, y.pool), cmp.Compare(y.n, x.n)) })
+	slices.SortStableFunc(order, func(x, y *told) int { return cmp.Or(cmp.Compare(x.pool, y.pool), cmp.Compare(y.n, x.n)) })
 	table := evidence.Table{Title: "php-fpm log", Columns: []string{"pool", "what", "times", "first", "last"}}
 	for _, x := range order {
 		table.Rows = append(table.Rows, []string{x.pool, x.says, strconv.FormatInt(x.n, 10), clock(x.first), clock(x.last)})
@@ -258,7 +258,7 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 	for _, p := range places {
 		order = append(order, p)
 	}
-	sorting.By(order, func(x, y *place) int { return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(x.call+x.at, y.call+y.at)) })
+	slices.SortStableFunc(order, func(x, y *place) int { return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(x.call+x.at, y.call+y.at)) })
 	table := evidence.Table{Title: "where slow requests were", Columns: []string{"in", "called from", "requests"}}
 	for _, p := range order[:min(10, len(order))] {
 		table.Rows = append(table.Rows, []string{p.call, p.at, strconv.Itoa(p.n)})

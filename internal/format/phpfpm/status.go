@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -262,7 +261,7 @@ func (p *statusParser) emit() {
 	var line int64
 	untimed := false
 	for _, x := range p.order {
-		sorting.By(x.at, func(r, s gauge) int { return cmp.Compare(r.t, s.t) })
+		slices.SortStableFunc(x.at, func(r, s gauge) int { return cmp.Compare(r.t, s.t) })
 		for i := range x.at {
 			if x.at[i].t == 0 {
 				x.at[i].t, untimed = b.Modified(), true

@@ -1,6 +1,7 @@
 package redisreply
 
 import (
+	"cmp"
 	"math"
 	"path"
 	"slices"
@@ -8,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // events are what LATENCY answered: what took longer than latency-monitor-threshold
@@ -125,7 +125,7 @@ func (s *events) emit(b *evidence.Builder, id evidence.SubjectID) {
 	if !s.asked {
 		return
 	}
-	sorting.By(s.all, func(x, y event) int { return int(max(-1, min(1, x.at-y.at))) })
+	slices.SortStableFunc(s.all, func(x, y event) int { return cmp.Compare(x.at, y.at) })
 	from, until := s.from, s.until
 	for _, e := range s.all {
 		took, end := e.took*1e6, e.at+1e9

@@ -1,12 +1,12 @@
 package redisreply
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // slowlog is what SLOWLOG GET answered so far.
@@ -105,7 +105,7 @@ func (s *slowlog) emit(b *evidence.Builder, id evidence.SubjectID) {
 		return
 	}
 	from, until := s.from, s.until
-	sorting.By(s.calls, func(x, y call) int { return int(max(-1, min(1, x.high-y.high))) })
+	slices.SortStableFunc(s.calls, func(x, y call) int { return cmp.Compare(x.high, y.high) })
 	for _, c := range s.calls {
 		took := c.took * 1e3
 		name, count, size := c.words()

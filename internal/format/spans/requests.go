@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // wait is a part of a request that is not local: a call, or the taking of a connection.
@@ -101,7 +100,7 @@ func (t *trace) request(i int32, alone bool) bool {
 
 // emit makes requests of the spans.
 func (p *parser) emit() {
-	sorting.By(p.spans, func(a, b span) int {
+	slices.SortStableFunc(p.spans, func(a, b span) int {
 		if a.trace != b.trace { // as nearly always
 			return cmp.Compare(a.trace, b.trace)
 		}
@@ -311,7 +310,7 @@ func (e *emitter) serviceName(n int32) evidence.NameID {
 // states lays the waits over a request. Where several run at once, the one that ends last
 // is waited for; a call counts before the wait for a pool around it.
 func (e *emitter) states(start, end int64) evidence.Path {
-	sorting.By(e.waits, func(a, b wait) int {
+	slices.SortStableFunc(e.waits, func(a, b wait) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.cause, b.cause))
 	})
 	calls := union(e.waits, false, start, end)

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/format"
 )
@@ -99,7 +98,7 @@ func (e *emitter) tables() {
 	for _, r := range e.routes {
 		routes = append(routes, r)
 	}
-	sorting.By(routes, func(x, y *route) int {
+	slices.SortStableFunc(routes, func(x, y *route) int {
 		return cmp.Or(cmp.Compare(len(y.took), len(x.took)), cmp.Compare(x.name, y.name))
 	})
 	for _, r := range routes[:min(shown, len(routes))] {
@@ -122,7 +121,7 @@ func (e *emitter) tables() {
 	for _, d := range e.calls {
 		dependencies = append(dependencies, d)
 	}
-	sorting.By(dependencies, func(x, y *dependency) int {
+	slices.SortStableFunc(dependencies, func(x, y *dependency) int {
 		return cmp.Or(cmp.Compare(sum(y.took), sum(x.took)), cmp.Compare(x.name, y.name))
 	})
 	for _, d := range dependencies[:min(shown, len(dependencies))] {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -158,7 +157,7 @@ func (p *parser) finish() error {
 	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.ShareOf(evidence.SeriesHostCPUBusy)))
 	p.cover(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
 	p.cover(host, evidence.CoverDisks, p.host.get(evidence.SeriesHostDiskRequests))
-	sorting.By(p.processes, func(x, y *process) int {
+	slices.SortStableFunc(p.processes, func(x, y *process) int {
 		return cmp.Compare(y.get(evidence.SeriesProcessCPU).sum(), x.get(evidence.SeriesProcessCPU).sum())
 	})
 	var faults *track

@@ -8,7 +8,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format/java"
 )
 
@@ -179,7 +178,7 @@ func (p *parser) ranked() {
 			p.top = append(p.top, p.dump[i])
 		}
 	}
-	sorting.By(p.top, func(a, b thread) int { return cmp.Compare(b.cpu, a.cpu) })
+	slices.SortStableFunc(p.top, func(a, b thread) int { return cmp.Compare(b.cpu, a.cpu) })
 	p.top = p.top[:min(len(p.top), most)]
 }
 

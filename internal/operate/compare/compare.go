@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Options are what the user decides. The zero value stands for the defaults.
@@ -135,7 +133,7 @@ func named(runs []Run) string {
 func inOrder(runs []Run) []Run {
 	runs = slices.Clone(runs)
 	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Start.IsZero() }) {
-		sorting.By(runs, func(a, b Run) int { return a.Start.Compare(b.Start) })
+		slices.SortStableFunc(runs, func(a, b Run) int { return a.Start.Compare(b.Start) })
 	}
 	return runs
 }

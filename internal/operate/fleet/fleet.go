@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/suggest"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	causes "github.com/unstall/unstall/internal/diagnose/check/all"
@@ -284,7 +283,7 @@ func usesOf(slow, requests []promql.Sample) []use {
 	for _, u := range at {
 		all = append(all, *u)
 	}
-	sorting.By(all, func(x, y use) int {
+	slices.SortStableFunc(all, func(x, y use) int {
 		return cmp.Or(cmp.Compare(x.service, y.service), cmp.Compare(x.host, y.host), cmp.Compare(x.version, y.version))
 	})
 	return all
@@ -334,14 +333,14 @@ func (r *Report) rank(a *asked) {
 			}
 		}
 	}
-	sorting.By(r.Slowest, func(x, y Host) int {
+	slices.SortStableFunc(r.Slowest, func(x, y Host) int {
 		return cmp.Or(cmp.Compare(y.SlowS, x.SlowS), cmp.Compare(x.Host, y.Host), cmp.Compare(x.Service, y.Service))
 	})
 	r.Slowest = r.Slowest[:min(len(r.Slowest), mostHosts)]
 	for _, s := range services {
 		r.Services = append(r.Services, *s)
 	}
-	sorting.By(r.Services, func(x, y Service) int {
+	slices.SortStableFunc(r.Services, func(x, y Service) int {
 		return cmp.Or(cmp.Compare(y.SlowS, x.SlowS), cmp.Compare(x.Service, y.Service))
 	})
 }
@@ -364,9 +363,9 @@ func (r *Report) mechanisms(a *asked, services map[string]*Service) {
 	for m, v := range sums {
 		r.Mechanisms = append(r.Mechanisms, Mechanism{m, titleOf(m), v})
 	}
-	sorting.By(r.Mechanisms, most)
+	slices.SortStableFunc(r.Mechanisms, most)
 	for _, s := range services {
-		sorting.By(s.Mechanisms, most)
+		slices.SortStableFunc(s.Mechanisms, most)
 	}
 }
 
@@ -413,12 +412,12 @@ func (r *Report) causes(a *asked, services map[string]*Service) map[place]blamed
 				of.Cause, of.CauseS = c, slow
 			}
 		}
-		sorting.By(out.Services, func(x, y string) int {
+		slices.SortStableFunc(out.Services, func(x, y string) int {
 			return cmp.Or(cmp.Compare(s.byService[y], s.byService[x]), cmp.Compare(x, y))
 		})
 		r.Causes = append(r.Causes, out)
 	}
-	sorting.By(r.Causes, func(x, y Cause) int {
+	slices.SortStableFunc(r.Causes, func(x, y Cause) int {
 		return cmp.Or(cmp.Compare(y.SlowS, x.SlowS), cmp.Compare(x.Cause, y.Cause))
 	})
 	return worst

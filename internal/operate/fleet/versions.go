@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/operate/fleet/promql"
 	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
@@ -105,7 +104,7 @@ func (a *asked) versions() (all []Version) {
 		}
 	}
 	for service, of := range byService {
-		sorting.By(of, func(x, y *course) int {
+		slices.SortStableFunc(of, func(x, y *course) int {
 			f, _ := x.first()
 			g, _ := y.first()
 			return cmp.Or(cmp.Compare(f, g), cmp.Compare(x.version, y.version))
@@ -115,7 +114,7 @@ func (a *asked) versions() (all []Version) {
 		}
 	}
 	order := map[string]int{"worse": 0, "better": 1, "same": 2, "unclear": 3}
-	sorting.By(all, func(x, y Version) int {
+	slices.SortStableFunc(all, func(x, y Version) int {
 		return cmp.Or(cmp.Compare(order[x.Result], order[y.Result]), cmp.Compare(x.Service, y.Service), x.Since.Compare(y.Since))
 	})
 	return all
@@ -239,7 +238,7 @@ func (a *asked) changes() (all []Change) {
 			all = append(all, c)
 		}
 	}
-	sorting.By(all, func(x, y Change) int { return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Service, y.Service)) })
+	slices.SortStableFunc(all, func(x, y Change) int { return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Service, y.Service)) })
 	return all
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/workload"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 )
 
@@ -51,7 +50,7 @@ func (r *Report) findings(disks []metrics.DiskUse) (all []Finding) {
 			all = append(all, *f)
 		}
 	}
-	sorting.By(all, func(a, b Finding) int { return cmp.Compare(b.Cost, a.Cost) })
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(b.Cost, a.Cost) })
 	return all
 }
 
@@ -88,7 +87,7 @@ func (r *Report) crowded() *Finding {
 	if !(full && waited || full && len(pays) > 0 || waited && len(pays) > 0) {
 		return nil
 	}
-	sorting.By(pays, func(a, b *Service) int { return cmp.Compare(number(b.Waits), number(a.Waits)) })
+	slices.SortStableFunc(pays, func(a, b *Service) int { return cmp.Compare(number(b.Waits), number(a.Waits)) })
 	f := &Finding{Cause: "linux.cpu-saturation", Takes: r.names(takes), Pays: r.names(pays), Cost: number(r.Pressure.CPU)}
 	f.Title = fmt.Sprintf("All %d CPUs are busy", r.CPUs)
 	switch {
@@ -198,7 +197,7 @@ func (r *Report) disk(disks []metrics.DiskUse) *Finding {
 			takes = append(takes, s)
 		}
 	}
-	sorting.By(takes, func(a, b *Service) int {
+	slices.SortStableFunc(takes, func(a, b *Service) int {
 		return cmp.Compare(number(b.Written)+number(b.Read), number(a.Written)+number(a.Read))
 	})
 	f := &Finding{Cause: "linux.disk-sync", Cost: *r.Pressure.IO, Takes: r.names(takes[:min(len(takes), mostShown)]),

@@ -3,12 +3,12 @@ package host
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // group is the processes of one service.
@@ -87,7 +87,7 @@ func groups(b *evidence.Bundle) []*group {
 		}
 		g.processes = append(g.processes, p.id)
 	}
-	sorting.By(out, func(a, b *group) int { return cmp.Compare(a.pid, b.pid) })
+	slices.SortFunc(out, func(a, b *group) int { return cmp.Compare(a.pid, b.pid) })
 	return out
 }
 

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"time"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 var nan = math.NaN()
@@ -87,9 +85,9 @@ func (b *Board) Groups() []Group {
 	for _, r := range b.rows {
 		rows = append(rows, r)
 	}
-	sorting.By(rows, func(x, y *row) int { return cmp.Or(x.rank-y.rank, x.order-y.order) })
+	slices.SortFunc(rows, func(x, y *row) int { return cmp.Or(x.rank-y.rank, x.order-y.order) })
 	titles := slices.Clone(b.groups)
-	sorting.By(titles, func(x, y string) int { return last(x) - last(y) })
+	slices.SortStableFunc(titles, func(x, y string) int { return last(x) - last(y) })
 	for i, title := range titles {
 		out[i].Title = title
 		for _, r := range rows {

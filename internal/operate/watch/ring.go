@@ -6,12 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Ring is the last minutes of what was recorded of all targets: captures of a minute each, in one
@@ -102,7 +101,7 @@ func (r *Ring) segments() (all []Segment) {
 		all = append(all, Segment{Path: filepath.Join(r.Dir, e.Name()), Key: m[1], From: time.Unix(0, at), n: n, size: fi.Size()})
 	}
 	// By when they were written: a clock that was set back would have the newest be the oldest.
-	sorting.By(all, func(a, b Segment) int { return a.From.Compare(b.From) })
+	slices.SortStableFunc(all, func(a, b Segment) int { return a.From.Compare(b.From) })
 	return all
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/platform"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/operate/watch/exporter"
 	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
@@ -126,7 +125,7 @@ func (w *Watcher) State() exporter.State {
 		add("unstall_push_sent_points_total", "points that a store took", exporter.Counter, float64(sent), store)
 		add("unstall_push_waiting_points", "points that wait for a store", exporter.Gauge, float64(waiting), store)
 	}
-	sorting.By(s.Samples, func(a, b exporter.Sample) int { return cmp.Compare(a.Full(), b.Full()) })
+	slices.SortStableFunc(s.Samples, func(a, b exporter.Sample) int { return cmp.Compare(a.Full(), b.Full()) })
 	return s
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
@@ -175,7 +174,7 @@ func (w *Watcher) summarise() Line {
 		w.day.Versions[key] = append([]string{}, seen...)
 		all = append(all, s)
 	}
-	sorting.By(all, func(a, b Service) int { return cmp.Compare(b.SlowS, a.SlowS) })
+	slices.SortStableFunc(all, func(a, b Service) int { return cmp.Compare(b.SlowS, a.SlowS) })
 	return Line{Event: EventSummary, Services: all, Text: inWords(w.day.Day, all)}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 )
 
@@ -154,7 +153,7 @@ func (p *viewed) groups(id evidence.SubjectID) (out []group) {
 		if len(g.rows) == 0 {
 			continue
 		}
-		sorting.By(g.rows, func(i, j int) int {
+		slices.SortFunc(g.rows, func(i, j int) int {
 			return cmp.Or(cmp.Compare(r.End.At(i)-r.Latency(i), r.End.At(j)-r.Latency(j)), cmp.Compare(i, j))
 		})
 		out = append(out, *g)

@@ -14,7 +14,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // maxShown is how many of the slowest requests have a time line of their own in a
@@ -81,7 +80,7 @@ func slowestOf(s *Source, ledgers []*ledger.Ledger) (out []shown) {
 			}
 		}
 	}
-	sorting.By(out, func(x, y shown) int {
+	slices.SortFunc(out, func(x, y shown) int {
 		return cmp.Or(cmp.Compare(r.Latency(y.row), r.Latency(x.row)), cmp.Compare(x.row, y.row))
 	})
 	return out

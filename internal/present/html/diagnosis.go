@@ -10,7 +10,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -386,7 +385,7 @@ func watched(all []diagnose.Coverage) string {
 	if len(spans) == 0 {
 		return sentence.Window(diagnose.Window{Duration: check.Number(longest)})
 	}
-	sorting.By(spans, func(a, b diagnose.Coverage) int { return a.From.Compare(*b.From) })
+	slices.SortStableFunc(spans, func(a, b diagnose.Coverage) int { return a.From.Compare(*b.From) })
 	from, until := *spans[0].From, *spans[0].Until
 	pieces, total := 1, time.Duration(0)
 	begin := from

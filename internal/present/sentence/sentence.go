@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
@@ -174,7 +174,7 @@ func Healthy(d *diagnose.Diagnosis) bool { return d.Outcome == diagnose.NothingF
 // largest lists what most slow time went into: "unobserved 62 %, own work 21 %", and says whether anything was seen of most of it.
 func largest(d *diagnose.Diagnosis) (most string, seen bool) {
 	rows, total := Ledger(d)
-	sorting.By(rows, func(a, b Row) int { return cmp.Compare(b.Ms, a.Ms) })
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Ms, a.Ms) })
 	var items []string
 	for _, r := range rows {
 		if share := r.Ms / total; share >= .1 && len(items) < 3 {

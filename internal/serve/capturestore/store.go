@@ -21,7 +21,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/diagnose"
@@ -109,7 +108,7 @@ func (s *Shelf) Items() (all []Item, left int, err error) {
 		}
 		all = append(all, item)
 	}
-	sorting.By(all, func(a, b Item) int {
+	slices.SortStableFunc(all, func(a, b Item) int {
 		if a.Capture != b.Capture {
 			if a.Capture {
 				return -1

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/platform"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/present/html"
@@ -54,7 +54,7 @@ func (s *Server) listed(w http.ResponseWriter, r *http.Request, code int, failed
 		part.Captures = append(part.Captures, c)
 	}
 	if part.Sort == "verdict" { // those with a cause first, the same ones together
-		sorting.By(part.Captures, func(a, b html.Shelved) int {
+		slices.SortStableFunc(part.Captures, func(a, b html.Shelved) int {
 			if (a.Cause == "") != (b.Cause == "") {
 				return strings.Compare(b.Cause, a.Cause)
 			}

@@ -8,7 +8,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/model/queue"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Behind is what the collector cost by way of a pool. Who waits for a place does so behind
@@ -160,7 +159,7 @@ func (g *Process) places() (name evidence.NameID, all []place) {
 		all = append(all, p)
 	}
 	given(r, all, gave)
-	sorting.By(all, func(a, b place) int { return cmp.Or(cmp.Compare(a.came, b.came), cmp.Compare(a.row, b.row)) })
+	slices.SortFunc(all, func(a, b place) int { return cmp.Or(cmp.Compare(a.came, b.came), cmp.Compare(a.row, b.row)) })
 	return name, all
 }
 
@@ -207,7 +206,7 @@ func taken(all []place) int {
 			edges = append(edges, edge{p.came, 1, 0}, edge{p.from, -1, 0})
 		}
 	}
-	sorting.By(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	times := make(map[int]int64)
 	var waiting, places int
 	var last, while int64

@@ -11,7 +11,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/queue"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -108,7 +107,7 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 	if len(rows) == 0 {
 		return errors.New("there are no requests")
 	}
-	sorting.By(rows, func(i, j int) int { return cmp.Or(cmp.Compare(began(i), began(j)), cmp.Compare(i, j)) })
+	slices.SortFunc(rows, func(i, j int) int { return cmp.Or(cmp.Compare(began(i), began(j)), cmp.Compare(i, j)) })
 	r.Arrive, r.Latency = make([]int64, len(rows)), make([]int64, len(rows))
 	for n, i := range rows {
 		r.Arrive[n], r.Latency[n] = began(i), q.Latency(i)
@@ -229,7 +228,7 @@ func (g *Process) quiet() (q quiet) {
 			marks = append(marks, metrics.Span{From: v.Start[i], To: v.End[i]})
 		}
 	}
-	sorting.By(marks, func(a, b metrics.Span) int { return cmp.Compare(a.From, b.From) })
+	slices.SortStableFunc(marks, func(a, b metrics.Span) int { return cmp.Compare(a.From, b.From) })
 	for _, m := range marks {
 		if n := len(q.marks); n > 0 && m.From <= q.marks[n-1].To {
 			q.marks[n-1].To = max(q.marks[n-1].To, m.To)
@@ -239,7 +238,7 @@ func (g *Process) quiet() (q quiet) {
 	}
 	covered := slices.Clone(b.Covered(g.Subject, evidence.CoverGC))
 	covered = slices.DeleteFunc(covered, func(w evidence.Coverage) bool { return !among(w.Origin) })
-	sorting.By(covered, func(a, b evidence.Coverage) int { return cmp.Compare(a.From, b.From) })
+	slices.SortStableFunc(covered, func(a, b evidence.Coverage) int { return cmp.Compare(a.From, b.From) })
 	for _, w := range covered {
 		q.watched = q.watched.Add(w.From, w.Until)
 		if !slices.Contains(q.clocks, w.Clock) {

@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // template is text with ${names} in it.
@@ -183,7 +181,7 @@ func (r *reader) acyclicVars() error {
 	for name := range r.script.vars {
 		names = append(names, name)
 	}
-	sorting.By(names, func(a, b string) int {
+	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(r.script.vars[a].line, r.script.vars[b].line), cmp.Compare(a, b))
 	})
 	for _, name := range names {

@@ -1,14 +1,14 @@
 package page
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // image is the source an img element shows: of its picture's sources the first that fits, else its
@@ -82,15 +82,7 @@ func pick(set, src, sizes string, v Viewport) string {
 			c.density = 1
 		}
 	}
-	sorting.By(all, func(a, b candidate) int {
-		switch {
-		case a.density < b.density:
-			return -1
-		case a.density > b.density:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.density, b.density) })
 	var one []candidate
 	before := -1.0
 	for _, c := range all {

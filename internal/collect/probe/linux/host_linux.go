@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/probe"
 )
@@ -227,7 +226,7 @@ func (h *hostRecorder) processes(first bool) {
 			busy = append(busy, used{pid, 0})
 		}
 	}
-	sorting.By(busy, func(a, b used) int { return cmp.Or(cmp.Compare(b.ticks, a.ticks), cmp.Compare(a.pid, b.pid)) })
+	slices.SortFunc(busy, func(a, b used) int { return cmp.Or(cmp.Compare(b.ticks, a.ticks), cmp.Compare(a.pid, b.pid)) })
 	for _, u := range busy {
 		h.look(u.pid)
 	}

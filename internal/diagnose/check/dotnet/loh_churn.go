@@ -11,7 +11,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/threadpool"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -181,7 +180,7 @@ func bySite(all []metrics.AllocationSite, name func(*metrics.AllocationSite) str
 		}
 		out[i].Large, out[i].Bytes, out[i].Count = out[i].Large+s.Large, out[i].Bytes+s.Bytes, out[i].Count+s.Count
 	}
-	sorting.By(out, func(a, b metrics.AllocationSite) int { return cmp.Compare(b.Large, a.Large) })
+	slices.SortStableFunc(out, func(a, b metrics.AllocationSite) int { return cmp.Compare(b.Large, a.Large) })
 	return out
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -108,7 +107,7 @@ const muchCopied = 64 << 20
 
 func (g *collector) longFigures(v *check.Verdict, p metrics.Pauses) {
 	worst := slices.Clone(p)
-	sorting.By(worst, func(a, b metrics.Pause) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	slices.SortStableFunc(worst, func(a, b metrics.Pause) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	copying, marking, untimed := false, false, false
 	for _, x := range worst[:min(mostLong, len(worst))] {
 		v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_s", fmt.Sprintf("%s, %s", g.NameOf(x), g.at(x.From)), x.Seconds(), "s", g.OriginOf(x)))

@@ -9,7 +9,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/younggen"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -177,7 +176,7 @@ func (g *collector) classes() (out []check.Evidence) {
 		}
 		all = append(all, class{names.Text(s.Class[i]), s.Value[i], s.Origin[i]})
 	}
-	sorting.By(all, func(a, b class) int { return cmp.Compare(b.bytes, a.bytes) })
+	slices.SortStableFunc(all, func(a, b class) int { return cmp.Compare(b.bytes, a.bytes) })
 	for _, x := range all[:min(mostClasses, len(all))] {
 		out = append(out, g.c.Figure("heap.class_bytes", "heap used by "+x.name, float64(x.bytes), "bytes", x.origin))
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -257,7 +256,7 @@ func (m *mechanism) proof(c *check.Case, k *kernel) (out []check.Evidence) {
 	for i := range order {
 		order[i] = i
 	}
-	sorting.By(order, func(a, b int) int { return cmp.Compare(told[b].Seconds, told[a].Seconds) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(told[b].Seconds, told[a].Seconds) })
 	for _, i := range order[:min(len(order), mostStacks)] {
 		if told[i].Seconds >= check.Arguable*sum {
 			out = append(out, c.Figure("kernel.stack_share", "share of "+m.what+" "+texts[i], told[i].Seconds/sum, "1", told[i].Origin))

@@ -6,7 +6,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -43,7 +42,7 @@ func events(c *check.Case) told {
 			}
 		}
 		for _, rows := range lanes {
-			sorting.By(rows, func(a, b int) int { return cmp.Compare(r.Start.At(a), r.Start.At(b)) })
+			slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(r.Start.At(a), r.Start.At(b)) })
 		}
 		giving := make(map[evidence.NameID]map[int]bool) // rows that end a wait
 		for _, row := range c.Ledger.Rows {

@@ -1,11 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -55,7 +55,7 @@ func monitors(c *check.Case, s *spanned) (all []monitored) {
 	if len(all) == 1 && all[0].calls == 0 && s != nil {
 		all[0].calls = s.perRequest()
 	}
-	sorting.By(all, func(x, y monitored) int { return int(max(-1, min(1, y.mean*y.calls-x.mean*x.calls))) })
+	slices.SortStableFunc(all, func(x, y monitored) int { return cmp.Compare(y.mean*y.calls, x.mean*x.calls) })
 	return all
 }
 

@@ -3,12 +3,12 @@ package service
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -237,7 +237,7 @@ func waitedFor(c *check.Case, wait check.Wait) (out []named) {
 	for id, ns := range sums {
 		out = append(out, named{id, ns})
 	}
-	sorting.By(out, func(a, b named) int { return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.id, b.id)) })
+	slices.SortStableFunc(out, func(a, b named) int { return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.id, b.id)) })
 	return out
 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,7 +11,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/model/queue"
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -87,8 +87,8 @@ func throughPool(c *check.Case, id evidence.NameID, wait check.Wait) (p passed) 
 			p.rows = append(p.rows, row)
 		}
 	}
-	sorting.By(p.rows, func(i, j int) int {
-		return int(max(-1, min(1, r.End.At(i)-r.Latency(i)-(r.End.At(j)-r.Latency(j)))))
+	slices.SortStableFunc(p.rows, func(i, j int) int {
+		return cmp.Compare(r.End.At(i)-r.Latency(i), r.End.At(j)-r.Latency(j))
 	})
 	for _, row := range p.rows {
 		p.arrive = append(p.arrive, r.End.At(row)-r.Latency(row))

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 
@@ -49,7 +48,7 @@ func (s *Sample) Full() string {
 
 // Sort puts labels in order, as stores want them.
 func Sort(l []Label) []Label {
-	sorting.By(l, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(l, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
 	return l
 }
 

@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Bounds of an .eh_frame that is read, in bytes, and of states that rules remember at a time.
@@ -75,7 +73,7 @@ func (x *frames) index() {
 		}
 		at += 4 + length
 	}
-	sorting.By(x.all, func(a, b function) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(x.all, func(a, b function) int { return cmp.Compare(a.start, b.start) })
 }
 
 func (x *frames) function(c *reader, of *common) (f function) {

@@ -13,8 +13,6 @@ package symbol
 import (
 	"cmp"
 	"slices"
-
-	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // table is functions in order of address, compact: a kernel has 100,000.
@@ -43,7 +41,7 @@ func (t *table) sort() {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	sorting.By(order, func(a, b int32) int { return cmp.Compare(t.starts[a], t.starts[b]) })
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.starts[a], t.starts[b]) })
 	s := &table{starts: make([]uint64, len(order)), ends: make([]uint64, len(order)), names: make([]uint32, len(order)), text: slices.Clip(t.text)}
 	for i, o := range order {
 		s.starts[i], s.ends[i], s.names[i] = t.starts[o], t.ends[o], t.names[o]
