@@ -89,9 +89,9 @@ func TestAgainAndAgain(t *testing.T) {
 			}
 			records := func() bool { return threads() > had }
 			for deadline := time.Now().Add(20 * time.Second); !records() && time.Now().Before(deadline); {
-				wait(ctx, 20*time.Millisecond)
+				probe.Wait(ctx, 20*time.Millisecond)
 			}
-			wait(ctx, 500*time.Millisecond)
+			probe.Wait(ctx, 500*time.Millisecond)
 			_ = c.Process.Kill()
 			_ = c.Wait()
 			stop()

@@ -199,7 +199,7 @@ func back(t *testing.T, threads func() int, before int) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for threads() > before {
-		if !wait(ctx, 50*time.Millisecond) {
+		if !probe.Wait(ctx, 50*time.Millisecond) {
 			t.Fatalf("%d threads, %d before", threads(), before)
 		}
 	}

@@ -241,7 +241,7 @@ func (r *recording) events(ctx context.Context) {
 func (r *recording) views(ctx context.Context) {
 	for {
 		o := r.take(ctx, piece{series: "detail", providers: r.detail(), lasts: window, most: 2 * tooFast, named: true})
-		if !o.ok || !wait(ctx, around(max(betweenViews, o.distance()))) {
+		if !o.ok || !probe.Wait(ctx, around(max(betweenViews, o.distance()))) {
 			return
 		}
 	}
@@ -291,7 +291,7 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 		if ends {
 			at, next = last, piece{series: evidence.MomentsSeries, into: into, providers: stacks, lasts: burst}
 		}
-		if ends && at.Sub(told) < lastStacks || !wait(ctx, time.Until(at)) {
+		if ends && at.Sub(told) < lastStacks || !probe.Wait(ctx, time.Until(at)) {
 			return
 		}
 		if next.named = !ends && time.Since(told) > apart; next.named {
@@ -316,18 +316,6 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 
 // around is a random time that is d in the mean.
 func around(d time.Duration) time.Duration { return d/2 + rand.N(d) }
-
-// wait returns false if the context ended first.
-func wait(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
 
 // fail ends the recording.
 func (r *recording) fail(err error) {

@@ -82,11 +82,11 @@ func (r *recording) heaps(ctx context.Context, always bool) {
 	}
 	for {
 		r.heap(ctx)
-		if time.Until(r.end) < every+every/2 || !wait(ctx, every) {
+		if time.Until(r.end) < every+every/2 || !probe.Wait(ctx, every) {
 			break // the last one is taken at the end
 		}
 	}
-	wait(ctx, time.Until(r.end))
+	probe.Wait(ctx, time.Until(r.end))
 }
 
 func (r *recording) heap(ctx context.Context) {
@@ -106,18 +106,6 @@ func (r *recording) snapshots(ctx context.Context, n int) {
 		if r.sampled(ctx, lock) {
 			r.fetch(ctx, piece{path: lock, name: fmt.Sprintf("%s-%d.pb.gz", lock, n), within: 2 * grace, most: 64 << 20})
 		}
-	}
-}
-
-// wait returns false if the context ended first.
-func wait(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }
 

@@ -91,7 +91,7 @@ func (r *recording) settle(ctx context.Context) {
 		default:
 			off++
 		}
-		if !wait(ctx, 50*time.Millisecond) {
+		if !probe.Wait(ctx, 50*time.Millisecond) {
 			r.warn("%s: a profile or trace is still running: one that unstall started ends by itself within %v", r.shown, profileRound)
 			return
 		}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/unstall/unstall/internal/collect/probe"
 )
 
 // The first round of both is short, so that there is something to say after 5 s;
@@ -51,7 +53,7 @@ func (r *recording) profiles(ctx context.Context) {
 		case ended:
 			return
 		default:
-			wait(ctx, min(retry, time.Until(r.end)))
+			probe.Wait(ctx, min(retry, time.Until(r.end)))
 		}
 	}
 }
@@ -98,7 +100,7 @@ func (r *recording) traces(ctx context.Context) {
 			}
 			continue
 		case busy, broken:
-			if !wait(ctx, retry) {
+			if !probe.Wait(ctx, retry) {
 				return
 			}
 			continue
@@ -107,7 +109,7 @@ func (r *recording) traces(ctx context.Context) {
 		}
 		round = traceRound
 		var at time.Duration
-		if period, at = nextTrace(period, time.Since(began), r.end.Sub(began), chance.Float64()); period == 0 || !wait(ctx, time.Until(began.Add(at))) {
+		if period, at = nextTrace(period, time.Since(began), r.end.Sub(began), chance.Float64()); period == 0 || !probe.Wait(ctx, time.Until(began.Add(at))) {
 			return
 		}
 	}

@@ -41,7 +41,7 @@ func (r *recording) counters(ctx context.Context) {
 	start, _ := attach.Started(r.pid)
 	for {
 		err = c.copy(f, r.pid, time.Now())
-		if at, e := attach.Started(r.pid); err != nil || e != nil || at != start || !wait(ctx, each) {
+		if at, e := attach.Started(r.pid); err != nil || e != nil || at != start || !probe.Wait(ctx, each) {
 			break
 		}
 	}

@@ -164,7 +164,7 @@ func (l *gcLog) follow(ctx context.Context) {
 		if last {
 			return
 		}
-		last = !wait(ctx, follow)
+		last = !probe.Wait(ctx, follow)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/unstall/unstall/internal/collect/probe"
 )
 
 // How often the threads are looked at. A look that comes as regularly as what it looks for
@@ -83,7 +85,7 @@ func (r *recording) threads(ctx context.Context) (failed error) {
 			told = true
 			r.warn("a thread dump takes %v, so one is taken only about every %v", cost.Round(10*time.Millisecond), apart.Round(time.Second))
 		}
-		if !wait(ctx, min(scattered(apart), max(time.Until(r.end)-lastLook, soonest/2))) {
+		if !probe.Wait(ctx, min(scattered(apart), max(time.Until(r.end)-lastLook, soonest/2))) {
 			return nil
 		}
 	}

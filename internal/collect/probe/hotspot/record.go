@@ -250,18 +250,6 @@ func (r *recording) warn(format string, args ...any) {
 	}
 }
 
-// wait returns false if the context ended first.
-func wait(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
 // short is the first line of what somebody says.
 func short(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")

@@ -93,23 +93,11 @@ func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.
 		if l.bytes == 0 && n >= soon {
 			part = ofNone
 		}
-		if !alive || !wait(ctx, max(every, time.Duration(float64(cost)/part))) {
+		if !alive || !probe.Wait(ctx, max(every, time.Duration(float64(cost)/part))) {
 			break
 		}
 	}
 	return errors.Join(err, out.Close())
-}
-
-// wait waits, and says whether the recording goes on.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }
 
 // head writes what does not change: what faults cost.

@@ -230,7 +230,7 @@ func (w *waiting) run(ctx context.Context, s *stacks) error {
 	s.buf = fmt.Appendf(s.buf, "# kernel stacks of pid %d, waiting, from %d ns on\nfrom %d\n", w.pid, longWait.Nanoseconds(), w.began)
 	for round := 1; ; round++ {
 		before, at := switches(), time.Now()
-		ended := !sleep(ctx, drainEach) || !alive(w.pid)
+		ended := !probe.Wait(ctx, drainEach) || !alive(w.pid)
 		took := time.Since(at).Seconds()
 		all := switches() - before
 		told, err := w.drain(s)
@@ -239,7 +239,7 @@ func (w *waiting) run(ctx context.Context, s *stacks) error {
 		}
 		if off := offFor(float64(all)/took, float64(told)/took); off > 0 && !ended {
 			w.off()
-			if ended = !sleep(ctx, off); !ended {
+			if ended = !probe.Wait(ctx, off); !ended {
 				if err := w.again(s); err != nil {
 					return err
 				}
@@ -278,18 +278,6 @@ func switches() (n uint64) {
 	line, _, _ := strings.Cut(rest, "\n")
 	n, _ = strconv.ParseUint(line, 10, 64)
 	return n
-}
-
-// sleep returns false if the context ended before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }
 
 // off switches the programs at switches and wake-ups off; they can be switched on again.

@@ -114,18 +114,9 @@ func (r *recorder) record(ctx context.Context, plan probe.Plan, sink probe.Sink)
 				}
 			}
 		}
-		wait(ctx, every)
+		probe.Wait(ctx, every)
 	}
 	return out.Close()
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // look asks a pool, and looks up who waits at its socket when it answers.
