@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"path/filepath"
@@ -263,56 +262,6 @@ func scan(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
 		if cursor = next; err != nil || cursor == 0 {
 			return err
 		}
-	}
-}
-
-// streams sends many commands at once, written before, and only counts the bytes that come back: it costs its client less than
-// the server.
-func streams(n, size int) redisDo {
-	var text strings.Builder
-	answers := 0
-	for i := range n {
-		key := "session:" + strconv.Itoa(i)
-		fmt.Fprintf(&text, "*2\r\n$3\r\nGET\r\n$%d\r\n%s\r\n", len(key), key)
-		answers += len(fmt.Sprintf("$%d\r\n\r\n", size)) + size
-	}
-	var mu sync.Mutex
-	conns := make(map[*goredis.Client]net.Conn)
-	return func(ctx context.Context, c *goredis.Client, _ *rand.Rand) (err error) {
-		mu.Lock()
-		conn := conns[c]
-		mu.Unlock()
-		if conn == nil {
-			if conn, err = new(net.Dialer).DialContext(ctx, "tcp", c.Options().Addr); err != nil {
-				return err
-			}
-			context.AfterFunc(ctx, func() { conn.Close() })
-			mu.Lock()
-			conns[c] = conn
-			mu.Unlock()
-		}
-		if _, err := io.WriteString(conn, text.String()); err != nil {
-			return err
-		}
-		_, err = io.CopyN(io.Discard, conn, int64(answers))
-		return err
-	}
-}
-
-// pipelined sends many commands at once.
-func pipelined(n int, size int) redisDo {
-	value := strings.Repeat("v", size)
-	return func(ctx context.Context, c *goredis.Client, r *rand.Rand) error {
-		p := c.Pipeline()
-		for i := range n {
-			if key := "session:" + strconv.Itoa(r.IntN(10_000)); i%4 == 0 {
-				p.Set(ctx, key, value, 0)
-			} else {
-				p.Get(ctx, key)
-			}
-		}
-		_, err := p.Exec(ctx)
-		return err
 	}
 }
 

@@ -63,9 +63,6 @@ func (s *Spread) Lag() SendLag {
 	return SendLag{P99: ms(s.h.ValueAtQuantile(99)), Max: ms(s.h.Max())}
 }
 
-// OpenFiles is how many connections the limit on open files leaves room for.
-func OpenFiles() int { return openFiles() }
-
 // Reason is an error in a few words, the same for all of its kind.
 func Reason(err error) string { return reason(err) }
 

@@ -52,13 +52,6 @@ func (m *mechanism) at(c *check.Case, p *ledger.Place) bool {
 	})
 }
 
-// file is what a wait is on, from its words; "" unknown.
-func (m *mechanism) file(text string) string {
-	what, _, _ := strings.Cut(strings.TrimPrefix(text, "sync I/O: "), " in ")
-	_, on, _ := strings.Cut(what, " of ")
-	return on
-}
-
 // charged is the slow time of requests in a mechanism: what they waited there themselves, and what
 // they waited for holders of locks and pools who were there.
 type charged struct {

@@ -51,13 +51,6 @@ type thread struct {
 	p    *proc
 }
 
-func (m *thread) proc() int32 {
-	if m.p == nil {
-		return None
-	}
-	return m.p.id
-}
-
 // seq counts the changes of a goroutine or processor that can happen on any thread. It
 // begins anew with each generation.
 type seq struct{ generation, n uint64 }

@@ -116,6 +116,3 @@ func (s *Store) Flush() error {
 	}
 	return resp.Body.Close()
 }
-
-// PID is its process.
-func (s *Store) PID() int { return s.cmd.Process.Pid }
