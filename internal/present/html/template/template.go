@@ -184,7 +184,7 @@ func (x *run) each(n *parse.RangeNode, list reflect.Value) {
 	}
 }
 
-// pipe is the value of one; it declares its variables, but for those of a range.
+// pipe is the value of one; it declares its variables, except those of a range.
 func (x *run) pipe(p *parse.PipeNode, dot reflect.Value) (v reflect.Value) {
 	for i, c := range p.Cmds {
 		var last []reflect.Value
