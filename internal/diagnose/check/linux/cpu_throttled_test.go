@@ -18,7 +18,7 @@ func TestThrottled(t *testing.T) {
 		throttled, saturation, neighbour string
 		says                             string // of the first
 	}{
-		{"stopped", quota, check.Supported, check.RuledOut, check.RuledOut, "A quota of 0.6 CPUs stops the process in 16 of 20 periods."},
+		{"stopped", quota, check.Supported, check.RuledOut, check.RuledOut, "A quota of 0.6 CPUs throttles the process in 16 of 20 periods."},
 		{"stopped in bursts that the mean hides", with(quota, func(in *incident) { in.dilation = 1.5; in.process = .95 }),
 			check.Supported, check.RuledOut, check.RuledOut, "% of slow time"},
 		{"stopped often, of which the trace shows little", with(quota, func(in *incident) { in.dilation, in.process, in.throttled, in.stopped = 1.5, .95, 3, .4 }),
