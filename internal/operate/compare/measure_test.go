@@ -215,7 +215,7 @@ func TestRead(t *testing.T) {
 	}
 	for _, name := range []string{"each", "together"} {
 		write(name+"/notes.txt", "what was changed\n")
-		if runs, err := Read(filepath.Join(dir, name), reader(t), MeasureOptions{}); err != nil || !slices.ContainsFunc(runs[0].Warnings, func(w string) bool { return strings.HasSuffix(w, "not of a format unstall reads: notes.txt") }) {
+		if runs, err := Read(filepath.Join(dir, name), reader(t), MeasureOptions{}); err != nil || !slices.ContainsFunc(runs[0].Warnings, func(w string) bool { return strings.HasSuffix(w, "skipped: unknown format: notes.txt") }) {
 			t.Errorf("%s: %+v, %v", name, runs, err)
 		}
 	}

@@ -81,7 +81,7 @@ func Handler(state func() State) http.Handler {
 		case places <- struct{}{}:
 			defer func() { <-places }()
 		default:
-			http.Error(w, fmt.Sprintf("%d are asking already", atOnce), http.StatusServiceUnavailable)
+			http.Error(w, fmt.Sprintf("%d requests are already in progress", atOnce), http.StatusServiceUnavailable)
 			return
 		}
 		s := state()
