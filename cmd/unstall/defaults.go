@@ -40,7 +40,7 @@ func readDefaults(name string) (map[string]any, error) {
 	}
 	values := make(map[string]any)
 	if err := yaml.Unmarshal(text, &values); err != nil {
-		return nil, fmt.Errorf("%s: this is not YAML of flags and values, such as slo: 300ms: %w", name, err)
+		return nil, fmt.Errorf("%s: not YAML of flags and values, such as slo: 300ms: %w", name, err)
 	}
 	return values, nil
 }
@@ -70,7 +70,7 @@ func defaults(name string, program *arguments.Command) (arguments.Defaults, erro
 		if near := suggest.Nearest(key, known); near != "" {
 			meant = fmt.Sprintf("; do you mean %q?", near)
 		}
-		errs = append(errs, fmt.Errorf("%s: there is no flag %q%s", name, key, meant))
+		errs = append(errs, fmt.Errorf("%s: unknown flag %q%s", name, key, meant))
 	}
 	return func(flag string) any { return values[flag] }, errors.Join(errs...)
 }

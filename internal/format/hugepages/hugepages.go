@@ -82,7 +82,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		err = format.ErrCut // the last line is not damaged but unfinished
 	}
 	if len(p.huge.T) == 0 {
-		return errors.New("hugepages: nobody looked at the process: record it anew while it runs")
+		return errors.New("hugepages: the recording has no sample of the process: record again while it runs")
 	}
 	if err != nil {
 		b.Warnf(number, "the recording is incomplete after this line")

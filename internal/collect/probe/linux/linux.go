@@ -6,7 +6,7 @@
 //
 //	procfs.txt   files of /proc and /sys/fs/cgroup over time, as internal/format/procfs reads
 //	build.txt    what `go version -m` prints of a Go program, as internal/format/gobuild reads
-//	access.log   and the like: lines the process wrote meanwhile, under the log's own name
+//	access.log   and similar: lines the process wrote meanwhile, under the log's own name
 //
 // Process and host are read four times a second, all processes and what changes
 // slowly once a second, settings every five, what never changes at the start. Of the slower ones what
