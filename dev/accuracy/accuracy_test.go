@@ -28,7 +28,7 @@ func TestServices(t *testing.T) {
 	}
 	for _, s := range services {
 		for _, id := range s.Known.unknownCauses() {
-			t.Errorf("%s: there is no cause %q: unstall causes lists them", s.Name, id)
+			t.Errorf("%s: unknown cause %q: unstall causes lists them", s.Name, id)
 		}
 		for _, p := range s.Known.programs() {
 			var want string
