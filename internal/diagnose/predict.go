@@ -102,7 +102,7 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 	case target != "":
 		return 0, which("--target %s: the files hold no %s process of that name or PID", target, platform.Modelled())
 	case others > 0:
-		return 0, which("the files hold no known %s process: there are models for %s", platform.Modelled(), model.About(platform.Models()))
+		return 0, which("the files hold no known %s process: there are models %s", platform.Modelled(), model.About(platform.Models()))
 	default:
 		return 0, which("the files hold no process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", platform.Modelled())
 	}

@@ -53,7 +53,7 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	c := &Comparison{Schema: Schema, Before: opt.Before, After: opt.After, Pairs: pairs, Level: opt.Level, Metrics: []Result{}, Warnings: []string{}}
 	c.Before, c.After = cmp.Or(c.Before, named(before)), cmp.Or(c.After, named(after))
 	if more := max(len(before), len(after)) - pairs; more > 0 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("%d runs before, %d after: %d not compared because they have no pair", len(before), len(after), more))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%d runs before, %d after: %d without a pair, not compared", len(before), len(after), more))
 		before, after = before[:pairs], after[:pairs]
 	}
 	c.Loads = Loads{sideOf(before), sideOf(after)}

@@ -220,7 +220,7 @@ func TestRead(t *testing.T) {
 		}
 	}
 	write("unknown/notes.txt", "what was changed\n")
-	if _, err := Read(filepath.Join(dir, "unknown"), reader(t), MeasureOptions{}); err == nil || !strings.Contains(err.Error(), "none of the 1 files") {
+	if _, err := Read(filepath.Join(dir, "unknown"), reader(t), MeasureOptions{}); err == nil || !strings.Contains(err.Error(), "no file in this directory (of 1) has a known format") {
 		t.Error(err)
 	}
 	runs, err := Read(diagnosis, reader(t), MeasureOptions{})

@@ -52,7 +52,7 @@ func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 	case len(files) == 0 && len(dirs) > 0:
 		files = dirs
 	case len(files) == 0 && len(others) > 0:
-		return nil, fmt.Errorf("%s: unknown format of all %d files in this directory", name, len(others))
+		return nil, fmt.Errorf("%s: no file in this directory (of %d) has a known format", name, len(others))
 	case len(files) == 0:
 		return nil, fmt.Errorf("%s: this directory has no files", name)
 	case !each:

@@ -258,7 +258,7 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// What cannot be put back is said at each start, and the note stays.
+// What cannot be restored is said at each start, and the note stays.
 func TestTidyCannot(t *testing.T) {
 	enabled := host(t)
 	l := lend(t, "thp=never", self(), time.Minute)
@@ -277,7 +277,7 @@ func TestTidyCannot(t *testing.T) {
 		}
 	}
 	c := *l.Change
-	if _, err := NewTrial(&c, time.Now().Add(time.Minute)); err == nil || !strings.Contains(err.Error(), "left behind") {
+	if _, err := NewTrial(&c, time.Now().Add(time.Minute)); err == nil || !strings.Contains(err.Error(), "an earlier try left") {
 		t.Error("another try began: ", err)
 	}
 	store(t, enabled, "always madvise [never]\n")
@@ -597,9 +597,9 @@ func TestJVM(t *testing.T) {
 			for typed, want := range map[string]string{
 				"jvm.UseSerialGC=false":              "cannot change this flag while it runs",
 				"jvm.NoSuchFlag=1":                   "does not have this flag",
-				"jvm.MinHeapFreeRatio=much":          "takes a value of the type uintx",
+				"jvm.MinHeapFreeRatio=much":          "needs a value of type uintx",
 				"jvm.HeapDumpPath=/tmp":              "does not change how pid",
-				"jvm.HeapDumpOnOutOfMemoryError=yes": "takes a value of the type bool",
+				"jvm.HeapDumpOnOutOfMemoryError=yes": "needs a value of type bool",
 			} {
 				if _, err := Find(t.Context(), typed, target); !errors.Is(err, ErrUse) || !strings.Contains(err.Error(), want) {
 					t.Errorf("%s: %v", typed, err)

@@ -166,11 +166,11 @@ func TestFindings(t *testing.T) {
 		pays  string
 	}{
 		"a neighbour": {machine{processes: append(slices.Clone(waiting), batch), user: 1.8, system: .15, cpu: .8}, "linux.noisy-neighbour",
-			"All 2 CPUs are busy: batch 900 uses 1.2 CPUs, and nginx 300 waits for a CPU 80 % of the time it could run.", "batch 900", "nginx 300"},
+			"All 2 CPUs are busy: batch 900 uses 1.2 CPUs, and nginx 300 waits for a CPU 80 % of its runnable time.", "batch 900", "nginx 300"},
 		"too much of one": {machine{processes: add(process{pid: 900, parent: 1, name: "batch", group: "/", user: 1.9, delay: 6}), user: 1.95, cpu: .95}, "linux.cpu-saturation",
-			"All 2 CPUs are busy: batch 900 waits for one 76 % of the time it could run.", "batch 900", "batch 900"},
+			"All 2 CPUs are busy: batch 900 waits for one 76 % of its runnable time.", "batch 900", "batch 900"},
 		"stolen":  {machine{processes: servers(), user: .5, steal: .8, cpu: .1}, "linux.noisy-neighbour", "The hypervisor gives 40 % of the CPU time to other machines.", "", "nginx 200 (3 processes)"},
-		"a quota": {machine{processes: add(throttled), user: 1, cpu: .05}, "linux.cpu-throttled", "A CPU quota stops api 901 in 40 % of its periods.", "", "api 901"},
+		"a quota": {machine{processes: add(throttled), user: 1, cpu: .05}, "linux.cpu-throttled", "A CPU quota throttles api 901 in 40 % of its periods.", "", "api 901"},
 		"swap":    {machine{processes: servers(), user: .5, memory: .3, swap: 2000}, "linux.swap", "Services wait for memory that is read back from swap 30 % of the time.", "", ""},
 		"swap, without pressure": {machine{processes: servers(), user: .5, swap: 2000, noPressure: true}, "linux.swap",
 			"Services wait for memory that is read back from swap; this kernel does not measure how long.", "", ""},

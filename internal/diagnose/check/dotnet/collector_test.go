@@ -218,7 +218,7 @@ func TestCollectorsCauses(t *testing.T) {
 		{"large objects, nobody asked which", with(usual, large), LOHChurn, check.Supported, []string{"120 gen 2 collections per minute"}},
 		{"large objects, in the background", change(with(usual, slow(large, 2)), func(in *heap) { in.waits = 300 }), LOHChurn, check.Supported, []string{"waits of threads to allocate a large object"}},
 		{"large objects, in the background, and nobody tells of waits", with(heap{live: 100 * mb, stalls: 300}, young, gen1, beside), LOHChurn, check.Supported, []string{"share of slow time during background gen 2 collections", "until the backlog was answered"}},
-		{"one of gen 1 first, each time", with(heap{live: 100 * mb, stalls: 300}, young, collects{every: 4000, pause: 1, generation: 1, reason: "large allocations"}, beside), LOHChurn, check.Supported, []string{"bring on 15 gen 2 collections per minute"}},
+		{"one of gen 1 first, each time", with(heap{live: 100 * mb, stalls: 300}, young, collects{every: 4000, pause: 1, generation: 1, reason: "large allocations"}, beside), LOHChurn, check.Supported, []string{"trigger 15 gen 2 collections per minute"}},
 		{"it runs most of the time, with threads that wait meanwhile", change(with(heap{live: 100 * mb, others: 3000}, young, gen1, long), func(in *heap) { in.waits = 300 }), LOHChurn, check.Supported, []string{"until the backlog was answered"}},
 		{"seldom beside gen 1, at most of the slow time", with(heap{live: 100 * mb, stalls: 300}, young, collects{every: 200, pause: 2, generation: 1, reason: "small allocations", kept: mb}, beside), LOHChurn, check.Supported, nil},
 		{"it runs most of the time", with(heap{live: 100 * mb, stalls: 300}, young, gen1, long), LOHChurn, check.Supported, []string{"share of slow time during background gen 2 collections"}},
@@ -248,7 +248,7 @@ func TestCollectorsCauses(t *testing.T) {
 		{"the finalizer thread never ends, and nothing is kept", change(usual, func(in *heap) { in.finalizes = 10 }), HeapLeak, check.RuledOut, nil},
 
 		{"eight heaps on half a CPU", change(with(usual, collects{every: 500, pause: 120, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled = 8, .5, .4 }), GCStarved, check.Supported, []string{"8 GC threads share a quota of 0.5 CPUs", "gcServer=0", "HeapCount=1"}},
-		{"one heap, stopped in its pauses", change(with(usual, collects{every: 2000, pause: 500, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled, in.inPauses = 1, .5, .1, true }), GCStarved, check.Supported, []string{"Collections use up a quota of 0.5 CPUs", "higher quota"}},
+		{"one heap, stopped in its pauses", change(with(usual, collects{every: 2000, pause: 500, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled, in.inPauses = 1, .5, .1, true }), GCStarved, check.Supported, []string{"Collections use up a quota of 0.5 CPUs", "raise the quota"}},
 		{"one heap on half a CPU", change(with(usual, collects{every: 500, pause: 120, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled = 1, .5, .4 }), GCStarved, check.RuledOut, nil},
 		{"eight heaps, not stopped", change(with(usual, collects{every: 500, pause: 120, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled = 8, 2, 0 }), GCStarved, check.RuledOut, nil},
 		{"eight heaps, no quota", change(usual, func(in *heap) { in.heaps = 8 }), GCStarved, check.RuledOut, nil},

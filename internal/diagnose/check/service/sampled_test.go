@@ -68,7 +68,7 @@ func TestJudgedByLooks(t *testing.T) {
 		{"twenty that run on two processors", judgeCapacity, saturates, check.Supported, "keep 97 % of the CPUs busy"},
 		{"processors are idle", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.Running, cpu: 20}, check.RuledOut, "20 % of 2 CPUs busy"},
 		{"busy for a queue", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 95, queue: 100}, check.Supported, "keep 95 % of the CPUs busy"},
-		{"quick inside, and a queue before it", judgeCapacity, seen{usual: 3, slow: 10, at: 1, kind: evidence.Running, cpu: 92, queue: 60}, check.Supported, "others wait"},
+		{"quick inside, and a queue before it", judgeCapacity, seen{usual: 3, slow: 10, at: 1, kind: evidence.Running, cpu: 92, queue: 60}, check.Supported, "other requests wait"},
 		{"quick inside, and no queue", judgeCapacity, seen{usual: 3, slow: 10, at: 1, kind: evidence.Running, cpu: 92, queue: 1}, check.RuledOut, "92 % of 2 CPUs busy"},
 		{"busy, and waits for others", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.NetWait, cpu: 95}, check.RuledOut, "95 % of 2 CPUs busy"},
 		{"nobody looked, its threads wait for a processor", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 97, ready: 15}, check.Supported, "keeps 97 % of the CPUs busy by itself"},

@@ -63,7 +63,7 @@ func TestSurge(t *testing.T) {
 		{"a rise, of which nobody told what was expected", traffic{rates: []float64{20, 150}, servers: 2}, check.Supported, "The request rate rose"},
 		{"steady, of which nobody told", traffic{rates: []float64{120, 120}, servers: 2}, check.Inconclusive, "the expected rate is unknown"},
 		{"full processors", traffic{rates: []float64{120, 120}, servers: 2, cpu: 99, expected: 10}, check.Supported, "12 × the expected 10"},
-		{"processors not recorded", traffic{rates: []float64{120, 120}, servers: 2, expected: 10}, check.Inconclusive, "is not known"},
+		{"processors not recorded", traffic{rates: []float64{120, 120}, servers: 2, expected: 10}, check.Inconclusive, "is unknown"},
 		{"processors with room", traffic{rates: []float64{120, 120}, servers: 2, cpu: 30, expected: 10}, check.Inconclusive, "is unknown"},
 		{"the baseline was fast", traffic{rates: []float64{120, 120}, servers: 2, well: 20e6, wellRate: 12}, check.Supported, "the expected 12"},
 		{"the baseline was as slow", traffic{rates: []float64{120, 120}, servers: 2, well: 9e9, wellRate: 12}, check.RuledOut, "just as slow at the expected rate"},
