@@ -210,7 +210,7 @@ func TestRun(t *testing.T) {
 	if c := find("tiny"); c.Error != "" || !c.Healthy || c.Run != 1 {
 		t.Errorf("tiny: %+v", c)
 	}
-	for name, want := range map[string]string{"broken": "no such table", "silent": "none of 6 requests was answered"} {
+	for name, want := range map[string]string{"broken": "no such table", "silent": "none of 6 requests got a response"} {
 		if c := find(name); !strings.Contains(c.Error, want) {
 			t.Errorf("%s: error %q, want one that says %q", name, c.Error, want)
 		}
