@@ -33,7 +33,7 @@ func (s *Stand) blocks() error {
 		return compare.Run{Name: name, Start: r.Start, Load: load, Metrics: r.Metrics}, nil
 	})
 	if s.out.Repeated > 0 {
-		s.warnf("runs repeated because other programs used more than %.0[2]f %% of the host's CPUs meanwhile: %[1]d", s.out.Repeated, 100*others)
+		s.warnf("runs repeated because other programs used more than %.0[2]f %% of the host's CPUs during the run: %[1]d", s.out.Repeated, 100*others)
 	}
 	if err != nil {
 		return err

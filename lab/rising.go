@@ -150,7 +150,7 @@ func (l *rising) try(ctx context.Context, one *Service, p load.Plan) (*load.Resu
 		if err != nil || attempt == attempts || l.patience <= 0 || usageOf(one.pids()...).others(before, time.Since(begin).Seconds()) < others {
 			return r, err
 		}
-		l.say("other programs used the host meanwhile: trying again")
+		l.say("other programs used the host during the run: trying again")
 	}
 }
 

@@ -27,7 +27,7 @@ type options struct {
 func (c *options) form(more ...string) (string, error) {
 	if c.Output != "" { // to be told of it after minutes is too late
 		if dir, err := os.Stat(filepath.Dir(c.Output)); err != nil || !dir.IsDir() {
-			return "", fmt.Errorf("-o %s: there is no directory %s", c.Output, filepath.Dir(c.Output))
+			return "", fmt.Errorf("-o %s: directory %s does not exist", c.Output, filepath.Dir(c.Output))
 		}
 	}
 	forms := append([]string{"text", "json"}, more...)
@@ -35,7 +35,7 @@ func (c *options) form(more ...string) (string, error) {
 	case slices.Contains(forms, c.Format):
 		return c.Format, nil
 	case c.Format != "":
-		return "", fmt.Errorf("--format %s: there is no such form: give %s", c.Format, strings.Join(forms, " or "))
+		return "", fmt.Errorf("--format %s: unknown format: give %s", c.Format, strings.Join(forms, " or "))
 	case name != "text" && slices.Contains(forms, name):
 		return name, nil
 	}
@@ -58,7 +58,7 @@ func (c *runCommand) Run(s *session) error {
 		if l.Name == c.Name {
 			for _, name := range c.Only {
 				if !slices.ContainsFunc(l.Variants, func(v lab.Variant) bool { return v.Name == name }) {
-					return fmt.Errorf("run %s --only %s: it has no such variant: see unstall-lab list", c.Name, name)
+					return fmt.Errorf("run %s --only %s: unknown variant: see unstall-lab list", c.Name, name)
 				}
 			}
 			outcomes := c.run(s, []*lab.Lab{l}, c.On, c.Only, form == "html")
@@ -77,7 +77,7 @@ func (c *runCommand) Run(s *session) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("run %s: there is no such lab: see unstall-lab list", c.Name)
+	return fmt.Errorf("run %s: unknown lab: see unstall-lab list", c.Name)
 }
 
 type scoreCommand struct{ options }

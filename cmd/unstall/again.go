@@ -20,7 +20,7 @@ func (s *session) again(before, after string) (string, bool) {
 		return "", false
 	}
 	if away != nil {
-		s.note("recording the running process for %s, as long as %s was: put the same load on it", r.For, before)
+		s.note("recording the running process for %s, as long as %s: put the same load on it", r.For, before)
 		return s.kept(s.recordAway(away, r, besides{}, nil))
 	}
 	live, _, errs := discover.Split(context.Background(), []string{after}, platform.Recognisers())
@@ -31,7 +31,7 @@ func (s *session) again(before, after string) (string, bool) {
 	case len(live) == 0:
 		return after, true
 	}
-	s.note("recording the running process for %s, as long as %s was: put the same load on it", r.For, before)
+	s.note("recording the running process for %s, as long as %s: put the same load on it", r.For, before)
 	return s.kept(s.record(r, live, nil, nil))
 }
 

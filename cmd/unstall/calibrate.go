@@ -18,7 +18,7 @@ import (
 )
 
 type calibrateCommand struct {
-	Target  string        `placeholder:"PID" help:"The process to hold against the loads: its PID or its name."`
+	Target  string        `placeholder:"PID" help:"The process to compare with the loads: its PID or its name."`
 	Each    time.Duration `default:"3s" help:"How long to run each load."`
 	Capture string        `placeholder:"FILE" help:"The capture to write (default: calibrate-HHMM.unstall in this directory)."`
 	output
@@ -44,14 +44,14 @@ func (c *calibrateCommand) Run(s *session) error {
 			return nil
 		}
 		if target.PID == 0 {
-			s.fail(unreadable, fmt.Errorf("%s: no process of this host is behind it: there is nothing to hold against the loads", c.Target))
+			s.fail(unreadable, fmt.Errorf("%s: no process of this host serves it: nothing to compare with the loads", c.Target))
 			return nil
 		}
 		how.Of = []int{target.PID}
 		s.note("%s", describe(target))
 	}
 	loads := calibrate.Standard()
-	s.note("running %d loads of our own for %s each, with one or two threads, 32 MiB of memory or disk at most; all of it is removed (Ctrl-C ends it early)", len(loads), c.Each)
+	s.note("running %d built-in loads for %s each, with one or two threads and at most 32 MiB of memory or disk, removed afterwards (Ctrl-C ends it early)", len(loads), c.Each)
 	path := s.recordHost("calibrate", how, record.Options{For: time.Duration(len(loads)+1)*(c.Each+time.Second) + lead, Path: c.Capture,
 		Beside: func(ctx context.Context, _ probe.Sink) error {
 			pause(ctx, lead) // the service alone, and the files that are read open
@@ -69,7 +69,7 @@ func (c *calibrateCommand) Run(s *session) error {
 	name, pid := "", 0
 	if target.PID != 0 {
 		if name, pid, service = host.ServiceOf(b, target.PID); len(service) == 0 {
-			s.fail(unreadable, fmt.Errorf("pid %d: it ended before it was seen twice", target.PID))
+			s.fail(unreadable, fmt.Errorf("pid %d: it ended before a second sample", target.PID))
 			return nil
 		}
 	}

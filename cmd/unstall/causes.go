@@ -50,7 +50,7 @@ func known(id string) error {
 		near = append(near, meant)
 	}
 	if len(near) > 0 {
-		return fmt.Errorf("there is no cause %q: did you mean %s?", id, strings.Join(near, " or "))
+		return fmt.Errorf("unknown cause %q: did you mean %s?", id, strings.Join(near, " or "))
 	}
-	return fmt.Errorf("there is no cause %q: unstall causes lists them", id)
+	return fmt.Errorf("unknown cause %q: unstall causes lists them", id)
 }

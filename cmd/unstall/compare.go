@@ -17,7 +17,7 @@ import (
 type compareCommand struct {
 	Runs      []string      `arg:"" optional:"" name:"run" help:"BEFORE and AFTER: captures, load results, diagnoses (JSON), or directories of these; the first run of one directory is paired with the first of the other. Or the URLs of two running services. AFTER may be a running process: it is recorded for as long as BEFORE was."`
 	Before    several       `placeholder:"RUN..." help:"Several runs before the change."`
-	After     several       `placeholder:"RUN..." help:"As many runs after it."`
+	After     several       `placeholder:"RUN..." help:"As many runs after the change."`
 	Level     float64       `default:"0.95" help:"Confidence level of the intervals."`
 	MinEffect percentage    `placeholder:"5%" help:"The smallest relative change that counts (default: each metric has its own)."`
 	FailOn    []string      `placeholder:"METRIC" help:"Exit with 1 if one of these metrics regressed: their JSON names, all, or none (default: p50_ms, p99_ms, rate, errors)."`
@@ -129,7 +129,7 @@ func (c *compareCommand) check() error {
 	}
 	for _, name := range c.FailOn {
 		if _, ok := compare.MetricOf(name); !ok && name != "all" && name != "none" {
-			return fmt.Errorf("--fail-on %s: there is no such metric: choose from %s, all, none", name, metricNames())
+			return fmt.Errorf("--fail-on %s: unknown metric: choose from %s, all, none", name, metricNames())
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 
 type completionCommand struct {
 	Shell string `arg:"" default:"" enum:"bash,zsh,fish," help:"The shell: bash, zsh or fish (default: that of SHELL)."`
-	Code  bool   `short:"c" help:"Write what the shell reads, instead of saying where to put that."`
+	Code  bool   `short:"c" help:"Write the script for the shell, instead of saying where to put it."`
 }
 
 // startFiles are what shells read when they start.
@@ -22,7 +22,7 @@ func (c *completionCommand) Run(s *session) error {
 	}
 	code, ok := shellCode[c.Shell]
 	if !ok {
-		return errors.New("say for which shell: unstall completion bash, zsh or fish")
+		return errors.New("give the shell: unstall completion bash, zsh or fish")
 	}
 	if !c.Code {
 		line := "source <(unstall completion -c " + c.Shell + ")"

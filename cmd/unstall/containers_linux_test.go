@@ -319,7 +319,7 @@ func TestContainedQuota(t *testing.T) {
 		bursts(ctx, c.client(), "http://"+said.Serving+"/quote", 4, 500*time.Millisecond)
 	})
 	i := slices.IndexFunc(d.Verdicts, func(v diagnose.Verdict) bool { return v.Cause == "linux.cpu-throttled" })
-	if i < 0 || !strings.Contains(d.Verdicts[i].Title, "A quota of 0.2 CPUs stops the process") {
+	if i < 0 || !strings.Contains(d.Verdicts[i].Title, "A quota of 0.2 CPUs throttles the process") {
 		t.Errorf("it says %+v", d.Verdicts)
 	}
 }

@@ -28,7 +28,7 @@ const mostAtOnce = 4
 func (c *exportCommand) dataset(s *session) error {
 	switch {
 	case c.What != "":
-		return fmt.Errorf("--what %s: it does not apply to a parquet export", c.What)
+		return fmt.Errorf("--what %s: not for a parquet export", c.What)
 	case c.Table != "":
 		return fmt.Errorf("--table %s: a parquet export writes all its tables", c.Table)
 	case c.SLO != nil && *c.SLO <= 0:
@@ -36,7 +36,7 @@ func (c *exportCommand) dataset(s *session) error {
 	case c.Output == "" || c.Output == "-":
 		return errors.New("--to parquet writes several tables: add -o DIRECTORY or -o s3://BUCKET/PREFIX")
 	case strings.EqualFold(filepath.Ext(c.Output), ".parquet"):
-		return fmt.Errorf("-o %s: parquet is several tables: give a directory or s3://BUCKET/PREFIX", c.Output)
+		return fmt.Errorf("-o %s: parquet writes several tables: give a directory or s3://BUCKET/PREFIX", c.Output)
 	}
 	to, err := place.Of(c.Output)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *session) writeRuns(ctx context.Context, to *parquet.Dataset, name strin
 			s.fail(unreadable, r.Err)
 		}
 		if as := to.Seen(r); as != "" {
-			s.note("skipped %s: it holds the same as %s", r.Files[0], as)
+			s.note("skipped %s: same content as %s", r.Files[0], as)
 			continue
 		}
 		if err := to.Add(all, r); err != nil {
@@ -119,7 +119,7 @@ func (s *session) writeRuns(ctx context.Context, to *parquet.Dataset, name strin
 		}
 	}
 	if len(skipped) > 0 {
-		s.note("skipped, of no format that unstall reads: %s", strings.Join(skipped, ", "))
+		s.note("skipped: unknown format: %s", strings.Join(skipped, ", "))
 	}
 	if err := to.Close(all); err != nil {
 		s.fail(unreadable, err)

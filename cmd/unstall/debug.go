@@ -33,7 +33,7 @@ func (c *debugCommand) Run(s *session) error {
 		return err
 	}
 	if c.Start && c.Image == "" {
-		return errors.New("--run: give the image by --image or UNSTALL_IMAGE: one whose entry point is unstall (docs/containers.md)")
+		return errors.New("--run: give the image with --image or UNSTALL_IMAGE: one whose entry point is unstall (docs/containers.md)")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -52,7 +52,7 @@ func (c *debugCommand) Run(s *session) error {
 // print writes what to paste, and why.
 func (c *debugCommand) print(w io.Writer, a remote.Sidecar) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "To record %s from a container beside it, with these rights and no others:\n\n", a.Of)
+	fmt.Fprintf(&b, "To record %s from a sidecar container, with only these rights:\n\n", a.Of)
 	width := 0
 	for _, r := range a.Rights {
 		width = max(width, min(len(r.Name), 34))
@@ -78,9 +78,9 @@ func (c *debugCommand) print(w io.Writer, a remote.Sidecar) error {
 	}
 	fmt.Fprintf(&b, "%s\n\n", strings.Join(words, " "))
 	if strings.Contains(b.String(), remote.Placeholder) {
-		fmt.Fprintf(&b, "%s stands for an image whose entry point is unstall: give yours by --image.\n", remote.Placeholder)
+		fmt.Fprintf(&b, "%s stands for an image whose entry point is unstall: give yours with --image.\n", remote.Placeholder)
 	}
-	b.WriteString("That prints the report. With --run unstall does this itself, and the capture comes here.\n")
+	b.WriteString("That prints the report. With --run unstall does this itself and brings the capture here.\n")
 	if a.Note != "" {
 		b.WriteString(a.Note + "\n")
 	}
@@ -108,7 +108,7 @@ func (c *debugCommand) begin(ctx context.Context, s *session, a remote.Sidecar, 
 			command = append(command, strings.Replace(word, "--custom="+remote.ProfileFile, "--custom="+f.Name(), 1))
 		}
 	}
-	s.note("starting a container beside %s:\n  %s", a.Of, strings.Join(command, " "))
+	s.note("starting a sidecar container for %s:\n  %s", a.Of, strings.Join(command, " "))
 	h, err := a.Start(command)
 	if err != nil {
 		s.fail(unreadable, err)

@@ -79,7 +79,7 @@ func TestDebugPrints(t *testing.T) {
 		{"docker's root", "", "", []string{"docker://shop"}, []string{"--user=0 --cap-drop=ALL --cap-add=SYS_PTRACE --security-opt"}, nil, 0},
 		{"docker by name", "", "app", []string{"docker://shop"}, []string{"--cap-add=SETUID"}, nil, 0},
 		{"a process", "", "", []string{"4711"}, []string{"give a pod or a container"}, nil, 3},
-		{"no image", podOf(""), "", []string{"pod/shop-7f9/app", "--run"}, []string{"--run: give the image by --image"}, nil, 2},
+		{"no image", podOf(""), "", []string{"pod/shop-7f9/app", "--run"}, []string{"--run: give the image with --image"}, nil, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked := engines(t, c.pod, c.user, "exit 9")

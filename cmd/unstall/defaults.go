@@ -43,7 +43,7 @@ func readDefaults(name string) (kong.Resolver, error) {
 		return nil, err
 	}
 	if err := yaml.Unmarshal(text, &d.values); err != nil {
-		return nil, fmt.Errorf("%s: this is not YAML of flags and values, such as slo: 300ms: %w", name, err)
+		return nil, fmt.Errorf("%s: not YAML of flags and values, such as slo: 300ms: %w", name, err)
 	}
 	return d, nil
 }
@@ -72,7 +72,7 @@ func (d *defaults) Validate(app *kong.Application) error {
 		if near := suggest.Nearest(key, known); near != "" {
 			meant = fmt.Sprintf("; do you mean %q?", near)
 		}
-		errs = append(errs, fmt.Errorf("%s: there is no flag %q%s", d.name, key, meant))
+		errs = append(errs, fmt.Errorf("%s: unknown flag %q%s", d.name, key, meant))
 	}
 	return errors.Join(errs...)
 }

@@ -23,12 +23,12 @@ import (
 )
 
 type diagnoseCommand struct {
-	Targets  []string       `arg:"" optional:"" name:"target|file" help:"A running process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port); its container (docker://NAME, podman://NAME, container:ID) or pod (pod/NAME[/CONTAINER]); on another host ssh://[USER@]HOST[:PORT]/TARGET. Or what was recorded: captures, files, directories of files, - for standard input. Compressed files and container logs are read as they are."`
+	Targets  []string       `arg:"" optional:"" name:"target|file" help:"A running process: its PID, its name, the URL of its net/http/pprof, or of a Redis server (redis://host:port); its container (docker://NAME, podman://NAME, container:ID) or pod (pod/NAME[/CONTAINER]); on another host ssh://[USER@]HOST[:PORT]/TARGET. Or a recording: captures, files, directories of files, - for standard input. Compressed files and container logs are read as they are."`
 	SLO      *time.Duration `name:"slo" env:"UNSTALL_SLO" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
-	Baseline string         `env:"UNSTALL_BASELINE" placeholder:"CAPTURE" help:"A capture from a time when all was well: requests that take longer than its p99 are slow."`
-	Requests []string       `sep:"none" placeholder:"FILE" help:"Take the figures about requests from this file: an access log or a load generator's result."`
+	Baseline string         `env:"UNSTALL_BASELINE" placeholder:"CAPTURE" help:"A capture from a healthy time: requests that take longer than its p99 are slow."`
+	Requests []string       `sep:"none" placeholder:"FILE" help:"Take request figures from this file: an access log or a load generator's result."`
 	stretch
-	Verbose bool     `short:"v" help:"Show all of it: every route, all evidence, everything that was ruled out or not seen."`
+	Verbose bool     `short:"v" help:"Show everything: all routes, all evidence, all causes ruled out or not seen."`
 	Fail    bool     `help:"Exit with 1 if a cause is supported."`
 	FailOn  []string `name:"fail-on" placeholder:"CAUSE,…" help:"Exit with 1 if one of these causes is supported, such as go.gc-rate."`
 	within
@@ -41,7 +41,7 @@ type diagnoseCommand struct {
 
 // grafana is where a dashboard of the same time is.
 type grafana struct {
-	Grafana string `env:"UNSTALL_GRAFANA" placeholder:"URL" help:"Link to the dashboard of deploy/grafana for the same time: the address of a Grafana, or of a dashboard there."`
+	Grafana string `env:"UNSTALL_GRAFANA" placeholder:"URL" help:"Link to the dashboard of deploy/grafana for the same period: the address of a Grafana, or of a dashboard in it."`
 }
 
 func (g *grafana) linker() (*generate.Linker, error) {
@@ -124,7 +124,7 @@ func (c *diagnoseCommand) Run(s *session) error {
 	case len(live) == 0 && len(files) == 0:
 		return nil // said
 	case len(live) == 0 && send != nil:
-		return fmt.Errorf("--load %s: load is made only while a running process is recorded; give its PID, name or URL, or use unstall load", c.Load)
+		return fmt.Errorf("--load %s: load runs only while a running process is recorded; give its PID, name or URL, or use unstall load", c.Load)
 	}
 	if len(live) == 0 && away == nil {
 		if err := s.given.files(); err != nil {
@@ -200,7 +200,7 @@ func (s *session) baselineOf(baseline string, files []string) {
 		if err != nil || was.Info.Target == is.Info.Target || was.Info.Target == "" || is.Info.Target == "" || strings.ContainsAny(was.Info.Target+is.Info.Target, ".:") {
 			continue
 		}
-		s.note("warning: --baseline %s was recorded of %s, but %s of %s: the usual latency of one process says little about another", baseline, was.Info.Target, name, is.Info.Target)
+		s.note("warning: --baseline %s is a recording of %s, but %s is of %s: the usual latency of one process says little about another", baseline, was.Info.Target, name, is.Info.Target)
 	}
 }
 
@@ -222,7 +222,7 @@ func (s *session) places(name string) bool {
 	if fi, err := os.Stat(filepath.Dir(name)); name == "" || err == nil && fi.IsDir() {
 		return true
 	}
-	s.fail(unreadable, fmt.Errorf("-o %s: there is no directory %s: create it, or give another name", name, filepath.Dir(name)))
+	s.fail(unreadable, fmt.Errorf("-o %s: directory %s does not exist: create it, or give another name", name, filepath.Dir(name)))
 	return false
 }
 

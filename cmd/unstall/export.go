@@ -11,12 +11,12 @@ import (
 )
 
 type exportCommand struct {
-	Files    []string       `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
-	To       string         `placeholder:"FORM" help:"pprof, speedscope, perfetto, csv, stacks, as dotnet-stack or jstack prints them, or parquet: tables of each file's requests, ledger and verdicts (default: by the name of the output file: .pb.gz, .speedscope.json, .pftrace, .csv, .stacks)."`
+	Files []string `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
+	To    string   `placeholder:"FORM" help:"pprof, speedscope, perfetto, csv, stacks, as dotnet-stack or jstack prints them, or parquet: tables of each file's requests, ledger and verdicts (default: by the name of the output file: .pb.gz, .speedscope.json, .pftrace, .csv, .stacks)."`
 	Output   string         `short:"o" placeholder:"FILE" help:"Write to a file; of parquet, to a directory or s3://BUCKET/PREFIX."`
-	What     string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, threads (where threads of a .NET process or a JVM were seen), allocations (of a .NET process: what is allocated, and what of it dies in gen 2), on-cpu or off-cpu (where threads ran and waited, with the kernel's functions: record --kernel) (default cpu)."`
+	What     string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, threads (samples of threads of a .NET process or a JVM), allocations (of a .NET process: allocated objects, and those that die in gen 2), on-cpu or off-cpu (where threads ran and waited, with kernel functions: record --kernel) (default cpu)."`
 	Table    string         `placeholder:"TABLE" help:"For csv: requests, intervals (collections, pauses) or series (figures over time) (default requests)."`
-	Together bool           `help:"For parquet: all files are of one incident (default: each of its own)."`
+	Together bool           `help:"For parquet: all files belong to one incident (default: each is a separate one)."`
 	SLO      *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
 	stretch
 }
@@ -37,10 +37,10 @@ func (c *exportCommand) Run(s *session) error {
 	case form.Many:
 		return c.dataset(s)
 	case c.Together:
-		return fmt.Errorf("--together: a %s export is of all files together anyhow; only parquet takes each on its own", form.Name)
+		return fmt.Errorf("--together: a %s export always combines all files; only parquet can separate them", form.Name)
 	}
 	if form.Binary && (c.Output == "" || c.Output == "-") && terminal(s.out) {
-		return fmt.Errorf("--to %s is not for a terminal: add -o FILE%s", form.Name, form.Extensions[0])
+		return fmt.Errorf("--to %s cannot go to a terminal: add -o FILE%s", form.Name, form.Extensions[0])
 	}
 	bundle := s.read(c.Files)
 	if bundle == nil {
@@ -74,7 +74,7 @@ func (c *exportCommand) part(form *export.Form) (string, error) {
 	given := map[string]string{"what": c.What, "table": c.Table}
 	for _, flag := range []string{"what", "table"} {
 		if given[flag] != "" && flag != form.Flag {
-			return "", fmt.Errorf("--%s %s: it does not apply to a %s export", flag, given[flag], form.Name)
+			return "", fmt.Errorf("--%s %s: not for a %s export", flag, given[flag], form.Name)
 		}
 	}
 	return form.Part(given[form.Flag])

@@ -37,7 +37,7 @@ func TestTerminal(t *testing.T) {
 	}
 	var said bytes.Buffer
 	s := &session{out: pty, err: &said}
-	if err := (&exportCommand{Files: []string{"trace.out"}, To: "perfetto"}).Run(s); err == nil || err.Error() != "--to perfetto is not for a terminal: add -o FILE.pftrace" {
+	if err := (&exportCommand{Files: []string{"trace.out"}, To: "perfetto"}).Run(s); err == nil || err.Error() != "--to perfetto cannot go to a terminal: add -o FILE.pftrace" {
 		t.Errorf("a trace on a terminal: %v, %s", err, said.String())
 	}
 }

@@ -17,11 +17,11 @@ import (
 )
 
 type fleetCommand struct {
-	Store     string        `env:"UNSTALL_STORE" required:"" placeholder:"URL" help:"The store of metrics that hosts write to: Prometheus, VictoriaMetrics or another that answers PromQL; the address before /api/v1. NAME:PASSWORD@ in it is sent along."`
-	TokenFile string        `placeholder:"FILE" help:"A file with the token that the store asks for (default: UNSTALL_STORE_TOKEN)."`
-	Since     time.Duration `default:"24h" placeholder:"24h" help:"How long back from now."`
+	Store     string        `env:"UNSTALL_STORE" required:"" placeholder:"URL" help:"The store of metrics that hosts write to: Prometheus, VictoriaMetrics or another that answers PromQL; the address before /api/v1. NAME:PASSWORD@ in it is sent, too."`
+	TokenFile string        `placeholder:"FILE" help:"A file with the token for the store (default: UNSTALL_STORE_TOKEN)."`
+	Since     time.Duration `default:"24h" placeholder:"24h" help:"How far back from now."`
 	Service   string        `placeholder:"NAME" help:"Only this service."`
-	Fail      bool          `help:"Exit with 1 if a host is unlike its peers or a version made it worse."`
+	Fail      bool          `help:"Exit with 1 if a host differs from its peers or a version made latency worse."`
 	output
 }
 

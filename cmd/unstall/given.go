@@ -31,10 +31,10 @@ func givenOn(command *kong.Context) given {
 func (g given) check() error {
 	format, output := g["format"], g["output"]
 	if other := present.FormOf(output); format != "" && other != "" && other != format && slices.Contains(strings.Split(present.Names("|"), "|"), format) {
-		return fmt.Errorf("--format %s -o %s: that is the name of a file of the form %s: leave --format out, or give it another name than %s", format, output, other, filepath.Ext(output))
+		return fmt.Errorf("--format %s -o %s: this file name stands for the format %s: omit --format, or use another file name than %s", format, output, other, filepath.Ext(output))
 	}
 	if n, ok := g["connections"]; ok && n == "0" {
-		return fmt.Errorf("--connections 0: without connections no request can be made: give 1 or more")
+		return fmt.Errorf("--connections 0: give 1 or more")
 	}
 	if n, ok := g["expect-rate"]; ok && (n == "0" || strings.HasPrefix(n, "-")) {
 		return fmt.Errorf("--expect-rate %s: give requests per second, such as 10", n)
@@ -42,7 +42,7 @@ func (g given) check() error {
 	for _, pattern := range []string{"ramp", "steps"} {
 		_, rate := g["rate"]
 		if p, ok := g[pattern]; ok && rate {
-			return fmt.Errorf("--%s %s: it says the rates: leave --rate out", pattern, p)
+			return fmt.Errorf("--%s %s: it sets the rates: omit --rate", pattern, p)
 		}
 	}
 	return nil
@@ -55,7 +55,7 @@ var recorded = []string{"for", "passive", "jfr", "kernel", "no-kernel", "heap", 
 func (g given) files() error {
 	for _, name := range recorded {
 		if _, ok := g[name]; ok {
-			return fmt.Errorf("--%s: it says how a running process is recorded, and only files were given: leave it out, or give a PID, name or URL", name)
+			return fmt.Errorf("--%s: it is for recording a running process, but only files were given: omit it, or give a PID, name or URL", name)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 )
 
 type hostCommand struct {
-	Files   []string      `arg:"" optional:"" name:"file" help:"What was recorded of a host: a capture of unstall host, or /proc files over time. Without one, this host is recorded."`
+	Files   []string      `arg:"" optional:"" name:"file" help:"A recording of a host: a capture of unstall host, or /proc files over time. Without one, unstall records this host."`
 	For     time.Duration `default:"10s" help:"How long to record this host."`
 	Capture string        `placeholder:"FILE" help:"The capture to write (default: host-HHMM.unstall in this directory)."`
 	Fail    bool          `help:"Exit with 1 if something is wrong."`
@@ -54,7 +54,7 @@ func (c *hostCommand) Run(s *session) error {
 	}
 	r := host.Of(incident.Normalize(b))
 	if r == nil {
-		s.fail(unreadable, fmt.Errorf("%s: holds no recording of a host: record one with unstall host", strings.Join(files, ", ")))
+		s.fail(unreadable, fmt.Errorf("%s: no recording of a host: record one with unstall host", strings.Join(files, ", ")))
 		return nil
 	}
 	r.ToolVersion, r.Capture = version(), path

@@ -59,7 +59,7 @@ func (c *loadCommand) journey() (record.Generator, error) {
 		{"--timeout", c.Timeout != 0, "timeout"}, {"--insecure", c.Insecure, "insecure"}, {"--unix", c.Unix != "", "base"},
 	} {
 		if f.given {
-			return nil, fmt.Errorf("%s is for a URL: of journeys %s says it, under %s", f.name, name, f.where)
+			return nil, fmt.Errorf("%s is for a URL: for journeys, set it in %s under %s", f.name, name, f.where)
 		}
 	}
 	set := map[string]string{}
@@ -86,7 +86,7 @@ const mostScript = 4 << 20
 func (c *loadCommand) script() (name string, text []byte, err error) {
 	if c.Example != "" {
 		if c.URL != "" {
-			return "", nil, fmt.Errorf("--example %s and %s: leave one out; for another site: --var base=http://host:port", c.Example, c.URL)
+			return "", nil, fmt.Errorf("--example --example %s and %s: use only one; for another site: --var base=http://host:port", c.Example, c.URL)
 		}
 		text, err = journey.Example(c.Example)
 		return c.Example + ".yaml", text, err

@@ -3,8 +3,8 @@ package main
 import "errors"
 
 type launchCommand struct {
-	THP     string   `name:"thp" required:"" enum:"off,advised,host" help:"Transparent huge pages of the command and of what it starts: off; advised, only where the program asks for them (Linux 6.18); host, as the host has them, even if they were switched off for this shell."`
-	Command []string `arg:"" passthrough:"" name:"command" help:"The command and its arguments, behind --."`
+	THP     string   `name:"thp" required:"" enum:"off,advised,host" help:"Transparent huge pages of the command and its children: off; advised, only where the program requests them (Linux 6.18); host, the host's setting, even if this shell has them switched off."`
+	Command []string `arg:"" passthrough:"" name:"command" help:"The command and its arguments, after --."`
 }
 
 // Run becomes the command; it returns only where that cannot be done.
@@ -13,7 +13,7 @@ func (c *launchCommand) Run(s *session) error {
 		c.Command = c.Command[1:]
 	}
 	if len(c.Command) == 0 {
-		return errors.New("give a command behind --: unstall run --thp=off -- redis-server")
+		return errors.New("give a command after --: unstall run --thp=off -- redis-server")
 	}
 	s.fail(unreadable, c.launch())
 	return nil

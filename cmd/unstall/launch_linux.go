@@ -26,7 +26,7 @@ func (c *launchCommand) launch() error {
 		err = unix.Prctl(unix.PR_SET_THP_DISABLE, 1, 0, 0, 0)
 	case "advised":
 		if err = unix.Prctl(unix.PR_SET_THP_DISABLE, 1, exceptAdvised, 0, 0); errors.Is(err, unix.EINVAL) {
-			err = errors.New("this kernel cannot do that for one process (it takes Linux 6.18): --thp=off switches them off for it altogether")
+			err = errors.New("this kernel cannot do that for one process (Linux 6.18 can): --thp=off switches them off completely for the process")
 		}
 	case "host":
 		err = unix.Prctl(unix.PR_SET_THP_DISABLE, 0, 0, 0, 0)

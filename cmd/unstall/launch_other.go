@@ -4,4 +4,4 @@ package main
 
 import "errors"
 
-func (c *launchCommand) launch() error { return errors.New("settings of a process are those of Linux") }
+func (c *launchCommand) launch() error { return errors.New("available only on Linux") }

@@ -52,7 +52,7 @@ func listing(found []discover.Found, o text.Options, root bool) string {
 		if root {
 			b.WriteString(".\n\n")
 		} else {
-			b.WriteString("\nthat this user may inspect. To see those of all users:\n\n  sudo unstall\n\n")
+			b.WriteString("\nthat this user may inspect. To list the processes of all users:\n\n  sudo unstall\n\n")
 		}
 		return b.String() + usage
 	}
@@ -63,9 +63,9 @@ func listing(found []discover.Found, o text.Options, root bool) string {
 	hidden(&b, found, o, root)
 	next := found[0].Next
 	for _, l := range [][2]string{
-		{next, "say why its requests are slow, and what to change"},
+		{next, "find why its requests are slow, and what to change"},
 		{"unstall FILE...", "the same from logs, traces and profiles"},
-		{"unstall causes", "what can be found"},
+		{"unstall causes", "list the known causes"},
 		{"unstall --help", "everything else"},
 	} {
 		fmt.Fprintf(&b, "%-*s  %s\n", max(16, len(next)), l[0], l[1])
@@ -148,7 +148,7 @@ func hidden(b *strings.Builder, found []discover.Found, o text.Options, root boo
 		fmt.Fprintf(b, "%s: environment, open files and I/O of %s\n", printable("needs "+needs, o.ASCII), strings.Join(of, ", "))
 	}
 	if !root {
-		b.WriteString("root also sees processes of other users that are hidden from this user\n")
+		b.WriteString("root also sees the processes of other users\n")
 	}
 	if len(order) > 0 || !root {
 		b.WriteByte('\n')

@@ -27,12 +27,12 @@ func TestListing(t *testing.T) {
 	if !strings.HasPrefix(got, wide) {
 		t.Errorf("130 columns:\n%s", got)
 	}
-	for _, want := range []string{"\nneeds root or user tomcat: environment, open files and I/O of 12\n", "\nunstall 4711      say why", "\nunstall FILE...   "} {
+	for _, want := range []string{"\nneeds root or user tomcat: environment, open files and I/O of 12\n", "\nunstall 4711      find why", "\nunstall FILE...   "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "sudo") || !strings.Contains(listing(running, text.Options{Width: 80}, false), "root also sees processes") {
+	if strings.Contains(got, "sudo") || !strings.Contains(listing(running, text.Options{Width: 80}, false), "root also sees the processes") {
 		t.Error("what root adds is said to others than root")
 	}
 	for _, width := range []int{80, 60, 40} {

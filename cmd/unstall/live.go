@@ -25,13 +25,13 @@ import (
 // recording is what recording live targets takes.
 type recording struct {
 	For     time.Duration `default:"30s" env:"UNSTALL_FOR" help:"How long to record a process."`
-	Passive bool          `help:"Switch nothing on in the process; only read what is there."`
-	JFR     bool          `name:"jfr" help:"Also make a flight recording (JFR) of a JVM: waits with their stacks, who allocates, pinned virtual threads. It ends by itself."`
-	Kernel  bool          `help:"Also record stacks of the process's threads in the kernel: where they run and what they wait for (as root). Of a process of which no runtime tells what its threads do that is done anyway."`
-	Without bool          `name:"no-kernel" help:"Record no stacks in the kernel."`
-	Heap    bool          `help:"Also record which objects of a .NET process die in gen 2, and at the end what lies on its heap by type. GC pauses get longer meanwhile, and the end is a blocking gen 2 collection."`
-	Expect  float64       `name:"expect-rate" placeholder:"10" help:"The agreed number of requests per second; more than that is reported as a cause."`
-	OTLP    string        `name:"otlp" placeholder:"HOST:PORT" help:"Also take spans that services send meanwhile, as an OpenTelemetry collector does (HTTP and gRPC), such as 127.0.0.1:4318: they become requests."`
+	Passive bool          `help:"Switch nothing on in the process; only read existing data."`
+	JFR     bool          `name:"jfr" help:"Also make a flight recording (JFR) of a JVM: waits with stacks, allocations, pinned virtual threads. It stops by itself."`
+	Kernel  bool          `help:"Also record kernel stacks of the process's threads: where they run and what they wait for (as root). For a process whose runtime does not report its threads, this is the default."`
+	Without bool          `name:"no-kernel" help:"Record no kernel stacks."`
+	Heap    bool          `help:"Also record which objects of a .NET process die in gen 2, and at the end the heap by type. GC pauses are longer during that time, and it ends with a blocking gen 2 collection."`
+	Expect  float64       `name:"expect-rate" placeholder:"10" help:"The agreed request rate per second; a higher rate is reported as a cause."`
+	OTLP    string        `name:"otlp" placeholder:"HOST:PORT" help:"Also receive spans from services, as an OpenTelemetry collector does (HTTP and gRPC), such as 127.0.0.1:4318: they become requests."`
 	Capture string        `placeholder:"FILE" help:"The capture to write (default: NAME-HHMM.unstall in this directory)."`
 
 	dir string // where it is, unless Capture says; "" this directory
@@ -39,16 +39,16 @@ type recording struct {
 
 func (r *recording) check() error {
 	if r.JFR && r.Passive {
-		return errors.New("--jfr switches the flight recorder on, --passive switches nothing on: leave one out")
+		return errors.New("--jfr switches the flight recorder on, --passive switches nothing on: use only one")
 	}
 	if r.Kernel && r.Passive {
-		return errors.New("--kernel switches sampling on in the kernel, --passive switches nothing on: leave one out")
+		return errors.New("--kernel switches sampling on in the kernel, --passive switches nothing on: use only one")
 	}
 	if r.Kernel && r.Without {
-		return errors.New("--kernel and --no-kernel: leave one out")
+		return errors.New("--kernel and --no-kernel: use only one")
 	}
 	if r.Heap && r.Passive {
-		return errors.New("--heap has the process collect its heap, --passive switches nothing on: leave one out")
+		return errors.New("--heap makes the process collect its heap, --passive switches nothing on: use only one")
 	}
 	if r.For < time.Second {
 		return fmt.Errorf("--for %s: record at least 1s", r.For)
@@ -109,9 +109,9 @@ func (s *session) recordUntil(ctx context.Context, r recording, targets []discov
 func (s *session) spans(address string) (*otlp.Receiver, error) {
 	r, err := otlp.Listen(address, spans.Reads)
 	if err == nil {
-		s.note("taking spans at http://%s: start the service with OTEL_EXPORTER_OTLP_ENDPOINT=http://%[1]s, or have a collector send there", r.Address())
+		s.note("receiving spans at http://%s: start the service with OTEL_EXPORTER_OTLP_ENDPOINT=http://%[1]s, or let a collector send there", r.Address())
 		if r.Beyond() {
-			s.note("warning: whoever reaches this host can send spans there")
+			s.note("warning: any client that reaches this host can send spans there")
 		}
 	}
 	return r, err
@@ -157,7 +157,7 @@ func (s *session) recordable(f record.Finding) bool {
 	}
 	if len(f.Accesses) == 0 {
 		for _, t := range f.Targets {
-			s.fail(unreadable, fmt.Errorf("%s: there is nothing to record here: give the PID of a process on this host or the URL of its net/http/pprof", typed(t)))
+			s.fail(unreadable, fmt.Errorf("%s: nothing to record here: give the PID of a process on this host or the URL of its net/http/pprof", typed(t)))
 		}
 	}
 	return false
@@ -176,7 +176,7 @@ func (s *session) announce(f record.Finding, r recording) {
 		on = append(on, "flight recording")
 	}
 	if r.Heap && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return platform.ByID(t.Runtime).Walks }) {
-		on = append(on, "what survives each collection, which lengthens its pause (3 s at a time)", "a blocking gen 2 collection at the end, which walks the heap")
+		on = append(on, "objects that survive each collection, which lengthens its pause (3 s at a time)", "a blocking gen 2 collection at the end, which walks the heap")
 	}
 	switch {
 	case len(on) == 0 || r.Passive:

@@ -19,26 +19,26 @@ import (
 )
 
 type loadCommand struct {
-	URL         string        `arg:"" optional:"" name:"url|file" help:"http://host:port/path. {n} in it, in headers and in the body is the number of the request, {n%2000:7} its remainder with 7 digits. Or a file of journeys (YAML, docs/load.md)."`
-	Example     string        `placeholder:"NAME" help:"Run one of the journeys that come with unstall: shop-ramp, shop-users or shop-peak. With --print it is written out instead."`
-	Print       bool          `help:"With --example: write the file out, to be changed."`
+	URL string `arg:"" optional:"" name:"url|file" help:"http://host:port/path. {n} in it, in headers and in the body is the number of the request, {n%2000:7} its remainder with 7 digits. Or a file of journeys (YAML, docs/load.md)."`
+	Example     string        `placeholder:"NAME" help:"Run one of the built-in journeys: shop-ramp, shop-users or shop-peak. With --print, print it instead."`
+	Print       bool          `help:"With --example: print the file, to be edited."`
 	Var         []string      `sep:"none" placeholder:"NAME=VALUE" help:"A value for a name under vars of a file of journeys; may be repeated."`
-	Rate        *float64      `short:"r" placeholder:"N" help:"Requests per second, sent whether or not earlier ones were answered (open loop)."`
-	Connections int           `short:"c" placeholder:"N" help:"Without --rate: this many connections; each sends its next request when it has its answer (closed loop, default 125). With --rate: at most this many connections."`
-	HTTP2       bool          `name:"http2" help:"Speak HTTP/2: with https as agreed on with the server, with http without asking (h2c)."`
-	Streams     int           `placeholder:"N" help:"With --http2: requests at once on each connection (default 1, with --rate 100)."`
+	Rate        *float64      `short:"r" placeholder:"N" help:"Requests per second, sent without waiting for earlier responses (open loop)."`
+	Connections int           `short:"c" placeholder:"N" help:"Without --rate: this many connections; each sends its next request after the response (closed loop, default 125). With --rate: at most this many connections."`
+	HTTP2       bool          `name:"http2" help:"Use HTTP/2: negotiated with https, without negotiation with http (h2c)."`
+	Streams     int           `placeholder:"N" help:"With --http2: concurrent requests on each connection (default 1, with --rate 100)."`
 	For         time.Duration `short:"d" placeholder:"10s" help:"How long to send (default 10s)."`
 	Requests    int64         `short:"n" name:"requests-count" placeholder:"N" help:"End after this many requests."`
 	Method      string        `short:"X" placeholder:"GET" help:"The method."`
 	Header      []string      `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"A header; may be repeated."`
 	Body        string        `placeholder:"TEXT|@FILE" help:"The body of each request."`
-	Paths       []string      `name:"path" sep:"none" placeholder:"PATH" help:"Paths to take in turn instead of the URL's; may be repeated."`
+	Paths       []string      `name:"path" sep:"none" placeholder:"PATH" help:"Paths to use in turn instead of the URL's; may be repeated."`
 	Poisson     bool          `help:"Send at random times, like many independent users (Poisson), instead of evenly."`
-	Seed        uint64        `help:"Seed of the Poisson times: another seed is another schedule."`
-	Ramp        string        `xor:"pattern" placeholder:"100:1000" help:"Change the rate evenly from one to another."`
+	Seed        uint64        `help:"Seed of the Poisson times: another seed gives another schedule."`
+	Ramp        string        `xor:"pattern" placeholder:"100:1000" help:"Change the rate linearly from one to another."`
 	Steps       string        `xor:"pattern" placeholder:"100,200,400" help:"One rate after the other, each for the same time."`
 	Spike       string        `xor:"pattern" placeholder:"20x[@AT,FOR]" help:"Multiply the rate in the middle fifth of the time, or as given: 20x@4s,2s."`
-	Timeout     time.Duration `placeholder:"10s" help:"Give up on a request after this time (default 10s)."`
+	Timeout     time.Duration `placeholder:"10s" help:"Timeout of a request (default 10s)."`
 	Insecure    bool          `short:"k" help:"Accept any TLS certificate."`
 	Unix        string        `placeholder:"SOCKET" help:"Connect to a UNIX socket; the URL gives host and path."`
 	Knee        bool          `help:"Find the highest rate that keeps p99 within --slo; each try takes --for (default 5s)."`
@@ -50,7 +50,7 @@ type loadCommand struct {
 
 func (c *loadCommand) Run(s *session) error {
 	if c.Format != "" && c.Format != "text" && c.Format != "json" {
-		return fmt.Errorf("--format %s: there is no such form: give text|json", c.Format)
+		return fmt.Errorf("--format %s: unknown format: give text|json", c.Format)
 	}
 	if c.Print {
 		return c.print(s)
@@ -104,7 +104,7 @@ func unanswered(r *load.Result) error {
 	if r == nil || r.Completed > 0 || r.Unfinished == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: none of %d requests was answered in time: is the service stopped, or slower than --timeout?", r.URL, r.Unfinished)
+	return fmt.Errorf("%s: none of %d requests got a response in time: is the service stopped, or slower than --timeout?", r.URL, r.Unfinished)
 }
 
 func (c *loadCommand) knee(ctx context.Context, s *session, p load.Plan) error {

@@ -21,32 +21,32 @@ import (
 )
 
 type cli struct {
-	Diagnose  diagnoseCommand  `cmd:"" default:"withargs" help:"Say why requests are slow and what to change (the default)."`
-	Record    recordCommand    `cmd:"" help:"Record a process into a capture, to be diagnosed later."`
+	Diagnose  diagnoseCommand  `cmd:"" default:"withargs" help:"Find why requests are slow and what to change (the default)."`
+	Record    recordCommand    `cmd:"" help:"Record a process into a capture, to diagnose later."`
 	List      listCommand      `cmd:"" help:"List the processes here that can be diagnosed (the default without a target)."`
 	Inspect   inspectCommand   `cmd:"" help:"Show what files hold, without a verdict."`
 	Export    exportCommand    `cmd:"" help:"Write what files hold for other tools: go tool pprof, speedscope, Perfetto, CSV, stacks."`
-	Load      loadCommand      `cmd:"" help:"Make requests on a schedule and say how long they took."`
-	Compare   compareCommand   `cmd:"" help:"Say whether a change helped, from runs before and after it."`
-	Predict   predictCommand   `cmd:"" help:"Say what a setting would do: the heap of a Go process, the thread pool of a .NET process, the young generation of a JVM."`
-	Try       tryCommand       `cmd:"" help:"Change a setting under the load that is there, say what that did, and change it back."`
-	Host      hostCommand      `cmd:"" help:"Say what, if anything, is wrong with this machine, and who pays for it."`
-	Fleet     fleetCommand     `cmd:"" help:"Say what many hosts lose, from a store of metrics: by cause, service and host, and which versions made it worse."`
-	Calibrate calibrateCommand `cmd:"" help:"Hold what the kernel counts of a process against loads of a known kind."`
-	Launch    launchCommand    `cmd:"" name:"run" help:"Run a command with a setting of its own, such as without transparent huge pages."`
+	Load      loadCommand      `cmd:"" help:"Send requests on a schedule and report their latency."`
+	Compare   compareCommand   `cmd:"" help:"Show whether a change helped, from runs before and after it."`
+	Predict   predictCommand   `cmd:"" help:"Predict the effect of a setting: the heap of a Go process, the thread pool of a .NET process, the young generation of a JVM."`
+	Try       tryCommand       `cmd:"" help:"Change a setting under the current load, measure its effect, and restore it."`
+	Host      hostCommand      `cmd:"" help:"Find what is wrong with this machine, and which services it slows."`
+	Fleet     fleetCommand     `cmd:"" help:"Show slow time on many hosts, from a store of metrics: by cause, service and host, and versions that made it worse."`
+	Calibrate calibrateCommand `cmd:"" help:"Compare kernel counters of a process with known workloads."`
+	Launch    launchCommand    `cmd:"" name:"run" help:"Run a command with its own setting, such as without transparent huge pages."`
 	Top       topCommand       `cmd:"" help:"Show a process's counters live, with rules for reading them."`
-	Watch     watchCommand     `cmd:"" help:"Keep watching: hold rules against processes, keep what came before an alarm, say why."`
+	Watch     watchCommand     `cmd:"" help:"Watch processes with rules, keep the minutes before an alarm, and diagnose it."`
 	Serve     serveCommand     `cmd:"" help:"Show the captures of a directory as pages: list, search, open, compare, record."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Serve the tools to an assistant, by the Model Context Protocol on standard input and output."`
 	Causes    causesCommand    `cmd:"" help:"List the causes unstall knows, or explain one."`
-	Debug     debugCommand     `cmd:"" help:"Print, or run, the command that records a pod or container from one beside it, with the least rights."`
+	Debug     debugCommand     `cmd:"" help:"Print or run the command that records a pod or container from a sidecar, with the least rights."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 
-	Completion completionCommand `cmd:"" help:"Say what to paste into a shell's start file, so that it completes commands and flags: bash, zsh, fish."`
+	Completion completionCommand `cmd:"" help:"Show how to set up completion of commands and flags in a shell: bash, zsh, fish."`
 	Man        manFlag           `hidden:"" help:"Write a man page."`
-	Lab        labCommand        `cmd:"" hidden:"" passthrough:"" help:"Say where the incidents went."`
+	Lab        labCommand        `cmd:"" hidden:"" passthrough:"" help:"Show where the incidents went."`
 
-	NoPager bool `name:"no-pager" help:"Print what is longer than the screen as it is, not by a pager (UNSTALL_PAGER, PAGER, less)."`
+	NoPager bool `name:"no-pager" help:"Do not use a pager for long output (UNSTALL_PAGER, PAGER, less)."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -54,25 +54,25 @@ type cli struct {
 const usage = `unstall finds which mechanism in a runtime or the kernel makes requests slow.
 
   unstall                  list the processes here that can be diagnosed
-  unstall TARGET           record a process for 30 s, then say why its requests are slow:
+  unstall TARGET           record a process for 30 s, then show why its requests are slow:
                            its PID, its name, the URL of its net/http/pprof, its
                            container (docker://shop, container:ID) or pod (pod/shop-7f9);
                            on another host: ssh://HOST/PID (ssh://HOST lists what runs there)
-  unstall FILE...          say why from captures, traces, profiles, GC logs, access logs
-                           and load results; several together tell more
-  unstall record TARGET    only record, to be diagnosed later
-  unstall load URL         make requests on a schedule and say how long they took
-  unstall compare A B      say whether a change helped
-  unstall host             say what is wrong with this machine, and who pays for it
-  unstall fleet            say what many hosts lose, from the store they write to
-  unstall predict FILE...  say what a setting would do, before trying it
-  unstall try NAME=VALUE   change a setting, say what that did, change it back
+  unstall FILE...          diagnose captures, traces, profiles, GC logs, access logs
+                           and load results, alone or together
+  unstall record TARGET    only record, to diagnose later
+  unstall load URL         send requests on a schedule and report their latency
+  unstall compare A B      show whether a change helped
+  unstall host             find what is wrong with this machine and what it slows
+  unstall fleet            show slow time on many hosts, from their store of metrics
+  unstall predict FILE...  predict the effect of a setting
+  unstall try NAME=VALUE   change a setting, measure the effect, restore it
   unstall top TARGET       show a process's counters live (.NET, JVM, Go, /proc)
   unstall inspect FILE...  show what files hold, without a verdict
   unstall export FILE...   convert it for go tool pprof, speedscope or Perfetto, or to CSV
   unstall serve [DIR]      show the captures of a directory as pages in a browser
   unstall mcp [DIR]        let an assistant diagnose the captures in a directory
-  unstall debug pod/NAME   the command that records a pod from a container beside it
+  unstall debug pod/NAME   print the command that records a pod from a sidecar container
   unstall causes [ID]      list the causes unstall knows, or explain one
 
   unstall gateway --for 10s --load http://127.0.0.1:8080/play -r 500

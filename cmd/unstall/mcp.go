@@ -15,9 +15,9 @@ import (
 )
 
 type mcpCommand struct {
-	Dir         string `arg:"" optional:"" default:"." help:"The directory with the captures and files that may be read (default: this one)."`
-	AllowRecord bool   `help:"Also let the assistant record processes of this host into that directory."`
-	MaxAnswer   int    `default:"24576" placeholder:"BYTES" help:"The most bytes an answer may have; what is left out is said."`
+	Dir         string `arg:"" optional:"" default:"." help:"The directory with the captures and files that the assistant may read (default: this one)."`
+	AllowRecord bool   `help:"Also allow the assistant to record processes of this host into that directory."`
+	MaxAnswer   int    `default:"24576" placeholder:"BYTES" help:"The most bytes of an answer; omissions are reported."`
 }
 
 // Run serves until its input ends. Its output is the protocol's alone.

@@ -9,8 +9,8 @@ import (
 
 // stretch is the time that is asked for.
 type stretch struct {
-	Since moment `placeholder:"TIME" help:"Only what happened from this time on: RFC 3339, 14:02:00 (UTC; since its beginning in a log without dates), 520s (after the beginning) or -10m (before the end)."`
-	Until moment `placeholder:"TIME" help:"Only until this time."`
+	Since moment `placeholder:"TIME" help:"Only events from this time on: RFC 3339, 14:02:00 (UTC; since the start in a log without dates), 520s (after the start) or -10m (before the end)."`
+	Until moment `placeholder:"TIME" help:"Only events until this time."`
 }
 
 // of returns both times for a bundle, zero what is open, and says which were taken where they were not given in full.
@@ -65,7 +65,7 @@ func (m *moment) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is not a time: give 2026-11-20T14:02:00Z, 14:02:00 (UTC), 520s (after the beginning) or -10m (before the end)", text)
+	return fmt.Errorf("%q is not a time: give 2026-11-20T14:02:00Z, 14:02:00 (UTC), 520s (after the start) or -10m (before the end)", text)
 }
 
 // near returns the time; a time of day is the one closest to the middle of the
@@ -124,5 +124,5 @@ func (m moment) taken(flag string, t time.Time, dated bool) string {
 	case dated:
 		return fmt.Sprintf("--%s %s: %s", flag, m.text, t.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
-	return fmt.Sprintf("--%s %s: %s after the beginning of a log without dates", flag, m.text, time.Duration(t.UnixNano()).Round(time.Millisecond))
+	return fmt.Sprintf("--%s %s: %s after the start of a log without dates", flag, m.text, time.Duration(t.UnixNano()).Round(time.Millisecond))
 }

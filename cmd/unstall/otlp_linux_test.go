@@ -37,7 +37,7 @@ func TestSpansWhileRecording(t *testing.T) {
 	address := ""
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
-		if _, at, is := strings.Cut(lines.Text(), "taking spans at "); is {
+		if _, at, is := strings.Cut(lines.Text(), "receiving spans at "); is {
 			address, _, _ = strings.Cut(at, ": start")
 		}
 		if strings.HasPrefix(lines.Text(), "recording for") {

@@ -77,7 +77,7 @@ func (p *page) show() error {
 	if _, err := p.screen.Write(all); err != nil {
 		return err
 	}
-	return fmt.Errorf("the pager %q could not be started: set UNSTALL_PAGER or PAGER, or give --no-pager", pager())
+	return fmt.Errorf("cannot start the pager %q: set UNSTALL_PAGER or PAGER, or give --no-pager", pager())
 }
 
 // What a shell exits with for a program that is not there, or is none.

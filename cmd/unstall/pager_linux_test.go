@@ -75,7 +75,7 @@ func TestPager(t *testing.T) {
 					t.Errorf("the screen has %q, %v", got, err)
 				}
 			}
-			if c.name == "missing" && !strings.Contains(said.String(), `the pager "no-such-pager" could not be started`) {
+			if c.name == "missing" && !strings.Contains(said.String(), `cannot start the pager "no-such-pager"`) {
 				t.Errorf("said %q", said.String())
 			}
 		})

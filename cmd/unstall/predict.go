@@ -11,10 +11,10 @@ import (
 )
 
 type predictCommand struct {
-	Files []string `arg:"" name:"file" help:"What was recorded of a ${model_processes} process under load: a capture, gctrace log, GC log, execution trace, profiles, access log; - for standard input."`
+	Files []string `arg:"" name:"file" help:"A recording of a ${model_processes} process under load: a capture, gctrace log, GC log, execution trace, profiles, access log; - for standard input."`
 	Set   []string `sep:"none" placeholder:"NAME=VALUE" help:"The setting to predict. ${model_knobs} Repeat the flag for another row; settings in one --set, separated by spaces, apply together. Without it: ${model_defaults}."`
 	stretch
-	Target string `placeholder:"NAME|PID" help:"The process, if the files are of several."`
+	Target string `placeholder:"NAME|PID" help:"The process, if the files hold several."`
 	output
 }
 

@@ -26,7 +26,7 @@ type recordQueue struct {
 // been told.
 func (d *recordQueue) record(ctx context.Context, target string, how time.Duration, passive bool) (name, said string, err error) {
 	if !d.one.TryLock() {
-		return "", "", errors.New("another recording runs: wait until it has ended")
+		return "", "", errors.New("another recording is running: wait until it has ended")
 	}
 	defer d.one.Unlock()
 	var told notes

@@ -22,8 +22,8 @@ import (
 
 // elsewhere is how targets on another host are reached.
 type elsewhere struct {
-	Binary string `placeholder:"FILE" help:"With ssh://HOST/TARGET: the program for that host, where it is of another architecture than this one (default: this program)."`
-	Sudo   bool   `help:"With ssh://HOST/TARGET: record there as root, by sudo without a password."`
+	Binary string `placeholder:"FILE" help:"With ssh://HOST/TARGET: the unstall binary for that host, if its architecture differs (default: this program)."`
+	Sudo   bool   `help:"With ssh://HOST/TARGET: record there as root, with passwordless sudo."`
 }
 
 // away are targets on another host.
@@ -47,7 +47,7 @@ func (e elsewhere) split(typed []string) (*away, []string, error) {
 		case a == nil:
 			a = &away{e, host, []string{target}}
 		case a.host != host:
-			return nil, nil, fmt.Errorf("%s: targets of %s were given, too: one host is recorded at a time", arg, a.host)
+			return nil, nil, fmt.Errorf("%s: targets of %s were given, too: record one host at a time", arg, a.host)
 		default:
 			a.targets = append(a.targets, target)
 		}
@@ -67,17 +67,17 @@ func (a *away) takes(b besides) error {
 		return nil
 	}
 	if (&loadCommand{URL: b.Load}).isJourney() {
-		return fmt.Errorf("--load %s: the load is made on %s, where that file is not: give a URL as it is reached from there, or run unstall load here meanwhile", b.Load, a.host)
+		return fmt.Errorf("--load %s: the load runs on %s, which does not have that file: give a URL that is reachable from there, or run unstall load here during the recording", b.Load, a.host)
 	}
 	if strings.HasPrefix(b.Body, "@") {
-		return fmt.Errorf("--body %s: the load is made on %s, where that file is not: give the text", b.Body, a.host)
+		return fmt.Errorf("--body %s: the load runs on %s, which does not have that file: give the text", b.Body, a.host)
 	}
 	return nil
 }
 
 // alone refuses a target of this host beside those of another, whose clock is another.
 func (a *away) alone(other string) error {
-	return fmt.Errorf("%s: targets of %s were given, too: one host is recorded at a time", other, a.host)
+	return fmt.Errorf("%s: targets of %s were given, too: record one host at a time", other, a.host)
 }
 
 // names are targets as they were typed, without passwords.
@@ -139,7 +139,7 @@ func (s *session) fetch(ctx context.Context, h *remote.Host, e errand, to io.Wri
 				return err
 			})
 			if err != nil {
-				return nil, fmt.Errorf("%w: give another name by --capture", err)
+				return nil, fmt.Errorf("%w: give another name with --capture", err)
 			}
 			return file, nil
 		},
@@ -161,7 +161,7 @@ func (s *session) fetch(ctx context.Context, h *remote.Host, e errand, to io.Wri
 	s.code = max(s.code, code)
 	if file == nil {
 		if !e.List && code == unreadable && e.As != "" {
-			s.note("what runs there: unstall %s", strings.TrimSuffix(e.As, "/"))
+			s.note("to list its processes: unstall %s", strings.TrimSuffix(e.As, "/"))
 		}
 		return ""
 	}
@@ -174,7 +174,7 @@ func guest(dir string) error {
 		s := &session{in: strings.NewReader(""), out: say, err: say, noPager: true}
 		var e errand
 		if err := json.Unmarshal(request, &e); err != nil {
-			s.fail(wrongUse, fmt.Errorf("the program there is of another version (%s): give one of the same version by --binary", version()))
+			s.fail(wrongUse, fmt.Errorf("the program there has another version (%s): give one of the same version with --binary", version()))
 			return s.code
 		}
 		if e.Version != version() {
@@ -194,7 +194,7 @@ func guest(dir string) error {
 		}
 		live, files := s.inputs(e.Targets)
 		if len(files) > 0 {
-			s.fail(wrongUse, fmt.Errorf("%s%s: that is a file there, not a process: copy it here, by scp", e.As, files[0]))
+			s.fail(wrongUse, fmt.Errorf("%s%s: that is a file there, not a process: copy it here with scp", e.As, files[0]))
 			return s.code
 		}
 		if len(live) == 0 {

@@ -20,18 +20,18 @@ import (
 // besides is the load that can be made while a target is recorded. Flags that
 // unstall load has, too, mean the same.
 type besides struct {
-	Load        string   `placeholder:"URL|FILE" help:"Make requests to this URL while recording: at --rate, or as fast as answers come. Or send users on the journeys of this file (docs/load.md)."`
+	Load        string   `placeholder:"URL|FILE" help:"Send requests to this URL while recording: at --rate, or as fast as responses arrive. Or run the journeys of this file (docs/load.md)."`
 	Var         []string `sep:"none" placeholder:"NAME=VALUE" help:"With --load FILE: a value for a name under the file's vars; may be repeated."`
-	Rate        *float64 `short:"r" placeholder:"N" help:"With --load: requests per second, sent whether or not earlier ones were answered."`
+	Rate        *float64 `short:"r" placeholder:"N" help:"With --load: requests per second, sent without waiting for earlier responses."`
 	Connections int      `short:"c" placeholder:"N" help:"With --load and without --rate: how many connections (default 125)."`
-	HTTP2       bool     `name:"http2" help:"With --load: speak HTTP/2, as unstall load --http2 does."`
-	Streams     int      `placeholder:"N" help:"With --load and --http2: requests at once on each connection."`
+	HTTP2       bool     `name:"http2" help:"With --load: use HTTP/2, as unstall load --http2 does."`
+	Streams     int      `placeholder:"N" help:"With --load and --http2: concurrent requests on each connection."`
 	Poisson     bool     `help:"With --load: send at random times, like many independent users (Poisson), instead of evenly."`
 	Spike       string   `placeholder:"20x[@AT,FOR]" help:"With --load: multiply the rate in the middle fifth of the time, or as given: 20x@4s,2s."`
 	Method      string   `short:"X" placeholder:"GET" help:"With --load: the method."`
 	Header      []string `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"With --load: a header; may be repeated."`
 	Body        string   `placeholder:"TEXT|@FILE" help:"With --load: the body of each request."`
-	Paths       []string `name:"path" sep:"none" placeholder:"PATH" help:"With --load: paths to take in turn instead of the URL's; may be repeated."`
+	Paths       []string `name:"path" sep:"none" placeholder:"PATH" help:"With --load: paths to use in turn instead of the URL's; may be repeated."`
 	Insecure    bool     `short:"k" help:"With --load: accept any TLS certificate."`
 }
 
@@ -45,7 +45,7 @@ type sending struct {
 func (b *besides) sending(d time.Duration) (*sending, error) {
 	if b.Load == "" {
 		if b.Rate != nil {
-			return nil, fmt.Errorf("--rate %g: it is the rate of --load: give --load URL as well", *b.Rate)
+			return nil, fmt.Errorf("--rate %g: it is the rate of --load: also give --load URL", *b.Rate)
 		}
 		return nil, nil
 	}

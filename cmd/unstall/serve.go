@@ -17,10 +17,10 @@ import (
 
 type serveCommand struct {
 	Dir         string   `arg:"" optional:"" default:"." help:"The directory with the captures (default: this one)."`
-	Listen      string   `default:"127.0.0.1:7788" placeholder:"HOST:PORT" help:"Where to listen. Beyond loopback a token is needed, which the printed address holds."`
-	Token       string   `env:"UNSTALL_TOKEN" placeholder:"TEXT" help:"The token that is needed (default: one made anew; none on loopback, unless root serves)."`
-	Name        []string `sep:"none" placeholder:"HOST" help:"A name under which it is reached; other names than localhost and addresses are refused; may be repeated."`
-	AllowRecord bool     `negatable:"" default:"true" help:"Let pages start recordings of processes of this host."`
+	Listen      string   `default:"127.0.0.1:7788" placeholder:"HOST:PORT" help:"Where to listen. Other addresses than loopback need a token, which the printed address contains."`
+	Token       string   `env:"UNSTALL_TOKEN" placeholder:"TEXT" help:"The required token (default: a new random one; none on loopback, unless root serves)."`
+	Name        []string `sep:"none" placeholder:"HOST" help:"A host name that it accepts, besides localhost and addresses; may be repeated."`
+	AllowRecord bool     `negatable:"" default:"true" help:"Allow pages to start recordings of processes of this host."`
 }
 
 // Run serves until it is interrupted.
@@ -30,7 +30,7 @@ func (c *serveCommand) Run(s *session) error {
 		return fmt.Errorf("--listen %s: give an address and a port, such as 127.0.0.1:7788", c.Listen)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return fmt.Errorf("--listen %s: there is no port %s: ports are 0 to 65535", c.Listen, port)
+		return fmt.Errorf("--listen %s: invalid port %s: ports are 0 to 65535", c.Listen, port)
 	}
 	token := c.Token
 	if token == "" && (!loopback(host) || os.Geteuid() == 0) { // other users of a host reach its loopback, too
@@ -47,7 +47,7 @@ func (c *serveCommand) Run(s *session) error {
 	defer captures.Close()
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		s.fail(unreadable, fmt.Errorf("%w: choose another address by --listen", err))
+		s.fail(unreadable, fmt.Errorf("%w: choose another address with --listen", err))
 		return nil
 	}
 	opt := pages.Options{Version: version(), Token: token, Names: c.Name, List: here}

@@ -19,9 +19,9 @@ import (
 // services is how two services that both run are loaded in turn. Flags that
 // unstall load has, too, mean the same.
 type services struct {
-	Rate        *float64      `short:"r" placeholder:"N" help:"Of two URLs: requests per second, sent to one and the other in turn."`
-	Connections int           `short:"c" placeholder:"N" help:"Of two URLs: without --rate, this many connections as fast as answers come; with it, at most this many."`
-	Blocks      int           `default:"6" help:"How many times each service is loaded."`
+	Rate        *float64      `short:"r" placeholder:"N" help:"For two URLs: requests per second, sent to each in turn."`
+	Connections int           `short:"c" placeholder:"N" help:"For two URLs: without --rate, this many connections as fast as responses arrive; with it, at most this many."`
+	Blocks      int           `default:"6" help:"How many times to load each service."`
 	For         time.Duration `short:"d" default:"10s" help:"How long to load a service each time."`
 	Seed        uint64        `placeholder:"N" help:"Seed of the random order (default: a new one each time, which is printed)."`
 	Poisson     bool          `help:"Send at random times, like many independent users (Poisson), instead of evenly; both services of a block get the same times."`
@@ -29,8 +29,8 @@ type services struct {
 	Method      string        `short:"X" placeholder:"GET" help:"The method."`
 	Header      []string      `short:"H" sep:"none" placeholder:"'NAME: VALUE'" help:"A header; may be repeated."`
 	Body        string        `placeholder:"TEXT|@FILE" help:"The body of each request."`
-	Paths       []string      `name:"path" sep:"none" placeholder:"PATH" help:"Paths to take in turn instead of the URL's; may be repeated."`
-	Timeout     time.Duration `placeholder:"10s" help:"Give up on a request after this time (default 10s)."`
+	Paths       []string      `name:"path" sep:"none" placeholder:"PATH" help:"Paths to use in turn instead of the URL's; may be repeated."`
+	Timeout     time.Duration `placeholder:"10s" help:"Timeout of a request (default 10s)."`
 	Insecure    bool          `short:"k" help:"Accept any TLS certificate."`
 }
 
@@ -101,7 +101,7 @@ func (s *session) compareServices(c *compareCommand, form present.Form, opt comp
 	case errors.Is(err, load.ErrPlan):
 		return err
 	case ctx.Err() != nil && err != nil:
-		s.fail(unreadable, errors.New("interrupted before both services were loaded once: there is nothing to compare"))
+		s.fail(unreadable, errors.New("interrupted before both services were loaded once: nothing to compare"))
 		return nil
 	case err != nil:
 		s.fail(unreadable, err)

@@ -64,7 +64,7 @@ func (s *session) read(names []string) *evidence.Bundle {
 		}
 	}
 	if len(skipped) > 0 {
-		s.note("skipped, of no format that unstall reads: %s", strings.Join(skipped, ", "))
+		s.note("skipped: unknown format: %s", strings.Join(skipped, ", "))
 	}
 	if len(bundle.Artifacts) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (s *session) write(name string, inputs []string, render func(io.Writer) err
 	}
 	for _, in := range inputs {
 		if same(in, name) {
-			s.fail(wrongUse, fmt.Errorf("-o %s: this is one of the files to be read: give another name", name))
+			s.fail(wrongUse, fmt.Errorf("-o %s: this is one of the input files: give another name", name))
 			return false
 		}
 	}

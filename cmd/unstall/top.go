@@ -32,7 +32,7 @@ func (c *topCommand) Run(s *session) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if fi, err := os.Stat(c.Target); err == nil && fi.Mode().IsRegular() {
-		return fmt.Errorf("%s is a file: top watches a running process: give its PID, name or URL; to diagnose the file: unstall %[1]s", c.Target)
+		return fmt.Errorf("%s is a file, but top watches a running process: give its PID, name or URL; to diagnose the file: unstall %[1]s", c.Target)
 	}
 	found, err := discover.Resolve(ctx, c.Target, platform.Recognisers())
 	if err != nil {

@@ -25,9 +25,9 @@ import (
 type tryCommand struct {
 	Setting string        `arg:"" placeholder:"NAME=VALUE" help:"What to change, and to what: ${settings}."`
 	Target  string        `required:"" placeholder:"PID" help:"The process to measure: its PID, its name, or the URL of its net/http/pprof."`
-	For     time.Duration `default:"2m" help:"How long to try it, in turn with what is there."`
-	Host    bool          `help:"Change a setting of the whole host: every process here gets it, in turn."`
-	Blocks  int           `placeholder:"N" help:"In how many blocks of two turns (default: 6 to 12, as suits the time)."`
+	For     time.Duration `default:"2m" help:"How long to try it, alternating with the current setting."`
+	Host    bool          `help:"Change a setting of the whole host: it affects every process here."`
+	Blocks  int           `placeholder:"N" help:"The number of blocks of two turns (default: 6 to 12, depending on the time)."`
 	Seed    uint64        `placeholder:"N" help:"Seed of the random order (default: a new one each time, which is printed)."`
 	SLO     time.Duration `name:"slo" placeholder:"300ms" help:"Also compare the share of requests slower than this."`
 	Capture string        `placeholder:"FILE" help:"The capture to write (default: NAME-HHMM.unstall in this directory)."`
@@ -55,9 +55,9 @@ func (c *tryCommand) Run(s *session) error {
 	case c.SLO < 0:
 		return fmt.Errorf("--slo %s: give a time above zero", c.SLO)
 	case setting.Host && !c.Host:
-		return fmt.Errorf("%s is a setting of the whole host: every process here would get it, in turn, for %s; if that may be: --host", name, c.For)
+		return fmt.Errorf("%s is a setting of the whole host: it would affect every process here for %s; to allow it: --host", name, c.For)
 	case setting.Host && os.Geteuid() != 0:
-		s.fail(unreadable, fmt.Errorf("%s is a setting of the whole host, and takes root: sudo unstall try …", name))
+		s.fail(unreadable, fmt.Errorf("%s is a setting of the whole host and needs root: sudo unstall try …", name))
 		return nil
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -69,7 +69,7 @@ func (c *tryCommand) Run(s *session) error {
 		s.said([]error{err})
 		return nil
 	case target.PID == 0:
-		s.fail(unreadable, fmt.Errorf("%s: no process of this host is behind it: there is nothing to change here", c.Target))
+		s.fail(unreadable, fmt.Errorf("%s: no process of this host serves it: nothing to change here", c.Target))
 		return nil
 	}
 	change, err := experiment.Find(ctx, c.Setting, target)
@@ -92,11 +92,11 @@ func (c *tryCommand) Run(s *session) error {
 		return nil
 	}
 	s.note("%s", describe(target))
-	s.note("changing %s of %s for %s: %s in turn with %s, %d blocks of two turns of %s in random order (--seed %d)", name, change.Place.Affects, plan.All(), change.Tried, change.Was, plan.Blocks, plan.Turn, plan.Seed)
+	s.note("changing %s of %s for %s: %s alternating with %s, %d blocks of two turns of %s in random order (--seed %d)", name, change.Place.Affects, plan.All(), change.Tried, change.Was, plan.Blocks, plan.Turn, plan.Seed)
 	if on := found.SwitchesOn(); setting.Told && len(on) > 0 {
-		s.note("switching on meanwhile: %s", strings.Join(on, ", "))
+		s.note("switching on during that time: %s", strings.Join(on, ", "))
 	}
-	s.note("it is put back to %s at the end, whatever ends it (Ctrl-C ends it early)", change.Was)
+	s.note("unstall restores %s at the end, even if it is interrupted (Ctrl-C ends it early)", change.Was)
 	c.run(ctx, s, form, trial{change, plan, target, found, sends})
 	return nil
 }
@@ -180,7 +180,7 @@ func (c *tryCommand) run(ctx context.Context, s *session, form present.Form, x t
 	s.note("saved %s", path)
 	if len(was) == 0 {
 		if s.code == 0 { // else why has been said
-			s.fail(unreadable, fmt.Errorf("%s=%s: interrupted before one block was whole: there is nothing to compare", x.Place.Name, x.Tried))
+			s.fail(unreadable, fmt.Errorf("%s=%s: interrupted before one block was complete: nothing to compare", x.Place.Name, x.Tried))
 		}
 		return
 	}

@@ -148,7 +148,7 @@ func TestTryPutsBack(t *testing.T) {
 		"SIGHUP":                         {nil, signal(syscall.SIGHUP), 3, "thp is madvise again\n"},
 		"SIGKILL":                        {nil, signal(syscall.SIGKILL), -1, ""},
 		"SIGQUIT, as of a program stuck": {nil, signal(syscall.SIGQUIT), 2, ""},
-		"the target ends":                {nil, func(_ *testing.T, _ *trying, target *exec.Cmd) { _ = target.Process.Kill() }, 3, ": it is not there any more\nthp is madvise again\n"},
+		"the target ends":                {nil, func(_ *testing.T, _ *trying, target *exec.Cmd) { _ = target.Process.Kill() }, 3, ": it no longer exists\nthp is madvise again\n"},
 		"the second process is killed": {nil, func(t *testing.T, x *trying, _ *exec.Cmd) {
 			for _, pid := range x.guards() {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -175,7 +175,7 @@ func TestTryPutsBack(t *testing.T) {
 			if c.code != -2 && code(err) != c.code || !strings.Contains(x.err.String(), c.says) {
 				t.Errorf("exit %v, want %d, and %q in\n%s", err, c.code, c.says, &x.err)
 			}
-			if c.end == nil && !strings.Contains(x.out.String(), "yes: thp is madvise again, as read back") {
+			if c.end == nil && !strings.Contains(x.out.String(), "yes: read back, thp is madvise again") {
 				t.Error(&x.out)
 			}
 		})
@@ -207,7 +207,7 @@ func TestTryKilledWithItsGuard(t *testing.T) {
 	if err != nil || x.now() != "madvise" || len(x.left()) > 0 {
 		t.Errorf("%v: it is %s: %s", err, x.now(), said)
 	}
-	if text := "unstall: thp: an earlier try of never was killed before it could put back what was there: it is madvise again\n"; was == "never" && !strings.HasPrefix(string(said), text) {
+	if text := "unstall: thp: an earlier try of never was killed before it restored the setting: it is madvise again\n"; was == "never" && !strings.HasPrefix(string(said), text) {
 		t.Errorf("%s", said)
 	}
 }
@@ -226,10 +226,10 @@ func TestTryRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{"thp=never --target " + target, 2, "thp is a setting of the whole host: every process here would get it, in turn, for 2m0s; if that may be: --host"},
-		{"thp=never --host --target " + target, 3, "thp: this kernel has no transparent huge pages: there is no " + dir + "/kernel/mm/transparent_hugepage/enabled"},
+		{"thp=never --target " + target, 2, "thp is a setting of the whole host: it would affect every process here for 2m0s; to allow it: --host"},
+		{"thp=never --host --target " + target, 3, "thp: this kernel has no transparent huge pages: " + dir + "/kernel/mm/transparent_hugepage/enabled does not exist"},
 		{"thp=never --host", 2, "missing flags: --target=PID"},
-		{"nothing=1 --target " + target, 2, "nothing=1: there is no such setting to try"},
+		{"nothing=1 --target " + target, 2, "nothing=1: unknown setting"},
 		{"jvm.MinHeapFreeRatio=20 --target " + target, 3, "it is not a HotSpot JVM"},
 		{"thp=never --host --format html --target " + target, 2, "--format html: try writes text or json"},
 		{"thp=never --host --for 5s --target 4194304", 3, "4194304"},

@@ -22,27 +22,27 @@ import (
 
 type watchCommand struct {
 	Targets  []string       `arg:"" optional:"" name:"target|file" help:"Processes: PIDs, names, URLs of net/http/pprof or of Redis. With --check: captures, logs, tables of figures (CSV)."`
-	Discover bool           `help:"Watch all JVM, .NET, Go and Redis processes of this machine, as they come and go."`
-	Rules    string         `placeholder:"FILE" help:"Rules of your own, beside those that come with unstall."`
-	Dir      string         `placeholder:"DIR" help:"Where the last minutes, captures and what is usual are kept (default: /var/lib/unstall, without root ~/.local/state/unstall)."`
-	Ring     string         `default:"256MiB" help:"How much the last minutes of all processes may take."`
-	Captures string         `default:"1GiB" help:"How much the captures of alarms may take; the oldest go first."`
-	After    time.Duration  `default:"15s" help:"How long to record in full once a rule is set off."`
-	Quiet    time.Duration  `default:"10m" help:"After a capture of a process, how long until the next."`
-	Sample   time.Duration  `default:"15m" help:"How often a minute is diagnosed when nothing is wrong; 0s: never."`
-	Metrics  string         `placeholder:"ADDRESS" help:"Answer Prometheus at this address: 127.0.0.1:9464."`
-	Write    string         `name:"remote-write" placeholder:"URL" help:"Send figures to a store by Prometheus's remote write."`
-	OTLP     string         `name:"otlp" placeholder:"URL" help:"Send figures by OTLP over HTTP: http://127.0.0.1:4318/v1/metrics."`
+	Discover bool           `help:"Watch all JVM, .NET, Go and Redis processes of this machine, including new ones."`
+	Rules    string         `placeholder:"FILE" help:"Your own rules, in addition to the built-in ones."`
+	Dir      string         `placeholder:"DIR" help:"Where to keep the last minutes, captures and usual values (default: /var/lib/unstall, without root ~/.local/state/unstall)."`
+	Ring     string         `default:"256MiB" help:"The most space for the last minutes of all processes."`
+	Captures string         `default:"1GiB" help:"The most space for captures of alarms; the oldest are deleted first."`
+	After    time.Duration  `default:"15s" help:"How long to record in full after a rule fires."`
+	Quiet    time.Duration  `default:"10m" help:"The least time between two captures of a process."`
+	Sample   time.Duration  `default:"15m" help:"How often to diagnose a minute when nothing is wrong; 0s: never."`
+	Metrics  string         `placeholder:"ADDRESS" help:"Serve Prometheus metrics at this address: 127.0.0.1:9464."`
+	Write    string         `name:"remote-write" placeholder:"URL" help:"Send figures to a store with Prometheus remote write."`
+	OTLP     string         `name:"otlp" placeholder:"URL" help:"Send figures with OTLP over HTTP: http://127.0.0.1:4318/v1/metrics."`
 	Zabbix   string         `placeholder:"HOST:PORT" help:"Send figures to a Zabbix server or proxy."`
-	ZHost    string         `name:"zabbix-host" placeholder:"NAME" help:"What the Zabbix server calls this machine (default: its host name)."`
-	Push     time.Duration  `name:"push-every" default:"10s" help:"How often figures are sent."`
-	Token    string         `name:"token-file" placeholder:"FILE" help:"A file with the token that stores want (default: UNSTALL_TOKEN)."`
-	Generate string         `placeholder:"FORM" help:"Write what the rules are for another system: prometheus, grafana or zabbix."`
-	Log      string         `placeholder:"FILE" help:"Where lines of JSON are appended (default: standard output)."`
-	Check    string         `placeholder:"RULES" help:"Hold rules against what was recorded: a file of rules, or default for those that come with unstall."`
+	ZHost    string         `name:"zabbix-host" placeholder:"NAME" help:"The Zabbix server's name for this machine (default: its host name)."`
+	Push     time.Duration  `name:"push-every" default:"10s" help:"How often to send figures."`
+	Token    string         `name:"token-file" placeholder:"FILE" help:"A file with the token for stores (default: UNSTALL_TOKEN)."`
+	Generate string         `placeholder:"FORM" help:"Write the rules for another system: prometheus, grafana or zabbix."`
+	Log      string         `placeholder:"FILE" help:"Where to append lines of JSON (default: standard output)."`
+	Check    string         `placeholder:"RULES" help:"Check a recording against rules: a file of rules, or default for the built-in ones."`
 	SLO      *time.Duration `name:"slo" env:"UNSTALL_SLO" placeholder:"300ms" help:"Requests that take longer are slow."`
-	Fail     bool           `help:"With --check: exit with 1 if a rule was set off."`
-	Print    bool           `name:"print-rules" help:"Write the rules that come with unstall, to begin your own with."`
+	Fail     bool           `help:"With --check: exit with 1 if a rule fired."`
+	Print    bool           `name:"print-rules" help:"Print the built-in rules, as a start for your own."`
 	Series   bool           `help:"List the series that rules can name."`
 	Format   string         `enum:"text,json" default:"text" help:"With --check: text or json."`
 }
@@ -57,11 +57,11 @@ func (c *watchCommand) Run(s *session) error {
 	case c.Generate != "":
 		return c.generate(s)
 	case c.Check == "" && c.Fail:
-		return errors.New("--fail says what --check comes to: give --check RULES as well")
+		return errors.New("--fail needs --check: also give --check RULES")
 	case c.Check == "":
 		return c.live(s)
 	case len(c.Targets) == 0:
-		return errors.New("--check: give what was recorded: captures, logs, or tables of figures (CSV)")
+		return errors.New("--check: give a recording: captures, logs, or tables of figures (CSV)")
 	}
 	return c.check(s)
 }

@@ -32,7 +32,7 @@ func (c *watchCommand) live(s *session) error {
 		return nil
 	}
 	if len(c.Targets) > 0 && c.Discover {
-		return errors.New("--discover watches all that runs here: leave the names out, or --discover")
+		return errors.New("--discover watches all processes here: omit the names, or --discover")
 	}
 	size, err := bytesOf(c.Ring)
 	if err != nil {

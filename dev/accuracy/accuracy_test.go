@@ -37,7 +37,7 @@ func TestServices(t *testing.T) {
 			if id == planned {
 				continue
 			}
-			t.Errorf("%s: there is no cause %q: unstall causes lists them", s.Name, id)
+			t.Errorf("%s: unknown cause %q: unstall causes lists them", s.Name, id)
 		}
 		for _, p := range s.Known.programs() {
 			var want string
@@ -221,7 +221,7 @@ func TestRun(t *testing.T) {
 	if c := find("tiny"); c.Error != "" || !c.Healthy || c.Run != 1 {
 		t.Errorf("tiny: %+v", c)
 	}
-	for name, want := range map[string]string{"broken": "no such table", "silent": "none of 6 requests was answered"} {
+	for name, want := range map[string]string{"broken": "no such table", "silent": "none of 6 requests got a response"} {
 		if c := find(name); !strings.Contains(c.Error, want) {
 			t.Errorf("%s: error %q, want one that says %q", name, c.Error, want)
 		}

@@ -64,12 +64,12 @@ func figureTable() string {
 
 // told has the texts of figures that the code assembles at run time.
 var told = map[string]string{
-	"alive.share":                 "share of the sampled objects still alive that are of a class, allocated in one place",
+	"alive.share":                 "share of the sampled live objects that are of a class, allocated in one place",
 	"alloc.at_share":              "share of what is allocated in one place (sampled)",
 	"pinned.at_s":                 "waits of pinned virtual threads in one place",
 	"g1.region_bytes":             "region size",
 	"gc.gen2_for_large":           "gen 2 collections for large objects",
-	"gc.induced_by_caller":        "of these, asked for by one caller",
+	"gc.induced_by_caller":        "of these, requested by one caller",
 	"gc.pause_s":                  "one of the longest pauses",
 	"gc.paused_by_reason_ms":      "pauses by collections of one reason",
 	"gc.these":                    "collections that the verdict is about",
@@ -79,10 +79,10 @@ var told = map[string]string{
 	"metaspace.max_bytes":         "MaxMetaspaceSize",
 	"pool.queued_items":           "work items waiting for a pool thread, on average",
 	"process.cpus_share":          "share of the CPUs in use",
-	"process.memory_limit_bytes":  "the least memory limit of the process, else the memory there is",
+	"process.memory_limit_bytes":  "the least memory limit of the process, else the total memory",
 	"redis.command_per_s":         "calls of one command",
 	"requests.in_flight":          "requests in flight",
-	"requests.repeated_share":     "share of requests that repeat one by the same caller",
+	"requests.repeated_share":     "share of requests that the same caller repeats",
 	"slow.wait_ms":                "slow time waiting at one place",
 	"slow.kernel_ms":              "slow time in one mechanism of the kernel",
 }

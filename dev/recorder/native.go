@@ -32,7 +32,7 @@ var nativeSource []byte
 
 // native is how it is run.
 type native struct {
-	memory int64 // bytes that its control group may have, 0: all
+	memory int64 // bytes that its cgroup may have, 0: all
 	file   int64 // bytes of a file that it reads, 0: none
 	swap   int64 // bytes of swap that the host has meanwhile, 0: none more
 	idle   bool  // nobody asks it anything

@@ -23,7 +23,7 @@ func TestGCRuledOut(t *testing.T) {
 		state string
 		said  string
 	}{
-		{"six hours", whole, "nothing wrong with GC", "GC pauses the program <0.01 % of 5.97 h, for 50 µs at most: it is not what makes it slow. Whether anything else does is not in this evidence: "},
+		{"six hours", whole, "nothing wrong with GC", "GC pauses the program <0.01 % of 5.97 h, for 50 µs at most: GC does not make it slow. This evidence does not show other causes: "},
 		{"one cycle", whole[:bytes.Index(whole, []byte("gc 2 "))], "not enough evidence", "GC pauses the program <0.01 % of 1.08 s, for 50 µs at most. "},
 	} {
 		b := evidence.NewBundle()

@@ -74,7 +74,7 @@ func apart(b *evidence.Bundle) {
 // covered writes the time of all evidence.
 func covered(i *incident.Incident) string {
 	if w := i.Whole; !i.Dated {
-		return fmt.Sprintf("%s to %s after the beginning of a log without dates", time.Duration(w.From).Round(time.Second), time.Duration(w.Until).Round(time.Second))
+		return fmt.Sprintf("%s to %s after the start of a log without dates", time.Duration(w.From).Round(time.Second), time.Duration(w.Until).Round(time.Second))
 	}
 	return between(i.Whole) + " UTC"
 }
@@ -102,7 +102,7 @@ func cycleCounts(b *evidence.Bundle, s evidence.SubjectID) {
 			if d := n - m; d > 2+m/20 || -d > 2+m/20 {
 				xa, _ := x.Origin.Artifact()
 				ya, _ := y.Origin.Artifact()
-				b.Warnf(x.Origin, "for the same time %s shows %d GC cycles and %s %d: they are of different processes, or one lost events", b.Artifacts[xa].Name, n, b.Artifacts[ya].Name, m)
+				b.Warnf(x.Origin, "for the same time %s shows %d GC cycles and %s %d: they cover different processes, or one lost events", b.Artifacts[xa].Name, n, b.Artifacts[ya].Name, m)
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func quantiles(b *evidence.Bundle, l *ledger.Ledger) {
 	slices.Sort(own)
 	x, y := stats.Quantile(other, .99), stats.Quantile(own, .99)
 	if y > x+x/2 && y-x > int64(time.Millisecond) {
-		b.Warnf(evidence.NewOrigin(l.Requests.Source, 0), "for the same time the p99 is %s in %s and %s in %s: the first does not include the time that requests wait before their handler begins",
+		b.Warnf(evidence.NewOrigin(l.Requests.Source, 0), "for the same time the p99 is %s in %s and %s in %s: the first does not include the wait of requests before their handler starts",
 			units.Time(float64(x)), b.Artifacts[l.Requests.Source].Name, units.Time(float64(y)), b.Artifacts[l.Source].Name)
 	}
 }

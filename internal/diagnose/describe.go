@@ -62,10 +62,10 @@ func (r *run) requests() {
 	}
 	slices.SortStableFunc(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
 	if out.Outside > 0 {
-		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s came outside the traced time, so what is found here may not explain them: record again while it is slow, or for longer", units.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
+		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s happened outside the traced time, so the causes found may not explain them: record again while it is slow, or for longer", units.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
 	}
 	if failed := out.Failed - timedOut; 10*failed > out.Count { // who timed out was slow
-		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%s of the requests failed: that they fail may be why they are slow, or fast", units.Percent(float64(failed)/float64(out.Count)))
+		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%s of the requests failed: failing may make them slow, or fast", units.Percent(float64(failed)/float64(out.Count)))
 	}
 	out.Onset = onset(r.b, top)
 	r.d.Requests = out

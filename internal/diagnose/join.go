@@ -92,7 +92,7 @@ func joined(all []Verdict, service, server int, title string) []Verdict {
 		}
 	}
 	v.Root = &Link{Cause: x.Cause, Subject: x.Subject}
-	x.Title = fmt.Sprintf("%s It is what requests of %s wait for.", own, v.Subject)
+	x.Title = fmt.Sprintf("%s Requests of %s wait for it.", own, v.Subject)
 	if x.Saves == nil || v.Saves != nil && v.Saves.Value > x.Saves.Value {
 		x.Saves = v.Saves
 	}
@@ -112,7 +112,7 @@ func (r *run) cleared(v *Verdict, id evidence.SubjectID, name string) {
 		return
 	}
 	if w := server.Waits(); w.Mean.Known() && w.Late.Number < 1-joinedFrom {
-		v.Evidence = append(v.Evidence, c.Figure("redis.ping_wait_ms", name+" itself: mean wait of a PING beyond its best; nothing was found there, so the time passes on the way or in the client", w.Mean.Number/1e6, "ms", w.Mean.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.ping_wait_ms", name+" itself: mean delay of a PING above its minimum; no cause was found there, so the time passes in the network or in the client", w.Mean.Number/1e6, "ms", w.Mean.Origin))
 	}
 }
 

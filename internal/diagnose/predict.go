@@ -51,7 +51,7 @@ func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	}
 	for _, w := range opt.Wanted {
 		if !slices.Contains(of.Models, w.Model) && !slices.Contains(platform.Everywhere, w.Model) {
-			return nil, which("--set %s: %s is a %s process, which has no such setting", w.Text, r.name[id], of.Title)
+			return nil, which("--set %s: %s is a %s process, which does not have this setting", w.Text, r.name[id], of.Title)
 		}
 		m = w.Model // all are of one
 	}
@@ -98,11 +98,11 @@ func (r *run) modelled(target string) (evidence.SubjectID, error) {
 	case len(of) == 1:
 		return of[0], nil
 	case len(of) > 1:
-		return 0, which("the files are of %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
+		return 0, which("the files hold %d processes: choose one with --target: %s", len(of), strings.Join(names, ", "))
 	case target != "":
 		return 0, which("--target %s: the files hold no %s process of that name or PID", target, platform.Modelled())
 	case others > 0:
-		return 0, which("the files hold no %s process, or do not say so: there are models of %s", platform.Modelled(), model.About(platform.Models()))
+		return 0, which("the files hold no known %s process: there are models %s", platform.Modelled(), model.About(platform.Models()))
 	default:
 		return 0, which("the files hold no process: give a capture of a %s process under load, the GC log of a JVM, or the log of a run with GODEBUG=gctrace=1", platform.Modelled())
 	}

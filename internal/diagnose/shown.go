@@ -39,10 +39,10 @@ func (r *run) shown() (all []Evidence) {
 		}
 	}
 	share("host.busy_percent", "CPUs busy", s.Busy, 0)
-	share("host.user_percent", "of it in programs", s.User, leastShare)
+	share("host.user_percent", "of this in programs", s.User, leastShare)
 	share("host.system_percent", "in the kernel", s.System, leastShare)
 	share("host.softirq_percent", "with interrupts", s.Softirq, leastShare)
-	share("host.iowait_percent", "CPUs idle while a disk was waited for", s.Iowait, leastShare)
+	share("host.iowait_percent", "CPUs idle waiting for a disk", s.Iowait, leastShare)
 	share("host.steal_percent", "CPU time that the hypervisor gave to others", s.Steal, leastShare)
 	number("host.running_tasks", "tasks that ran or waited for a CPU", s.Running, leastTasks, "")
 	number("host.blocked_tasks", "tasks that waited for a disk", s.Blocked, leastTasks, "")
@@ -51,7 +51,7 @@ func (r *run) shown() (all []Evidence) {
 	share("host.disk_pressure_percent", "for disks", s.PressureIO, leastShare)
 	number("host.swap_in_pages_per_s", "pages read back from swap", s.SwapIn, leastPages, "1/s")
 	number("host.swap_out_pages_per_s", "pages swapped out", s.SwapOut, leastPages, "1/s")
-	number("host.direct_scanned_pages_per_s", "pages that allocations looked at to take memory back", s.DirectScanned, leastPages, "1/s")
+	number("host.direct_scanned_pages_per_s", "pages scanned by allocations (direct reclaim)", s.DirectScanned, leastPages, "1/s")
 	number("host.faults_per_s", "page faults", s.Faults, leastPages, "1/s")
 	number("host.major_faults_per_s", "page faults that waited for a disk", s.MajorFaults, leastPages, "1/s")
 	for _, d := range s.Disks {

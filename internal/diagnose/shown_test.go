@@ -31,7 +31,7 @@ func TestShown(t *testing.T) {
 	for _, e := range d.Host {
 		got[e.Text] = *e.Value
 	}
-	for text, want := range map[string]float64{"CPUs busy": 50, "in the kernel": 30, "CPUs idle while a disk was waited for": 20, "tasks that ran or waited for a CPU": 4.5, "tasks that waited for a disk": 1, "pages read back from swap": 100} {
+	for text, want := range map[string]float64{"CPUs busy": 50, "in the kernel": 30, "CPUs idle waiting for a disk": 20, "tasks that ran or waited for a CPU": 4.5, "tasks that waited for a disk": 1, "pages read back from swap": 100} {
 		if math.Abs(got[text]-want) > 1e-9 {
 			t.Errorf("%s: %g, want %g", text, got[text], want)
 		}

@@ -46,16 +46,16 @@ func sick() *diagnose.Diagnosis {
 			SlowTotalMs: 1920, Rate: ptr(800.4), P50Ms: ptr(2.6), P99Ms: ptr(6.4), P999Ms: ptr(11.6)},
 		Loads: []diagnose.Load{{Source: "load.txt", Tool: "wrk", Mode: "closed", LatencyFrom: "send", Rate: ptr(801.2), P50Ms: ptr(2.5), P99Ms: ptr(6.1), MaxMs: ptr(41.)}},
 		Ledger: []diagnose.Entry{
-			{Subject: "gateway pid 4711", Mechanism: "collector_cpu", Title: "waiting for a CPU the collector held", SlowMs: 1320, Low: ptr(1150.), High: ptr(1480.), Basis: ptr("sampling"), Method: "trace"},
+			{Subject: "gateway pid 4711", Mechanism: "collector_cpu", Title: "runnable, CPU busy with GC", SlowMs: 1320, Low: ptr(1150.), High: ptr(1480.), Basis: ptr("sampling"), Method: "trace"},
 			{Subject: "gateway pid 4711", Mechanism: "own", Title: "own work", SlowMs: 210, Method: "trace"},
 			{Subject: "gateway pid 4711", Mechanism: "mark_assist", Title: "mark assist", SlowMs: 166, Method: "trace"},
 			{Subject: "gateway pid 4711", Mechanism: "unexplained", Title: "unexplained", SlowMs: 121},
 			{Subject: "gateway pid 4711", Mechanism: "dependency", Title: "dependency", Detail: "10.0.0.7:6379", SlowMs: 90, Method: "trace"},
 			{Subject: "gateway pid 4711", Mechanism: "lock", Title: "waiting for a lock", Detail: "sync.(*Mutex) in (*cache).get", SlowMs: 8, Method: "trace"},
-			{Subject: "gateway pid 4711", Mechanism: "stop_the_world", Title: "stopped with the world", SlowMs: 5, Method: "trace"},
+			{Subject: "gateway pid 4711", Mechanism: "stop_the_world", Title: "paused by GC (stop-the-world)", SlowMs: 5, Method: "trace"},
 		},
 		Verdicts: []diagnose.Verdict{
-			{Cause: "go.gc-rate", Step: check.StepCollector, Subject: "gateway pid 4711", Verdict: "supported", Title: "The collector runs 9.3 times a second: small heap, free memory.",
+			{Cause: "go.gc-rate", Step: check.StepCollector, Subject: "gateway pid 4711", Verdict: "supported", Title: "GC runs 9.3 times per second because the heap is too small.",
 				Summary: "9.3 GC/s", Saves: &diagnose.Saves{Value: 1490, Low: ptr(1310.), High: ptr(1630.)},
 				Evidence: []diagnose.Evidence{
 					{ID: "gc.cycles_per_s", Text: "collections started by the pacer", Value: ptr(9.3), Unit: "1/s", Origin: "trace.out", Source: "trace.out"},
@@ -121,7 +121,7 @@ func noRequests() *diagnose.Diagnosis {
 	d := sick()
 	d.RankedBy, d.Requests, d.Ledger = "stopped_time", nil, nil
 	d.Targets = []diagnose.Target{{ID: "go process", Kind: "process", Runtime: "go"}}
-	d.Verdicts[0].Saves, d.Verdicts[0].Summary = nil, "The collector used 31 % of the processors."
+	d.Verdicts[0].Saves, d.Verdicts[0].Summary = nil, "GC used 31 % of the CPUs."
 	d.Verdicts[0].Prediction = d.Verdicts[0].Prediction[:1]
 	return d
 }
@@ -134,7 +134,7 @@ func inconclusive() *diagnose.Diagnosis {
 	}
 	d.Requests.Traced = 0
 	d.Ledger = []diagnose.Entry{{Mechanism: "unobserved", Title: "unobserved", SlowMs: 1840, Low: ptr(1700.), High: ptr(1920.), Basis: ptr("bound"), Method: "overlap"},
-		{Mechanism: "stop_the_world", Title: "stopped with the world", SlowMs: 80, Low: ptr(0.), High: ptr(220.), Basis: ptr("bound"), Method: "overlap"}}
+		{Mechanism: "stop_the_world", Title: "paused by GC (stop-the-world)", SlowMs: 80, Low: ptr(0.), High: ptr(220.), Basis: ptr("bound"), Method: "overlap"}}
 	d.Verdicts = []diagnose.Verdict{
 		{Cause: "go.gc-rate", Step: check.StepCollector, Verdict: "inconclusive", Summary: "no request's states are known", Needs: trace("who had the processors")},
 		{Cause: "go.lock-contention", Step: check.StepLocks, Verdict: "inconclusive", Summary: "no request's states are known", Needs: trace("which locks they wait for")},
@@ -162,7 +162,7 @@ func extremes() *diagnose.Diagnosis {
 	d.Requests = &diagnose.Requests{Count: 123456789, Unfinished: 1234567, Slow: 9876543, Traced: 12, SlowThresholdMs: ptr(.00042), SlowRule: "baseline",
 		SlowTotalMs: 9.87654321e9, Rate: ptr(1234567.8), P50Ms: ptr(.00031), P99Ms: ptr(math.NaN())}
 	d.Ledger[0].SlowMs, d.Ledger[1].SlowMs = 9.8765e9, 1e-7
-	d.Ledger[4].Detail = "a|very long \x1b[31mdetail\x1b[0m that `nobody` would <b>expect</b> in a table and that has to be wrapped"
+	d.Ledger[4].Detail = "a|very long \x1b[31mdetail\x1b[0m that `no reader` would <b>expect</b> in a table and that has to be wrapped"
 	d.Verdicts[0].Evidence = d.Verdicts[0].Evidence[4:]
 	d.Verdicts[0].Cause = "jvm.cms-concurrent-mode-failure"
 	d.Verdicts[0].Saves = &diagnose.Saves{Value: .0004}
@@ -183,7 +183,7 @@ func throughStack() *diagnose.Diagnosis {
 	slow.Requests, slow.MeanMs, slow.WaitMs = 38, 260.4, 249.3
 	page.Slow = &slow
 	style := diagnose.Steps{Step: "buy: product", Route: "GET /static/shop.css", Requests: 205, MeanMs: .21, OutsideMs: .2, FrontMs: .01}
-	other := diagnose.Steps{Step: "look at what there is, and then at more of it: GET /delivery", Route: "GET /delivery", Requests: 198, MeanMs: 80.2, OutsideMs: .3, FrontMs: .4, WaitMs: 36, RunMs: 1.7, StoreMs: 1.2, OtherMs: 40.6}
+	other := diagnose.Steps{Step: "look at everything, and then at the details of one product: GET /delivery", Route: "GET /delivery", Requests: 198, MeanMs: 80.2, OutsideMs: .3, FrontMs: .4, WaitMs: 36, RunMs: 1.7, StoreMs: 1.2, OtherMs: 40.6}
 	slow2 := other
 	slow2.Requests, slow2.MeanMs, slow2.WaitMs = 21, 300, 255.8
 	other.Slow = &slow2

@@ -27,7 +27,7 @@ func fleetOf() *fleet.Report {
 		Versions: []fleet.Version{{Service: long, Version: "1.4.2", Before: "1.4.1", Factor: value(2.51), Low: value(2.3), High: value(2.8), Pairs: 120, Of: "hosts", Result: "worse"},
 			{Service: "pay", Version: "2", Before: "1", Factor: value(1.9), Pairs: 3, Of: "moments", Result: "unclear"}, {Service: "pay", Version: "3", Before: "2", Result: "unclear"}},
 		Changes:  []fleet.Change{{Service: long, At: end.Add(-time.Hour), Before: .03, After: .09, Per: "s_per_1000_requests", Version: "1.4.2"}},
-		Warnings: []string{"web-2: two hosts seem to write under one name"}}
+		Warnings: []string{"web-2: two hosts seem to use one name"}}
 }
 
 func TestFleet(t *testing.T) {
@@ -43,7 +43,7 @@ func TestFleet(t *testing.T) {
 			}
 		}
 		if !ascii {
-			for _, want := range []string{"jvm.young-gc-rate makes 58 % of it, on 4,321 hosts.", "93 % of it paused by GC", "worse: 2.51 ×", "unclear: 1.9 ×"} {
+			for _, want := range []string{"jvm.young-gc-rate accounts for 58 % of it, on 4,321 hosts.", "93 % of it is paused by GC", "worse: 2.51 ×", "unclear: 1.9 ×"} {
 				if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
 					t.Errorf("there is no %q in\n%s", want, b.String())
 				}

@@ -39,7 +39,7 @@ func TestHost(t *testing.T) {
 			t.Fatal(err)
 		}
 		within(t, b.String())
-		for _, want := range []string{"linux.noisy-neighbour\n", "  Pays for it: another 17, one?[31m more 18\n", "\n  unstall 17 --kernel\n", "another 17", "NOT SEEN"} {
+		for _, want := range []string{"linux.noisy-neighbour\n", "  Slowed by it: another 17, one?[31m more 18\n", "\n  unstall 17 --kernel\n", "another 17", "NOT SEEN"} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("there is no %q in\n%s", want, b.String())
 			}
@@ -90,7 +90,7 @@ func TestCalibrate(t *testing.T) {
 		t.Fatal(err)
 	}
 	within(t, b.String())
-	if first, _, _ := strings.Cut(b.String(), "\n\n"); strings.ReplaceAll(first, "\n", " ") != `93 % of the CPU time of a-very-long-service-name 4194303 goes to page faults; of the loads "malloc" (work) is most like it.` {
+	if first, _, _ := strings.Cut(b.String(), "\n\n"); strings.ReplaceAll(first, "\n", " ") != `93 % of the CPU time of a-very-long-service-name 4194303 is page faults; the most similar load is "malloc" (work).` {
 		t.Error(first)
 	}
 }

@@ -148,9 +148,9 @@ func choose(name, file string) (Form, error) {
 		}
 	}
 	if name == "" {
-		return Form{}, fmt.Errorf("%s: its name does not say which form to write: add --format %s", file, Names("|"))
+		return Form{}, fmt.Errorf("%s: the file name gives no format: add --format %s", file, Names("|"))
 	}
-	return Form{}, fmt.Errorf("--format %s: there is no such form: give %s", name, Names("|"))
+	return Form{}, fmt.Errorf("--format %s: unknown format: give %s", name, Names("|"))
 }
 
 func repeatHTML(f Form, commands []string) Form {

@@ -48,8 +48,8 @@ func TestTry(t *testing.T) {
 	}{
 		{6, .4, "thp=never instead of always: changed: process CPU, system −60 % (−60 to −60)"},
 		{6, 2, "thp=never instead of always: changed: process CPU, system +100 % (+100 to +100)"},
-		{6, 1, "thp=never instead of always: no difference that 6 blocks could tell from chance"},
-		{2, .4, "thp=never instead of always: not told apart: 2 blocks, at least 6 needed"},
+		{6, 1, "thp=never instead of always: no significant difference in 6 blocks"},
+		{2, .4, "thp=never instead of always: unclear: 2 blocks, at least 6 needed"},
 	} {
 		if got, _ := tryTexts(t, tried(t, x.blocks, x.factor)); got != x.want {
 			t.Errorf("%d blocks, %g times: %s", x.blocks, x.factor, got)
@@ -65,16 +65,16 @@ func TestTry(t *testing.T) {
 		}
 		return ""
 	}
-	if got := find("CHANGED"); got != "thp (/sys/kernel/mm/transparent_hugepage/enabled) of every process of this host: never in turn with always, 6 blocks of two turns of 5 s in random order (--seed 7), each counted from 1 s on" {
+	if got := find("CHANGED"); got != "thp (/sys/kernel/mm/transparent_hugepage/enabled) of every process of this host: never alternating with always, 6 blocks of two turns of 5 s in random order (--seed 7), the first 1 s of each not counted" {
 		t.Error(got)
 	}
 	for _, x := range []struct {
 		restored *experiment.Restored
 		want     string
 	}{
-		{&experiment.Restored{Now: "always", Was: "always"}, "yes: thp is always again, as read back"},
-		{&experiment.Restored{Now: "madvise", Was: "always", Kept: true}, "no: somebody else made thp madvise meanwhile: that was left as it is (it was always)"},
-		{&experiment.Restored{Was: "always", Gone: true}, "thp ended together with what it was a setting of"},
+		{&experiment.Restored{Now: "always", Was: "always"}, "yes: read back, thp is always again"},
+		{&experiment.Restored{Now: "madvise", Was: "always", Kept: true}, "no: another process changed thp to madvise, and unstall did not overwrite that (it was always before)"},
+		{&experiment.Restored{Was: "always", Gone: true}, "thp no longer exists: its process has ended"},
 		{nil, "no: thp was always: set it yourself"},
 	} {
 		r.Restored = x.restored
@@ -82,7 +82,7 @@ func TestTry(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	if r.Early = "interrupted"; !strings.HasSuffix(find("CHANGED"), "from 1 s on; 6 were planned: interrupted") {
+	if r.Early = "interrupted"; !strings.HasSuffix(find("CHANGED"), "the first 1 s of each not counted; 6 were planned: interrupted") {
 		t.Error(find("CHANGED"))
 	}
 	form, err := Choose("json", "", Look{})

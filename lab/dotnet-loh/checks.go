@@ -26,7 +26,7 @@ func checks(o *lab.Outcome) (all []lab.Check) {
 	}{
 		{"sick", churn, []string{"System.Byte[]", "System.Int32[]", slots, "StandardCaches.Compute", "BufferedAnswers", handler}},
 		{"induced", induced, []string{"CollectingObserver.RequestGC", "PrivateBytesMonitor", "memory of the process when one was asked for", "(GCHeapHardLimit)",
-			"60 % of that, the usual limit of who watches the private bytes", "memory of the host that was free meanwhile"}},
+			"60 % of that, the usual limit of who watches the private bytes", "memory of the host that was free at that time"}},
 	} {
 		for _, text := range s.says {
 			all = append(all, says(o, s.variant, s.cause, text))
@@ -107,7 +107,7 @@ func says(o *lab.Outcome, variant, id, text string) lab.Check {
 	c := lab.Check{Name: fmt.Sprintf("%s: the verdict says %s", variant, strings.ReplaceAll(text, "|", " or ")), Unit: "1", Asked: "what to change"}
 	r := o.Result(variant)
 	if r == nil || r.Diagnosis == nil || len(r.Found) == 0 || r.Found[0] != id {
-		c.Why = "there is no such verdict"
+		c.Why = "no such verdict"
 		return c
 	}
 	v := r.Diagnosis.Verdicts[0]

@@ -21,7 +21,7 @@ var article = map[string]figures{
 // on few processors.
 const (
 	differs = ".NET Core 3.1 adds one or two threads a second whatever they wait for; 6 and later add them faster for waits on tasks and not for sleep loops"
-	fewCPUs = "how far the pool comes in 10 s depends on the number of CPUs: see the run for which the runtime is told of more"
+	fewCPUs = "the growth of the pool in 10 s depends on the number of CPUs: see the run in which the runtime sees more CPUs"
 	nobody  = "a thread a second is added for sleep loops, and answers stand behind all that waits: on .NET 9 none came within 20 s, told of 6 or 12 CPUs neither"
 )
 
@@ -123,7 +123,7 @@ func names(o *lab.Outcome, variant, frame string) lab.Check {
 	c := lab.Check{Name: variant + ": the verdict names " + frame, Unit: "1", Asked: "the frame to change"}
 	r := o.Result(variant)
 	if r == nil || r.Diagnosis == nil || len(r.Found) == 0 || r.Found[0] != starvation {
-		c.Why = "there is no such verdict"
+		c.Why = "no such verdict"
 		return c
 	}
 	v := r.Diagnosis.Verdicts[0]

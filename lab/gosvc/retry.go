@@ -11,7 +11,7 @@ import (
 // backoff is how long a request waits before it tries again what has failed.
 const backoff = 80 * time.Millisecond
 
-var errConflict = errors.New("written by somebody else meanwhile")
+var errConflict = errors.New("another writer has changed it")
 
 // retry stores items; of those whose number ends in 0, 1 or 2 the first attempt fails. It
 // tries again at once, or after a pause.

@@ -76,7 +76,7 @@ func operation(o *lab.Outcome) lab.Check {
 
 // keepsThem is what is said to who uses all of its huge pages.
 func keepsThem(o *lab.Outcome) lab.Check {
-	c := lab.Check{Name: "dense: huge pages are to stay on; predicted without them, CPU time in the kernel", Unit: "×", Asked: "more, and it is said"}
+	c := lab.Check{Name: "dense: huge pages are to stay on; predicted without them, CPU time in the kernel", Unit: "×", Asked: "more, and reported"}
 	v := verdict(o.Result("dense"))
 	for _, p := range v.Prediction {
 		if p.Now != nil && p.Then != nil && *p.Now > 0 {
@@ -106,7 +106,7 @@ var found = settings()
 
 // asItWas looks at the host's settings after everything was measured.
 func asItWas(*lab.Stand) ([]lab.Check, error) {
-	c := lab.Check{Name: fmt.Sprintf("the host's settings as they were found (%s)", found), Unit: "1", Asked: "all the same", OK: true}
+	c := lab.Check{Name: fmt.Sprintf("the host's settings as they were found (%s)", found), Unit: "1", Asked: "unchanged", OK: true}
 	if now := settings(); now != found {
 		c.OK, c.Why = false, "they are "+now
 	}

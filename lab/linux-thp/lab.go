@@ -56,7 +56,7 @@ var variants = []lab.Variant{
 		Expected: lab.Expected{First: sync, Not: []string{stall, softirq, reclaim, own}},
 	},
 	{
-		Name: "datagrams", About: "each request is told to all listeners in hundreds of small packets", Program: "arena", Args: []string{"-mode=datagrams"}, Host: always, Resident: 60,
+		Name: "datagrams", About: "each request is sent to all listeners in hundreds of small packets", Program: "arena", Args: []string{"-mode=datagrams"}, Host: always, Resident: 60,
 		Expected: lab.Expected{First: softirq, Not: []string{stall, sync, reclaim}},
 	},
 	{

@@ -123,7 +123,7 @@ class Tables(unittest.TestCase):
                 with self.assertRaisesRegex(unstall.Error, "SignatureDoesNotMatch.*check AWS_ACCESS_KEY_ID"):
                     unstall.export(files[:1], "s3://fleet/x")
                 os.environ.update(env)
-                with self.assertRaisesRegex(unstall.Error, "there is no such bucket"):
+                with self.assertRaisesRegex(unstall.Error, "the bucket does not exist"):
                     unstall.export(files[:1], "s3://other/x")
             finally:
                 os.environ.clear()

@@ -152,7 +152,7 @@ func bySource(b *evidence.Bundle) map[evidence.SubjectID]map[evidence.ArtifactID
 			if b.Requests.Timed(i) {
 				n[x]++
 			} else {
-				b.Warnf(evidence.NewOrigin(x.a, 0), "skipped a request without a start, or that ends before it starts")
+				b.Warnf(evidence.NewOrigin(x.a, 0), "skipped a request that has no start or ends before it starts")
 			}
 		}
 	})

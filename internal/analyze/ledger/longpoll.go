@@ -59,7 +59,7 @@ func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[ev
 		for _, of := range slices.Sorted(maps.Keys(polls)) {
 			what = append(what, of+" ("+polls[of]+")")
 		}
-		b.Warnf(evidence.NewOrigin(a, 0), "left out of the figures, because they wait without a thread until there is something to tell them (long polls; with --slo they count): %s requests to %s",
+		b.Warnf(evidence.NewOrigin(a, 0), "not counted as slow: %s long-poll requests (they wait without a thread for an event; with --slo they count) to %s",
 			units.Count(n), strings.Join(what, ", "))
 	}
 }
@@ -110,9 +110,9 @@ func pollsOf(b *evidence.Bundle, rows []int) map[string]string {
 		}
 		for _, by := range slices.Sorted(maps.Keys(of)) {
 			if pollTimes*median[by] <= median[name] && tells(r, of[by], waits) {
-				polls[name] = "told by requests to " + by
+				polls[name] = "answered after requests to " + by
 				if longest > 0 {
-					polls[name] += ", or answered after " + units.Time(float64(longest))
+					polls[name] += ", or after " + units.Time(float64(longest))
 				}
 				break
 			}

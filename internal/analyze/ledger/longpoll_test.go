@@ -50,7 +50,7 @@ func TestLongPollsAreNotSlow(t *testing.T) {
 	}
 	told := false
 	for _, w := range l.b.Warnings {
-		told = told || strings.Contains(w.Text, "120 requests to GET /wait (told by requests to POST /join, or answered after 4.0")
+		told = told || strings.Contains(w.Text, "120 long-poll requests (they wait without a thread for an event; with --slo they count) to GET /wait (answered after requests to POST /join, or after 4.0")
 	}
 	if !told {
 		t.Errorf("it is not said: %v", l.b.Warnings)

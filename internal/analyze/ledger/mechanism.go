@@ -53,7 +53,7 @@ var mechanisms = [NumMechanisms]struct{ id, title string }{
 	{"pool_thread", "waiting for a pool thread"},
 	{"host_cpu", "runnable, the host gave no CPU"},
 	{"lock", "waiting for a lock"},
-	{"task_wait", "thread blocked until a task completes"},
+	{"task_wait", "blocked on a task"},
 	{"pool", "waiting for a pool"},
 	{"dependency", "waiting for a dependency"},
 	{"client", "waiting for the client"},

@@ -57,7 +57,7 @@ func (l *Ledger) replay() {
 	case reach > typical:
 		l.Replay.Why = fmt.Sprintf("the clocks of requests and pauses may differ by %s, which is more than a pause lasts (%s)", units.Time(float64(reach)), units.Time(float64(typical)))
 	case l.overloaded() >= overloadedFrom:
-		l.Replay.Why = fmt.Sprintf("the service's own work keeps %.0f %% of the CPUs busy: requests queue for those, with pauses or without", 100*l.overloaded())
+		l.Replay.Why = fmt.Sprintf("the service's own work keeps %.0f %% of the CPUs busy: requests queue for CPUs, with or without pauses", 100*l.overloaded())
 	case len(l.Rows) < queue.MinReplay:
 		l.Replay.Why = fmt.Sprintf("a replay needs at least %d requests, and there are %d", queue.MinReplay, len(l.Rows))
 	case l.queues():
@@ -259,11 +259,11 @@ func (l *Ledger) replayLog() {
 	l.Replay.Splits = Unobserved
 	l.Replay.Servers = l.b.CPUsOf(l.Subject)
 	if l.Replay.Servers == 0 {
-		l.Replay.Why = "the number of CPUs is not known"
+		l.Replay.Why = "the number of CPUs is unknown"
 		return
 	}
 	if slices.ContainsFunc(l.Rows, func(i int) bool { return !placed(r.Path(i)) }) {
-		l.Replay.Why = "requests wait for something, but when during the request is not known"
+		l.Replay.Why = "requests wait for something, but the time of the wait within the request is unknown"
 		return
 	}
 	m := l.arrivals()

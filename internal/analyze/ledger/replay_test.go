@@ -182,7 +182,7 @@ func TestWhereReplayIsNotUsed(t *testing.T) {
 		{"the same with a beginning", with(started, func(q *queueing) { q.clock = coarse(1000 * ms) }), nil, "may differ by 1 s"},
 		{"clocks that cannot be joined", with(log, func(q *queueing) { q.clock.Error = evidence.Unanchored }), nil, "no pauses are known"},
 		{"no pause", with(log, func(q *queueing) { q.every = 2 * queueSpan }), nil, "no pauses are known"},
-		{"processors unknown", with(log, func(q *queueing) { q.cpus = 0 }), nil, "the number of CPUs is not known"},
+		{"processors unknown", with(log, func(q *queueing) { q.cpus = 0 }), nil, "the number of CPUs is unknown"},
 		{"few requests", with(log, func(q *queueing) { q.load = .005 }), nil, "at least 100 requests"},
 		{"always near a pause", with(log, func(q *queueing) { q.every, q.pause, q.load = 500*ms, 260*ms, .1 }), nil, "far from any pause"},
 		{"work that varies widely, pauses that hardly matter", with(log, func(q *queueing) {
@@ -232,7 +232,7 @@ func TestReplayLeavesWaitsForAnUpstreamAlone(t *testing.T) {
 		log.Request(q)
 	}
 	gc.pause(3000*ms, 3400*ms)
-	if l := one(t, full, Options{}); l.Replay.Used || !strings.Contains(l.Replay.Why, "when during the request is not known") {
+	if l := one(t, full, Options{}); l.Replay.Used || !strings.Contains(l.Replay.Why, "the time of the wait within the request is unknown") {
 		t.Errorf("%+v", l.Replay)
 	}
 }

@@ -45,7 +45,7 @@ func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[
 		if sources[a] = rest; len(rest) == 0 {
 			delete(sources, a)
 		}
-		b.Warnf(evidence.NewOrigin(a, 0), "left out of the figures, because they last as long as somebody listens (WebSockets, events, streams): %s requests to %s",
+		b.Warnf(evidence.NewOrigin(a, 0), "not counted: %s streaming requests (WebSockets, events, streams: they last as long as the client listens) to %s",
 			units.Count(n), strings.Join(slices.Sorted(maps.Keys(routes)), ", "))
 	}
 }

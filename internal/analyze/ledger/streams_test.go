@@ -35,7 +35,7 @@ func TestStreamsAreNotSlow(t *testing.T) {
 	}
 	told := false
 	for _, w := range b.Warnings {
-		told = told || strings.Contains(w.Text, "2 requests to GET /chat")
+		told = told || strings.Contains(w.Text, "2 streaming requests")
 	}
 	if !told {
 		t.Errorf("it is not said: %v", b.Warnings)

@@ -44,7 +44,7 @@ func DotnetCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope
 	return g
 }
 
-// dotnetCounters reads what counters tell without the collector's events; nil: nothing.
+// dotnetCounters reads what counters tell without GC events; nil: nothing.
 func (g *Collector) dotnetCounters() *Collector {
 	s := g.bundle.SeriesOf(g.subject, evidence.SeriesAllocation)
 	if s == nil || len(s.T) < 2 {
@@ -58,7 +58,7 @@ func (g *Collector) dotnetCounters() *Collector {
 }
 
 // CountedCollections is how many collections a second .NET's counters tell of in all of the
-// recording; unknown where there are none of them. A recording of the collector's events in which
+// recording; unknown where there are none of them. A recording of GC events in which
 // none came looks like none.
 func CountedCollections(b *evidence.Bundle, subject evidence.SubjectID) Value {
 	for _, name := range []string{evidence.SeriesGen0Collections, evidence.SeriesGen0Meter} {

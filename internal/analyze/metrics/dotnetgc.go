@@ -41,7 +41,7 @@ type DotnetGC struct {
 	LargeWaited bool      // whether they were watched: without, none means nothing
 	Server      bool      // server GC: a heap for each CPU
 	Heaps       Value     // how many heaps
-	MemoryLoad  Value     // the highest percentage of the memory there is in use that the runtime saw
+	MemoryLoad  Value     // the highest percentage of memory in use that the runtime saw
 	Heap        HeapTrend // over time
 }
 

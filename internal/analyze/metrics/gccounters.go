@@ -72,7 +72,7 @@ func (g *GCCounters) Findings() (out []GCFinding) {
 		out = append(out, GCFinding{"gc.time_percent", "% Time in GC", g.Time, "%", "over 5 %: requests wait for GC"})
 	}
 	if g.Induced.Known() && g.Induced.Number > AnyInduced {
-		out = append(out, GCFinding{"gc.induced_per_s", "# Induced GC", g.Induced, "1/s", "the program, or a library of it, calls GC.Collect: a trace of GC events with stacks says who"})
+		out = append(out, GCFinding{"gc.induced_per_s", "# Induced GC", g.Induced, "1/s", "the program or one of its libraries calls GC.Collect: a trace of GC events with stacks names the caller"})
 	}
 	if g.Gen0.Known() && g.Gen2.Known() && g.Gen0.Number > 0 && g.Gen2.Number > OftenGen2*g.Gen0.Number {
 		out = append(out, GCFinding{"gc.gen2_per_s", "# Gen 2 Collections", g.Gen2, "1/s", "over a tenth of those of generation 0: objects live too long, or are over 85,000 bytes; allocation ticks say which"})

@@ -28,7 +28,7 @@ var unworked = []string{evidence.KernelPoll, evidence.KernelAccept, evidence.Ker
 // polls are those of threads that wait for clients.
 var polls = []string{evidence.KernelPoll, evidence.KernelAccept, evidence.KernelReceive}
 
-// Work shares out the time of threads with work; locks says which part of a thread's waits at a
+// Work shares out the time of busy threads; locks says which part of a thread's waits at a
 // futex are for a lock, the others are for work. It is nil where waits were not watched, or how
 // long threads ran is not known.
 func (k *Kernel) Work(locks func(evidence.LaneID) float64) *KernelWork {
@@ -113,7 +113,7 @@ func (x *KernelWork) Threads(classes ...string) (n float64) {
 	return n
 }
 
-// Share is the part of the time of threads with work in these classes.
+// Share is the part of the time of busy threads in these classes.
 func (x *KernelWork) Share(classes ...string) float64 {
 	if x.Busy <= 0 {
 		return 0

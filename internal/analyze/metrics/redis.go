@@ -42,7 +42,7 @@ type Redis struct {
 	IOThreadsActive    bool
 
 	Clients, ClientsMost, MaxClients Value
-	Blocked, BlockedMost             Value // clients in BLPOP and the like
+	Blocked, BlockedMost             Value // clients in BLPOP and similar
 	Pings, PingP99, PingMost         Value // ns that the recorder's own PING took
 	PingSlow                         Value // share of them that took 10 times as long as usual, and 1 ms or more
 
@@ -319,7 +319,7 @@ func (r *Redis) facts() {
 
 // RedisTold is a kind of lines of a server's log.
 type RedisTold struct {
-	Kind   string // evidence.RedisForkFailed and the like
+	Kind   string // evidence.RedisForkFailed and similar
 	Count  int
 	Text   string // the first, as it was written
 	Most   int    // of them within ten minutes

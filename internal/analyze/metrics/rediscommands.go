@@ -23,7 +23,7 @@ type RedisCommand struct {
 	Most             Value // ns: the end of the bucket that the slowest call is in
 	Windowed         bool  // these are of Over, from buckets that double: upper ends; else since the start
 
-	Script   bool // EVAL, FCALL and the like
+	Script   bool // EVAL, FCALL and similar
 	Nested   bool // the time of other commands that it called is in its own, and counted with those, too
 	Blocking bool // it may wait for others, on purpose
 
@@ -159,7 +159,7 @@ func (c *RedisCommand) quantiles(t *redisTold, of []bucket) {
 type RedisHost struct {
 	Address           string // "10.0.0.7"; "unix" of a UNIX socket
 	Connections, Most Value  // in the mean of all answers, and at most
-	Young, Blocked    Value  // of them opened within a second; in BLPOP and the like: in the mean
+	Young, Blocked    Value  // of them opened within a second; in BLPOP and similar: in the mean
 	Output, Query     Value  // bytes that wait for them, and of theirs, of all of them together, at most
 	Commands          map[string]float64
 }

@@ -26,10 +26,10 @@ const (
 // src/latency.c): says is a part of what it prints then.
 var latencyAdvice = []struct{ event, text, says string }{
 	{"command", "slow commands", "look at the slow log; large values, sorting and set operations take long"},
-	{"fast-command", "scheduling", "the kernel does not run it in time: look at CPU and memory of the host"},
+	{"fast-command", "scheduling", "the kernel runs it late: check CPU and memory of the host"},
 	{"fork", "Fork rate", "forks take long: a better virtual machine, or a smaller server"},
-	{"aof-fsync-always", "appendfsync", "appendfsync everysec in place of always"},
-	{"aof-write-pending-fsync", "disk", "the disk is slow or shared: a local one, an SSD, less writing beside"},
+	{"aof-fsync-always", "appendfsync", "appendfsync everysec instead of always"},
+	{"aof-write-pending-fsync", "disk", "the disk is slow or shared: use a local disk or an SSD, with fewer other writes"},
 	{"aof-write-active-child", "no-appendfsync-on-rewrite", "no-appendfsync-on-rewrite yes, or a faster disk"},
 	{"aof-write-alone", "disk", "a faster disk"},
 	{"expire-cycle", "hz", "many keys expire at once: spread them, raise hz"},
@@ -49,15 +49,15 @@ func (r *Redis) DoctorSays() (all []RedisAdvice) {
 	monitor, known := r.Setting("latency-monitor-threshold")
 	switch {
 	case asked && strings.Contains(text, "monitoring is disabled"), !asked && known && monitor.Number == 0 && len(r.Events) == 0:
-		add(LatencyDoctor, "nothing", "nothing: its monitor is off (latency-monitor-threshold 0)", "that does not mean that nothing is slow")
+		add(LatencyDoctor, "nothing", "nothing: its monitor is off (latency-monitor-threshold 0)", "this does not mean that nothing is slow")
 	case asked && strings.Contains(text, "no latency spike was observed"), !asked && known && monitor.Number > 0 && len(r.Events) == 0:
-		add(LatencyDoctor, "nothing", "no spike was observed", "it sees commands, forks and the disk one by one, not what waits in sockets while the thread has no time left")
+		add(LatencyDoctor, "nothing", "no spike was observed", "it sees single commands, forks and disk events, not the queue in the sockets while the main thread is saturated")
 	}
 	for _, x := range latencyAdvice {
 		if asked && strings.Contains(text, x.text) && strings.Contains(text, x.event) || !asked && r.event(x.event) {
 			but := ""
 			if x.event == "fork" && r.splits(huge) {
-				but = "huge pages, which this kernel splits when they are written to, make it shorter as well"
+				but = "huge pages also make it shorter: this kernel splits them on write"
 			}
 			add(LatencyDoctor, x.event, x.says, but)
 		}
@@ -68,7 +68,7 @@ func (r *Redis) DoctorSays() (all []RedisAdvice) {
 		case r.splits(huge):
 			but = "wrong on Linux " + huge.Kernel + ": from 5.8 on a write after a fork copies 4 KiB of a huge page, not 2 MiB, and the fork is many times shorter with them"
 		case huge.Kernel == "":
-			but = "right up to Linux 5.7 only; which it is here is not known"
+			but = "right only up to Linux 5.7; the version here is unknown"
 		}
 		add(LatencyDoctor, "huge pages", "switch transparent huge pages off (echo never >/sys/kernel/mm/transparent_hugepage/enabled)", but)
 	}
@@ -121,14 +121,14 @@ func (r *Redis) memoryDoctor(add func(doctor, about, says, but string)) {
 	}
 	enough := r.Used.Number >= doctorLeast
 	tell(says("Peak memory", enough && r.Peak.Number > doctorPeak*r.Used.Number), "it used much more memory before than now, so that fragmentation looks high", "")
-	tell(says("High total RSS", enough && r.Fragmentation.Number > doctorSpread && r.FragmentationBytes.Number > doctorBytes), "much more is resident than used: fragmentation, activedefrag may help", "")
-	tell(says("Big client buffers", enough && r.Clients.Number > 0 && r.ClientMemory.Number/r.Clients.Number > doctorClient), "buffers of clients are large: some do not read, or pipelines are long", "")
+	tell(says("High total RSS", enough && r.Fragmentation.Number > doctorSpread && r.FragmentationBytes.Number > doctorBytes), "resident memory is much larger than used memory: fragmentation; activedefrag may help", "")
+	tell(says("Big client buffers", enough && r.Clients.Number > 0 && r.ClientMemory.Number/r.Clients.Number > doctorClient), "client buffers are large: some clients do not read, or pipelines are long", "")
 	if some || !(asked || enough) {
 		return
 	}
 	but := ""
 	if r.MaxMemory.Number > 0 && (r.Evicted.Number > 0 || r.ErrorKinds["OOM"].Number > 0) {
-		but = "it does not look at maxmemory: that keys are evicted and writes refused it cannot know"
+		but = "it does not check maxmemory, evictions or refused writes"
 	}
 	if asked || but != "" {
 		add(MemoryDoctor, "memory", "no problem found", but)

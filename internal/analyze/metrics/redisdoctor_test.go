@@ -12,7 +12,7 @@ import (
 func TestRedisDoctor(t *testing.T) {
 	const said = "127.0.0.1:6379> LATENCY DOCTOR\nDave, I have observed latency spikes in this Redis instance. You don't mind talking about it, do you Dave?\n\n1. fork: 4 latency spikes (average 80ms, mean deviation 2ms, period 3.00 sec). Worst all time event 85ms. Fork rate is 25.00 GB/sec (good).\n\n" +
 		"I have a few advices for you:\n\n- I detected a non zero amount of anonymous huge pages used by your process. To disable THP support use the command 'echo never > /sys/kernel/mm/transparent_hugepage/enabled'.\n"
-	for release, want := range map[string]string{"4.4.0-210-generic": "", "5.7.19": "", "5.8.0": "wrong on Linux 5.8.0", "6.18.44-fc": "wrong on Linux 6.18.44-fc", "": "right up to Linux 5.7 only"} {
+	for release, want := range map[string]string{"4.4.0-210-generic": "", "5.7.19": "", "5.8.0": "wrong on Linux 5.8.0", "6.18.44-fc": "wrong on Linux 6.18.44-fc", "": "right only up to Linux 5.7"} {
 		b := redisBundle(t, said, info(0, "used_memory:1000000000"), info(10, "used_memory:1000000000"))
 		if release != "" {
 			b.Facts = append(b.Facts, evidence.Fact{Subject: 0, Key: evidence.FactKernel, Value: release})

@@ -343,7 +343,7 @@ func (r *Redis) WaitsWhile(fields ...string) (while, otherwise RedisWaits) {
 	return share(1), share(0)
 }
 
-// RedisScript says whether a command runs a program: EVAL, FCALL and the like.
+// RedisScript says whether a command runs a program: EVAL, FCALL and similar.
 func RedisScript(command string) bool { return redisScripts[strings.ToLower(command)] }
 
 // Forks is how many there were since the server's start, or since somebody reset it; NaN unknown.

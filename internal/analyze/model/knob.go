@@ -85,7 +85,7 @@ func ParseSets(models []*Model, texts []string) ([]Wanted, error) {
 			case err != nil:
 				return nil, fmt.Errorf("--set %s: %w", word, err)
 			case of != nil && of != m:
-				return nil, fmt.Errorf("--set %s: this setting is for another runtime than the ones before it: ask for %s alone", word, word)
+				return nil, fmt.Errorf("--set %s: this setting is for another runtime than the ones before it: give %s alone", word, word)
 			}
 			of = m
 			if len(words) == 1 {
@@ -116,7 +116,7 @@ func ParseSets(models []*Model, texts []string) ([]Wanted, error) {
 		product = more
 	}
 	if rows = append(product, rows...); len(rows) > mostRows {
-		return nil, fmt.Errorf("--set: these combine to more than %d rows: ask for fewer at a time", mostRows)
+		return nil, fmt.Errorf("--set: these combine to more than %d rows: give fewer at a time", mostRows)
 	}
 	for i := range rows {
 		rows[i].Model = of
@@ -165,7 +165,7 @@ func turn(models []*Model, word string) (*Model, turned, error) {
 	for _, m := range models {
 		all = append(all, m.names()+" of "+m.About)
 	}
-	return nil, turned{}, errors.New("there is no such setting: give " + strings.Join(all, ", "))
+	return nil, turned{}, errors.New("unknown setting: give " + strings.Join(all, ", "))
 }
 
 // examples are a setting with a value and, where there is one, one without.

@@ -25,7 +25,7 @@ var Dotnet = &Runtime{
 	Hosts:         true,
 	States:        looksAtThreads,
 	Requests:      measured,
-	Settings:      "DOTNET_gcServer and the like",
+	Settings:      "DOTNET_gcServer and similar settings",
 	Dump:          "dotnet-stack",
 	Stacks:        &threads.DotnetStacks,
 	ReadCollector: metrics.DotnetCollector,

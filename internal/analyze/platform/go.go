@@ -21,7 +21,7 @@ var Go = &Runtime{
 	Lane:          "goroutine",
 	States:        Evidence{"an execution trace", GoTrace},
 	Requests:      "an access log or an execution trace",
-	Settings:      "GOGC, GOMEMLIMIT and the like",
+	Settings:      "GOGC, GOMEMLIMIT and similar settings",
 	Collector:     "concurrent mark-sweep",
 	Watchables:    metrics.WatchablesOfGo,
 	ReadCollector: metrics.GoCollector,

@@ -26,7 +26,7 @@ var JVM = &Runtime{
 	Hosts:         true,
 	States:        looksAtThreads,
 	Requests:      measured,
-	Settings:      "JAVA_TOOL_OPTIONS and the like",
+	Settings:      "JAVA_TOOL_OPTIONS and similar settings",
 	Reasons:       true,
 	Records:       true,
 	Dump:          "jstack",
@@ -116,5 +116,5 @@ func jvmHugePages(h HugePages) string {
 	if !h.Asks {
 		return ""
 	}
-	return "this JVM asks for huge pages for its heap (-XX:+UseTransparentHugePages): touch the heap at the start, -Xms equal to -Xmx with -XX:+AlwaysPreTouch, so that they are made once"
+	return "this JVM asks for huge pages for its heap (-XX:+UseTransparentHugePages): touch the heap at the start (-Xms equal to -Xmx with -XX:+AlwaysPreTouch), so that they are made only once"
 }

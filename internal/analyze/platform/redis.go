@@ -18,7 +18,7 @@ var Redis = &Runtime{
 	ID:        "redis",
 	Title:     "Redis",
 	Lane:      "thread",
-	Requests:  "a capture of a service that asks it,",
+	Requests:  "a caller's capture",
 	Tells:     true,
 	Clients:   []string{"redis", "redigo", "jedis", "lettuce", "rueidis", "valkey", "keydb"},
 	HugePages: redisHugePages,

@@ -264,4 +264,4 @@ func counted(n int, what string) string {
 }
 
 // Nameless is code that a stack does not name.
-const Nameless = "code without a name in its stack"
+const Nameless = "unnamed code"

@@ -50,8 +50,8 @@ var titles = map[Class]string{
 	Futex:      "locks (futex)",
 	Switch:     "switches between threads",
 	Saturation: "too many ready threads",
-	System:     "the kernel, not told apart",
-	Idle:       "hardly any CPU time",
+	System:     "other kernel work",
+	Idle:       "almost no CPU time",
 }
 
 // Vector is a service's figures over a time.

@@ -92,7 +92,7 @@ const (
 	FinalizableBytes // bytes kept only because their finalizers have not run
 	CondemnReasons   // bits of [CondemnReason]: why that generation and not a lower one
 	Compacting       // 1: it moved objects together; 0: it swept
-	MemoryLoad       // percent of the memory there is that is in use, as the runtime saw it
+	MemoryLoad       // percent of memory in use, as the runtime saw it
 	HeapCount        // heaps it collected: 1 of a workstation, as many as CPUs of a server
 	GenBudget        // bytes that may be allocated in generation 0 until the next one
 	MarkedStacks     // bytes it found alive from stacks

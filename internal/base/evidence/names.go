@@ -273,7 +273,7 @@ const (
 	KernelDiskFault   = "page fault from disk" // touched memory whose content is in a file
 	KernelPageFault   = "page fault"           // touched memory it had not got yet
 	KernelFutex       = "futex"                // a lock or condition of the program
-	KernelMapping     = "memory mapping"       // mmap, munmap, madvise and the like
+	KernelMapping     = "memory mapping"       // mmap, munmap, madvise and similar
 	KernelFork        = "fork"                 // made a process or thread
 	KernelDisk        = "block I/O"            // a disk, in another way
 	KernelSend        = "socket send"

@@ -64,7 +64,7 @@ const (
 	SeriesHostOOMKills                 = "host.oomKills"                   // 1/s
 	SeriesHostCompactStalls            = "host.compactStalls"              // 1/s: allocations that compacted memory themselves
 	SeriesHostReclaimBackground        = "host.reclaim.background"         // pages/s reclaimed by kswapd
-	SeriesHostReclaimDirect            = "host.reclaim.direct"             // pages/s reclaimed by who allocated
+	SeriesHostReclaimDirect            = "host.reclaim.direct"             // pages/s reclaimed by allocating threads
 	SeriesHostTHPFaults                = "host.thp.faults"                 // 1/s: faults that got a huge page
 	SeriesHostTHPFallbacks             = "host.thp.fallbacks"              // 1/s: faults that asked for one in vain
 	SeriesHostTHPCollapses             = "host.thp.collapses"              // 1/s, by khugepaged
@@ -185,8 +185,8 @@ const (
 	SeriesCgroupMajorFaults         = "cgroup.majorFaults"          // 1/s
 	SeriesCgroupRefaultsAnonymous   = "cgroup.refaults.anonymous"   // pages/s read back soon after they were swapped out
 	SeriesCgroupRefaultsFiles       = "cgroup.refaults.files"       // pages/s read back soon after they were dropped
-	SeriesCgroupReclaimDirect       = "cgroup.reclaim.direct"       // pages/s reclaimed by who allocated
-	SeriesCgroupReclaimScanned      = "cgroup.reclaim.scanned"      // pages/s scanned by who allocated
+	SeriesCgroupReclaimDirect       = "cgroup.reclaim.direct"       // pages/s reclaimed by allocating threads
+	SeriesCgroupReclaimScanned      = "cgroup.reclaim.scanned"      // pages/s scanned by allocating threads
 	SeriesCgroupPressureCPUSome     = "cgroup.pressure.cpu.some"    // share of the time in which a task of the group waited for a CPU
 	SeriesCgroupPressureCPUFull     = "cgroup.pressure.cpu.full"    // share of the time in which all of the group waited
 	SeriesCgroupPressureMemorySome  = "cgroup.pressure.memory.some" // share of the time in which a task of the group waited for memory

@@ -12,7 +12,7 @@ const RedisInfo = "redis/"
 const (
 	SeriesRedisUptime         = "redis/uptime_in_seconds"
 	SeriesRedisConnected      = "redis/connected_clients"
-	SeriesRedisBlocked        = "redis/blocked_clients" // who waits in BLPOP and the like
+	SeriesRedisBlocked        = "redis/blocked_clients" // who waits in BLPOP and similar
 	SeriesRedisMaxClients     = "redis/maxclients"
 	SeriesRedisRecentInput    = "redis/client_recent_max_input_buffer"  // bytes
 	SeriesRedisRecentOutput   = "redis/client_recent_max_output_buffer" // bytes
@@ -92,7 +92,7 @@ const (
 const (
 	SeriesRedisHostClients = "redis/clients"
 	SeriesRedisHostYoung   = "redis/clients.young"   // opened within the last second
-	SeriesRedisHostBlocked = "redis/clients.blocked" // in BLPOP and the like
+	SeriesRedisHostBlocked = "redis/clients.blocked" // in BLPOP and similar
 	SeriesRedisHostOutput  = "redis/clients.output"  // bytes of answers that they have not taken yet
 	SeriesRedisHostQuery   = "redis/clients.query"   // bytes of what they asked and is not read yet
 	SeriesRedisHostLast    = "redis/clients.last"    // connections whose last command it is: "10.0.0.7 get" follows the colon

@@ -23,7 +23,7 @@ var jvmPoolSizes = []struct {
 	{"io.netty.channel.", "-Dio.netty.eventLoopThreads, or the number given to the EventLoopGroup; what blocks is better handed to threads of its own"},
 	{"io.netty.util.concurrent.", "the number of threads given to the DefaultEventExecutorGroup"},
 	{"java.util.concurrent.ForkJoinWorkerThread.", "parallelism given to the ForkJoinPool"},
-	{"java.util.concurrent.ThreadPoolExecutor$Worker.", "corePoolSize of the ThreadPoolExecutor (more than that are started only when its queue is full), or the number given to Executors.newFixedThreadPool"},
+	{"java.util.concurrent.ThreadPoolExecutor$Worker.", "corePoolSize of the ThreadPoolExecutor (it starts more only when its queue is full), or the number given to Executors.newFixedThreadPool"},
 }
 
 const (

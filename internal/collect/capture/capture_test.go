@@ -294,7 +294,7 @@ func TestOpenWhileWriting(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := open(t, path)
-		if c.Ended || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "still goes on") {
+		if c.Ended || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "the recording still runs") {
 			t.Errorf("ended %v, %q", c.Ended, c.Warnings)
 		}
 		got := contents(t, c)

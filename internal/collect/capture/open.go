@@ -222,9 +222,9 @@ func (c *Capture) cutOff(damage string) {
 	}
 	switch damage {
 	case "", "in the middle of something":
-		c.Warnings = append(c.Warnings, fmt.Sprintf(cutOffText+" %s, or still goes on: what is there until then is read", at))
+		c.Warnings = append(c.Warnings, fmt.Sprintf(cutOffText+" %s, or the recording still runs: unstall reads it up to this point", at))
 	default:
-		c.Warnings = append(c.Warnings, fmt.Sprintf("the capture is damaged: %s; what was recorded until %s is read", damage, strings.TrimPrefix(at, "at ")))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the capture is damaged: %s; unstall reads it up to %s", damage, strings.TrimPrefix(at, "at ")))
 	}
 }
 

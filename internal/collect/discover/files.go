@@ -78,7 +78,7 @@ func resolve(name string) ([]string, error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%s: there are no files in this directory: give the files themselves", name)
+		return nil, fmt.Errorf("%s: this directory has no files: give the files themselves", name)
 	}
 	return paths, nil
 }

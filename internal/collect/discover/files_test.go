@@ -35,7 +35,7 @@ func TestFiles(t *testing.T) {
 		{names: []string{"4712"}, want: []string{"4712"}}, // a file by that name
 		{names: []string{"none", "a.log"}, want: []string{"a.log"}, errs: []string{"none: no such file or directory: check the name"}},
 		{names: []string{"a.log/none"}, errs: []string{"a.log/none: not a directory: check the name"}},
-		{names: []string{"empty"}, errs: []string{"empty: there are no files in this directory: give the files themselves"}},
+		{names: []string{"empty"}, errs: []string{"empty: this directory has no files: give the files themselves"}},
 		{names: []string{"4711"}, errs: []string{"4711: no such file or directory: check the name"}},
 	} {
 		artifacts, done, errs := Files(c.names, nil)

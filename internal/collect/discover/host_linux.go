@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// errGone says that there is no such process, or none any more.
-var errGone = errors.New("there is no process with this id")
+// errGone says that the process does not exist, or has ended.
+var errGone = errors.New("no process has this id")
 
 // host keeps what many processes share while they are looked at. It is not safe
 // for concurrent use, and short-lived: what it keeps grows old.

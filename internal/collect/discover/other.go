@@ -16,7 +16,7 @@ import (
 var errLinux = errors.New("processes can be diagnosed on Linux only: give files, or http://host:port of a Go service's net/http/pprof")
 
 func resolveProcess(_ context.Context, arg string, _ []Recogniser) (Target, error) {
-	return Target{}, fmt.Errorf("%s: there is no such file, and %w", arg, errLinux)
+	return Target{}, fmt.Errorf("%s: no such file, and %w", arg, errLinux)
 }
 
 func resolveContainer(_ context.Context, arg string, _ container.Query, _ []Recogniser) (Target, error) {

@@ -38,7 +38,7 @@ func Split(ctx context.Context, args []string, known []Recogniser) (live []Targe
 			continue
 		}
 		t, err := Resolve(ctx, arg, known)
-		if file && err != nil && !errors.Is(err, ErrUse) { // there is no such process
+		if file && err != nil && !errors.Is(err, ErrUse) { // no such process
 			files = append(files, arg)
 			continue
 		}
@@ -183,11 +183,11 @@ func resolveURL(ctx context.Context, arg string, known []Recogniser) (Target, er
 		return Target{}, use("%s: %s:// is not supported: give http://host:port, redis://host:port, docker://NAME, a process id or name, or files", name, u.Scheme)
 	}
 	if u.Hostname() == "" {
-		return Target{}, use("%s: there is no host in this URL: give http://host:port", name)
+		return Target{}, use("%s: the URL has no host: give http://host:port", name)
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || number == 0 {
-		return Target{}, use("%s: there is no port %s: ports are 1 to 65535", name, port)
+		return Target{}, use("%s: invalid port %s: ports are 1 to 65535", name, port)
 	}
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
 	if err != nil {
@@ -220,7 +220,7 @@ func (t *Target) by(scheme string, known []Recogniser) {
 // resolveSocket finds the process that listens on a UNIX socket, unix:///run/redis.sock.
 func resolveSocket(ctx context.Context, u *url.URL, known []Recogniser) (Target, error) {
 	if u.Host != "" || !strings.HasPrefix(u.Path, "/") {
-		return Target{}, use("%s: there is no path in this URL: give unix:///run/redis.sock", u.Redacted())
+		return Target{}, use("%s: the URL has no path: give unix:///run/redis.sock", u.Redacted())
 	}
 	if _, err := os.Stat(u.Path); err != nil {
 		return Target{}, Explain(fmt.Errorf("%s: %w", u.Redacted(), errors.Unwrap(err)))

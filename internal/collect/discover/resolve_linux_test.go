@@ -76,9 +76,9 @@ func TestResolveWhatIsNoTarget(t *testing.T) {
 	thread := threads[len(threads)-1].Name()
 	says(t, thread, fmt.Sprintf("that is a thread of %s: unstall %d", name, pid), true)
 	says(t, fmt.Sprint(os.Getpid()), "that is unstall itself", true)
-	says(t, "4194399", "there is no process with this id", false) // above PID_MAX_LIMIT
-	says(t, "0", "there is no process with this id", false)
-	says(t, "99999999999999999999", "there is no process with this id", false)
+	says(t, "4194399", "no process has this id", false) // above PID_MAX_LIMIT
+	says(t, "0", "no process has this id", false)
+	says(t, "99999999999999999999", "no process has this id", false)
 	if s, err := readStat(2); err == nil && s.kernel() {
 		says(t, "2", "is a kernel thread", true)
 	}
@@ -91,16 +91,16 @@ func TestResolveWhatIsNoTarget(t *testing.T) {
 	}
 	says(t, fmt.Sprint(pid), name+" has ended: it is a zombie", false)
 	_ = cmd.Wait()
-	says(t, fmt.Sprint(pid), "there is no process with this id", false)
+	says(t, fmt.Sprint(pid), "no process has this id", false)
 	says(t, name, "no such file or directory, and no process or container of that name", false)
 }
 
 func TestResolveWhatIsNoAddress(t *testing.T) {
 	for arg, want := range map[string]string{
-		"unix://user:hunter2@socket":        "there is no path",
-		"redis://user:hunter2@":             "there is no host",
+		"unix://user:hunter2@socket":        "the URL has no path",
+		"redis://user:hunter2@":             "the URL has no host",
 		"ftp://localhost":                   "ftp:// is not supported",
-		"http://":                           "there is no host",
+		"http://":                           "the URL has no host",
 		"http://user:hunter2@localhost:six": "not a URL",
 		"http://127.0.0.1:0/debug/pprof":    "ports are 1 to 65535",
 		"127.0.0.1:70000":                   "ports are 1 to 65535",

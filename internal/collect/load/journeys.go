@@ -45,7 +45,7 @@ func (r *Result) journeys(line func(format string, args ...any)) {
 	}
 	u := r.Users
 	line("Users")
-	line("  %s arrived · %s finished · %s left at a step that failed · %s under way at the end · at most %s at once", units.Count(u.Arrived),
+	line("  %s arrived · %s finished · %s left after a failed step · %s still active at the end · at most %s at the same time", units.Count(u.Arrived),
 		units.Count(u.Finished), units.Count(u.Failed), units.Count(u.Cut), units.Count(u.Most))
 	for _, j := range r.Journeys {
 		line("Journey %s, %s", j.Name, units.Plural(j.Users.Arrived, "user"))

@@ -166,7 +166,7 @@ Errors
 Requests
   20,000 offered · 19,990 sent · 19,900 answered · 90 unfinished, of them 80 timed out
 Throughput   234 KiB/s received
-Achieved     99.5 % of what was offered · send lag p99 70 µs, max 1.9 ms
+Achieved     99.5 % of the offered rate · send lag p99 70 µs, max 1.9 ms
 warning: 90 requests were not answered in time: their latencies are lower bounds
 `
 	if b.String() != want {

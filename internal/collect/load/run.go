@@ -65,7 +65,7 @@ func Run(ctx context.Context, p Plan, o Observer) (*Result, error) {
 	e.run(ctx, t)
 	r := t.result(int64(e.offered), e.failures)
 	if p.HTTP2 && p.Mode == Closed && e.fewest < p.Streams {
-		r.warn("the server allows %s at once on a connection, not %d", units.Plural(e.fewest, "request"), p.Streams)
+		r.warn("the server allows %s at a time on a connection, not %d", units.Plural(e.fewest, "request"), p.Streams)
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errNotHTTP) {
 		return nil, unreachable(&p, u, cause)

@@ -22,7 +22,7 @@ func (r *Result) Table(w io.Writer) error {
 	if r.HTTP == "2" {
 		head += " · HTTP/2"
 		if r.OfferedRate == nil {
-			head += fmt.Sprintf(", %s at once on each", units.Plural(r.Streams, "request"))
+			head += fmt.Sprintf(", %s at a time on each", units.Plural(r.Streams, "request"))
 		}
 	}
 	line("%s · %s\n", head, units.Time(r.Duration*1e9))
@@ -58,7 +58,7 @@ func (r *Result) Table(w io.Writer) error {
 		units.Count(r.Completed), units.Count(r.Unfinished), units.Count(r.Timeouts))
 	line("Throughput   %s/s received", units.Size(r.BytesPerS))
 	if r.Achieved != nil {
-		line("Achieved     %s %% of what was offered · send lag p99 %s, max %s", units.Num(*r.Achieved*100), duration(r.SendLag.P99), duration(r.SendLag.Max))
+		line("Achieved     %s %% of the offered rate · send lag p99 %s, max %s", units.Num(*r.Achieved*100), duration(r.SendLag.P99), duration(r.SendLag.Max))
 	}
 	r.journeys(line)
 	for _, text := range r.Warnings {

@@ -46,13 +46,13 @@ func Parse(arg string) (a Address, target string, is bool, err error) {
 		a.Host = authority[1 : len(authority)-1]
 	}
 	if n, err := strconv.ParseUint(a.Port, 10, 16); a.Port != "" && (err != nil || n == 0) {
-		return a, target, true, fmt.Errorf("%s: there is no port %s: ports are 1 to 65535", arg, a.Port)
+		return a, target, true, fmt.Errorf("%s: invalid port %s: ports are 1 to 65535", arg, a.Port)
 	}
 	bad := func(word string) bool {
 		return strings.HasPrefix(word, "-") || strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r == 0x7f })
 	}
 	if a.Host == "" || bad(a.Host) || bad(a.User) {
-		return a, target, true, fmt.Errorf("%s: there is no host in this address: give ssh://HOST/PID or ssh://USER@HOST:PORT/NAME", arg)
+		return a, target, true, fmt.Errorf("%s: the address has no host: give ssh://HOST/PID or ssh://USER@HOST:PORT/NAME", arg)
 	}
 	return a, target, true, nil
 }

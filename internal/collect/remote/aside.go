@@ -43,9 +43,9 @@ func rights(user int, kernel bool) (all []Right, adds []string) {
 	all = append(all, Right{"the container's PID namespace", "to see its processes"})
 	switch {
 	case user > 0:
-		all = append(all, Right{fmt.Sprintf("user %d", user), "the one its process runs as: the kernel then shows it without any capability, and a JVM and .NET answer nobody else"})
+		all = append(all, Right{fmt.Sprintf("user %d", user), "the user of the process: the kernel then shows it without any capability, and a JVM and .NET answer only this user"})
 	case user == 0:
-		all = append(all, Right{"root, as its process is", "a JVM and .NET answer nobody else"})
+		all = append(all, Right{"root, as its process is", "a JVM and .NET answer only this user"})
 		add("SYS_PTRACE", "to read /proc/PID of a process that has capabilities: its files, limits, sockets")
 	default:
 		why := "the user its process runs as is not known; what follows stands in for that"
@@ -127,7 +127,7 @@ func Beside(ctx context.Context, arg, image string, kernel bool) (Sidecar, error
 	case "", "docker", "podman":
 		return besideContainer(ctx, q, image, kernel)
 	}
-	return Sidecar{}, fmt.Errorf("%s: %s starts no containers beside others by itself: give its pod, as pod/NAME", arg, q.Engine)
+	return Sidecar{}, fmt.Errorf("%s: %s cannot start sidecar containers: give its pod, as pod/NAME", arg, q.Engine)
 }
 
 func besidePod(ctx context.Context, q container.Query, image string, kernel bool) (Sidecar, error) {
@@ -150,7 +150,7 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 		}
 	}
 	if err := json.Unmarshal(said, &pod); err != nil || len(pod.Spec.Containers) == 0 {
-		return Sidecar{}, fmt.Errorf("kubectl get pod %s: what it says is no pod with containers", q.Pod)
+		return Sidecar{}, fmt.Errorf("kubectl get pod %s: its output is not a pod with containers", q.Pod)
 	}
 	at := 0
 	if q.Name != "" {
@@ -185,7 +185,7 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 	}
 	a := Sidecar{Of: text(strings.Join([]string{"pod " + namespace, q.Pod, c.Name}, "/")), Profile: Profile(user, kernel)}
 	a.Rights, _ = rights(user, kernel)
-	a.Rights = slices.Insert(a.Rights, 0, Right{"in the cluster: get pods, patch pods/ephemeralcontainers, create pods/attach", "to start the container and to read what it says"})
+	a.Rights = slices.Insert(a.Rights, 0, Right{"in the cluster: get pods, patch pods/ephemeralcontainers, create pods/attach", "to start the container and to read its output"})
 	a.Command = []string{"kubectl", "debug", "-i", "--quiet", "pod/" + q.Pod, "-n", namespace, "--image=" + image, "--target=" + c.Name,
 		"--profile=general", "--custom=" + ProfileFile, "--arguments-only", "--"}
 	a.Note = "kubectl 1.31 or later is needed for --custom. An ephemeral container stays listed in the pod, ended, until the pod goes; nothing else of it stays."
@@ -226,7 +226,7 @@ func besideContainer(ctx context.Context, q container.Query, image string, kerne
 func answer(ctx context.Context, program string, args ...string) ([]byte, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
-		return nil, fmt.Errorf("there is no %s here: install it, or run unstall where it is", program)
+		return nil, fmt.Errorf("%s is not installed here: install it, or run unstall where it is installed", program)
 	}
 	c := exec.CommandContext(ctx, path, args...)
 	said := new(tail)

@@ -42,7 +42,7 @@ func readFrame(r io.Reader) (frame, error) {
 	}
 	n := binary.BigEndian.Uint32(head[1:])
 	if n > maxFrame {
-		return frame{}, fmt.Errorf("the other side does not speak unstall's protocol: %d bytes at once", n)
+		return frame{}, fmt.Errorf("the other side does not use unstall's protocol: %d bytes in one message", n)
 	}
 	f := frame{head[0], make([]byte, n)}
 	_, err := io.ReadFull(r, f.payload)

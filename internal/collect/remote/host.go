@@ -59,7 +59,7 @@ const script = `exec sh -c 'umask 077; d=; end() { [ -z "$d" ] || rm -rf "$d"; }
 func Connect(ctx context.Context, a Address, opt Options) (*Host, error) {
 	ssh, err := exec.LookPath("ssh")
 	if err != nil {
-		return nil, fmt.Errorf("%s: there is no ssh here: install OpenSSH's client", a)
+		return nil, fmt.Errorf("%s: ssh is not installed: install the OpenSSH client", a)
 	}
 	sudo := ""
 	if opt.Sudo {
@@ -134,11 +134,11 @@ func (h *Host) copy(opt Options) error {
 	}
 	words := strings.Fields(answer)
 	if len(words) < 3 {
-		return fmt.Errorf("what it runs on is not known: uname there says %q", text(answer))
+		return fmt.Errorf("its platform is unknown: uname there prints %q", text(answer))
 	}
 	h.System = text(strings.Join(words[:2], " "))
 	if words[2] == "none" {
-		return errors.New("there is no folder in which a program may run (of $TMPDIR, /tmp, /var/tmp, /dev/shm, $HOME): set TMPDIR there to one")
+		return errors.New("no directory allows running a program (of $TMPDIR, /tmp, /var/tmp, /dev/shm, $HOME): set TMPDIR there to one that does")
 	}
 	name, err := fits(words[0], words[1], opt.Binary)
 	if err != nil {
@@ -267,7 +267,7 @@ func (h *Host) Record(ctx context.Context, what any, to Taker) (code int, err er
 	for {
 		f, err := readFrame(h.out)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w; what was recorded until then is kept", h.Title, h.why("the connection was lost", err))
+			return 0, fmt.Errorf("%s: %w; the recording up to then is kept", h.Title, h.why("the connection was lost", err))
 		}
 		switch f.kind {
 		case said:

@@ -282,10 +282,10 @@ func TestParse(t *testing.T) {
 		{"ssh://app@shop:2222/nginx|php-fpm", Address{"app", "shop", "2222"}, "nginx|php-fpm", ""},
 		{"ssh://[::1]:22/docker://shop", Address{Host: "::1", Port: "22"}, "docker://shop", ""},
 		{"ssh://app@[fe80::1]/x", Address{User: "app", Host: "fe80::1"}, "x", ""},
-		{"ssh://-oProxyCommand=x/1", Address{}, "", "there is no host"},
-		{"ssh://-l@shop/1", Address{}, "", "there is no host"},
-		{"ssh:///1", Address{}, "", "there is no host"},
-		{"ssh://shop:0/1", Address{}, "", "there is no port 0"},
+		{"ssh://-oProxyCommand=x/1", Address{}, "", "the address has no host"},
+		{"ssh://-l@shop/1", Address{}, "", "the address has no host"},
+		{"ssh:///1", Address{}, "", "the address has no host"},
+		{"ssh://shop:0/1", Address{}, "", "invalid port 0"},
 		{"ssh://me:secret@shop/1", Address{}, "", "a password does not belong"},
 	} {
 		a, target, is, err := Parse(c.arg)

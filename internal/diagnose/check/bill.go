@@ -84,12 +84,12 @@ func (b *Bill) Figures(c *Case, what string) (out []Evidence) {
 	case b.full:
 		return out
 	case b.method == "":
-		return append(out, c.Figure("slow.paused_most_ms", "slow time: at most, with queueing behind the pauses", float64(max(b.High, b.direct))/1e6, "ms", from),
-			c.Seen("how long requests queued behind them is not known: "+b.why, from))
+		return append(out, c.Figure("slow.paused_most_ms", "slow time: upper bound, including queueing behind the pauses", float64(max(b.High, b.direct))/1e6, "ms", from),
+			c.Seen("the queueing time behind them is unknown: "+b.why, from))
 	}
 	by := "from a replay of the arrivals"
 	if b.method == ledger.MethodBacklog {
-		by = "from the answers while CPUs were never idle"
+		by = "from the responses while no CPU was idle"
 	}
 	return append(out,
 		c.Figure("slow.behind_pauses_ms", "slow time: queued behind these pauses, "+by, float64(b.behind)/1e6, "ms", from),

@@ -387,7 +387,7 @@ func (c *Case) PredictP99(less func(row int) int64) Prediction {
 	x := l.Shorten(less)
 	p := Prediction{ID: "requests.p99_ms", Metric: "p99", Unit: "ms", Now: Number(x.Now), Then: Number(x.Then), Low: Number(x.Low), High: Number(x.High)}
 	if l.Source != l.Requests.Source {
-		p.ID, p.Metric = "requests.traced_p99_ms", "p99 while traced" // the head of the report gives that of all requests
+		p.ID, p.Metric = "requests.traced_p99_ms", "p99 while tracing" // the head of the report gives that of all requests
 	}
 	return p
 }

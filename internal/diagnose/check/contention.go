@@ -44,7 +44,7 @@ func (c *Case) contended(k Contention) Verdict {
 	case k.Waiting.Number > 0:
 		v.Summary = "almost no thread waited for a lock"
 	case k.Waits > 0: // between looks
-		v.Summary = fmt.Sprintf("no look at the threads met one waiting for a lock; %s recorded, %s together", units.Plural(k.Waits, "wait"), units.Time(float64(k.Waited)))
+		v.Summary = fmt.Sprintf("no thread sample showed a lock wait; %s recorded, %s in total", units.Plural(k.Waits, "wait"), units.Time(float64(k.Waited)))
 	}
 	if k.Waiting.Number >= hardly {
 		v.Summary = fmt.Sprintf("on average %s threads waited for a lock", units.Num(k.Waiting.Number))
@@ -64,14 +64,14 @@ func (c *Case) contended(k Contention) Verdict {
 		case share >= Material:
 		case share >= Arguable && k.Owner != "":
 			v.State = Inconclusive
-			v.Summary += ": close to what would be worth naming"
+			v.Summary += ": just below the threshold"
 			v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
-			v.Needs = []Need{c.Trace("a longer time under load", "")}
+			v.Needs = []Need{c.Trace("a longer recording under load", "")}
 			return v
 		case c.Share(ledger.Unobserved) >= Material && k.Waiting.Number >= hardly:
 			v.State = Inconclusive
 			v.Summary += fmt.Sprintf(", but %s of it was not observed", units.Percent(c.Share(ledger.Unobserved)))
-			v.Needs = []Need{c.Trace("a longer time under load", "")}
+			v.Needs = []Need{c.Trace("a longer recording under load", "")}
 			return v
 		default:
 			return v
@@ -82,15 +82,15 @@ func (c *Case) contended(k Contention) Verdict {
 			return ch[ledger.Lock] + int64(k.Behind*float64(ch[ledger.PoolThread]))
 		}))
 	case k.Holder.Idle:
-		v.Summary += ", but who holds it waits for work: they take turns, and nobody is held up"
+		v.Summary += ", but the holder waits for work: the threads take turns, so nothing is delayed"
 		return v
 	case !k.Waiting.Known() || k.Waiting.Number < Queueing || k.Excused:
 		return v
 	case k.Apart:
 		v.State = Inconclusive
-		v.Summary += ", but none that serves requests, and those wait for nobody"
+		v.Summary += ", but none of them serves requests, and the threads that do were not waiting"
 		v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
-		v.Needs = []Need{{What: "requests, to see whether they wait for these threads: an access log or a load generator's results of the same time", Command: "unstall FILE... --requests access.log"}}
+		v.Needs = []Need{{What: "requests, to see whether they wait for these threads: an access log or a load generator's results from the same period", Command: "unstall FILE... --requests access.log"}}
 		return v
 	case k.More != nil:
 		v.State, v.Needs = Inconclusive, k.More

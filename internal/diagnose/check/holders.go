@@ -220,7 +220,7 @@ func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 		text := "share of that time in which the holder was " + k.Title()
 		switch k {
 		case ledger.Lock, ledger.Pool, ledger.PoolThread, ledger.Goroutine, ledger.TaskWait:
-			text = "share of that time in which the holder ran, or was not seen"
+			text = "share of that time in which the holder ran or was not observed"
 		case ledger.Kernel:
 			text = "share of that time in which the holder was in system calls"
 		}
@@ -274,5 +274,5 @@ func (b *Behind) Root() string {
 	if b.Total == 0 || 2*b.Roots[top] < b.Total {
 		return ""
 	}
-	return fmt.Sprintf(", while those who held it were %s (%s of that)", top.Title(), units.Percent(float64(b.Roots[top])/float64(b.Total)))
+	return fmt.Sprintf(", while the holders were %s (%s of that)", top.Title(), units.Percent(float64(b.Roots[top])/float64(b.Total)))
 }

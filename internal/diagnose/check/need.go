@@ -31,7 +31,7 @@ func (c *Case) Trace(over, shows string) Need {
 	n := Need(platform.ByID(c.Runtime()).States)
 	switch {
 	case n.What == "":
-		return Need{What: "this works only for " + platform.Titles(func(r *platform.Runtime) bool { return r.States.What != "" }, "and") + " processes so far"}
+		return Need{What: "this is supported only for " + platform.Titles(func(r *platform.Runtime) bool { return r.States.What != "" }, "and") + " processes"}
 	case c.OnThreads() && platform.ByID(c.Runtime()).Stacks == nil:
 		return Need{What: "what its threads wait for in the kernel, over " + over + shows, Command: "unstall record PID --for 5m"}
 	case c.OnThreads():
@@ -50,7 +50,7 @@ func (c *Case) NoStates() Verdict {
 	}
 	watched := len(c.Bundle.Covered(c.Subject, evidence.CoverRequests)) > 0 || c.Series(evidence.SeriesRequestsInFlight) != nil // its source has both
 	if c.OnThreads() && c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
-		return Verdict{State: Inconclusive, Summary: "none of the threads that were looked at could be told to work on requests",
+		return Verdict{State: Inconclusive, Summary: "no sampled thread is known to serve requests",
 			Needs: []Need{{"spans of its requests, or the frames of its server in a thread dump", ""}}}
 	}
 	if c.OnThreads() && watched && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
@@ -78,6 +78,6 @@ func (c *Case) UnlessUnseen(v Verdict) Verdict {
 }
 
 func notSeen() Verdict {
-	return Verdict{State: Inconclusive, Summary: "requests may run on virtual threads, of which only those on a CPU were seen: what the others waited for is not known",
-		Needs: []Need{{"dumps of the virtual threads, which unstall takes of JDK 21 to 24 (dumping them can crash JDK 25): run the service on JDK 21", "unstall record PID"}}}
+	return Verdict{State: Inconclusive, Summary: "requests may run on virtual threads; only those on a CPU were recorded, so the waits of the others are unknown",
+		Needs: []Need{{"dumps of the virtual threads, which unstall takes on JDK 21 to 24 (dumping them can crash JDK 25): run the service on JDK 21", "unstall record PID"}}}
 }

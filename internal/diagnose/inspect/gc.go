@@ -102,7 +102,7 @@ type Rates struct {
 	Promote *float64 `json:"promote_bytes_s"`
 }
 
-// gc sums the collector's events of artifacts, nil if they have none.
+// gc sums GC events of artifacts, nil if they have none.
 func gc(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
 	v := &b.Intervals
 	var pauses, cycles, marks, stalls, phases, stops []int

@@ -7,7 +7,7 @@ import (
 )
 
 // counterTables holds the collector's counters of an artifact against the rules they are read by,
-// where nobody has the collector's events.
+// where nobody has GC events.
 func counterTables(b *evidence.Bundle, a evidence.ArtifactID) (out []Table) {
 	told := make(map[evidence.SubjectID]bool)
 	for i := range b.Series {

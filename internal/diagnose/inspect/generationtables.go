@@ -34,10 +34,10 @@ func (g *Generational) tables() (out []Table) {
 	add(g.collectionTable())
 	if a := g.Allocations; a != nil {
 		large := slices.DeleteFunc(slices.Clone(a.Sites), func(s Site) bool { return s.Large == 0 })
-		add(siteTable(fmt.Sprintf("Who allocates large objects (%s of them in %s)", units.Size(a.Large), units.Time(a.Seconds*1e9)), large, a.Large, func(s Site) float64 { return s.Large }))
+		add(siteTable(fmt.Sprintf("Allocations of large objects (%s of them in %s)", units.Size(a.Large), units.Time(a.Seconds*1e9)), large, a.Large, func(s Site) float64 { return s.Large }))
 		all := slices.Clone(a.Sites)
 		slices.SortStableFunc(all, func(x, y Site) int { return cmp.Compare(y.Bytes, x.Bytes) })
-		add(siteTable(fmt.Sprintf("Who allocates (%s in %s)", units.Size(a.Bytes), units.Time(a.Seconds*1e9)), all, a.Bytes, func(s Site) float64 { return s.Bytes }))
+		add(siteTable(fmt.Sprintf("Allocations (%s in %s)", units.Size(a.Bytes), units.Time(a.Seconds*1e9)), all, a.Bytes, func(s Site) float64 { return s.Bytes }))
 	}
 	dead := 0.
 	for _, s := range g.Deaths {
@@ -88,7 +88,7 @@ func (g *Generational) summaryTable() Table {
 		row("waits for large objects in a background collection", value)
 	}
 	if g.Allocations == nil {
-		row("who allocates", "not recorded (keyword GC 0x1 at level 5: dotnet-trace collect --profile gc-verbose)")
+		row("allocations", "not recorded (keyword GC 0x1 at level 5: dotnet-trace collect --profile gc-verbose)")
 	}
 	rate(row, "allocated", read.Alloc.Number)
 	rate(row, "of it large objects", read.LargeAlloc.Number)
@@ -96,11 +96,11 @@ func (g *Generational) summaryTable() Table {
 		row("GC", map[bool]string{true: "server", false: "workstation"}[*g.ServerGC]+", "+units.Num(*g.Heaps)+" "+map[bool]string{true: "heaps", false: "heap"}[*g.Heaps != 1])
 	}
 	if g.MemoryLoad != nil {
-		row("memory in use, as the runtime saw it", "at most "+units.Percent(*g.MemoryLoad/100))
+		row("memory in use, as the runtime reports it", "at most "+units.Percent(*g.MemoryLoad/100))
 	}
 	row("heap after generation 2", g.trend())
 	if g.Unseen > 0 {
-		row("collections that were not seen", units.Count(g.Unseen)+", by their numbers: the figures are lower bounds")
+		row("collections not recorded", units.Count(g.Unseen)+", by their numbers: the figures are lower bounds")
 	}
 	if g.Lost > 0 {
 		row("lost events", units.Count(g.Lost)+": the figures are lower bounds")
@@ -121,7 +121,7 @@ func (g *Generational) trend() string {
 		if h.Count == 0 {
 			return ""
 		}
-		return "too few collections of generation 2 to tell whether it grows: " + units.Count(h.Count)
+		return "too few collections of generation 2 to show growth: " + units.Count(h.Count)
 	}
 	s := sizeCell(h.First) + " at first, " + sizeCell(h.Last) + " at last"
 	switch {
@@ -147,7 +147,7 @@ func (g *Generational) reasonTable() Table {
 }
 
 func (g *Generational) triggerTable() Table {
-	t := Table{Title: "Who brought GC on", Columns: []string{"reason", "who", "through", "run by", "collections", "pauses", "max"}}
+	t := Table{Title: "Callers that triggered GC", Columns: []string{"reason", "who", "through", "run by", "collections", "pauses", "max"}}
 	for i := range g.Triggers[:min(shownSites, len(g.Triggers))] {
 		x := &g.read.Triggers[i]
 		through := x.Chain

@@ -23,7 +23,7 @@ func (l *layout) bands() {
 		{evidence.Safepoint, evidence.CoverSafepoints, "safepoint", "safepoints", l.stop},
 		{evidence.AllocStall, evidence.CoverStalls, "allocation-stall", "threads waiting for memory", l.cause},
 		{evidence.Command, evidence.CoverRedisSlow, "command", "slow commands", l.cause},
-		{evidence.ServerStall, evidence.CoverRedisLatency, "server-stall", "the server did something else than commands", l.cause},
+		{evidence.ServerStall, evidence.CoverRedisLatency, "server-stall", "the server did other work than commands", l.cause},
 	} {
 		rows, artifacts, watched := l.intervals(k.kind, k.cover)
 		spells := make([]spell, 0, len(rows))

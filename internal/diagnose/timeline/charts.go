@@ -30,8 +30,8 @@ func (l *layout) charts() {
 	l.goroutines()
 	l.simple("delay", "threads waiting for a CPU of the host", "s/s", false, figures{
 		{evidence.SeriesProcessRunDelay, "threads", "all threads"}, {evidence.SeriesProcessMainThreadRunDelay, "main", "main thread"}})
-	l.nonzero("reclaim", "memory taken back, and swap", "pages/s", figures{
-		{evidence.SeriesHostReclaimDirect, "direct", "by who allocated"}, {evidence.SeriesHostReclaimBackground, "kswapd", "by the kernel beside it"},
+	l.nonzero("reclaim", "memory reclaimed, and swap", "pages/s", figures{
+		{evidence.SeriesHostReclaimDirect, "direct", "by allocating threads"}, {evidence.SeriesHostReclaimBackground, "kswapd", "by the kernel in the background"},
 		{evidence.SeriesHostSwapIn, "swap-in", "read back from swap"}, {evidence.SeriesHostSwapOut, "swap-out", "swapped out"}})
 	l.disks()
 	l.simple("pressure", "pressure: some thread waited", "share", false, figures{

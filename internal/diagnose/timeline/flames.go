@@ -283,7 +283,7 @@ var forCPU = []ledger.Mechanism{ledger.RequestsCPU, ledger.CollectorCPU, ledger.
 // fewSamples say nothing of who held the CPUs.
 const fewSamples = 10
 
-// held adds who held the CPUs while slow requests waited for one: samples with a time, of a
+// held adds what held the CPUs while slow requests waited for one: samples with a time, of a
 // CPU profile beside a trace or by a clock of the kernel, by process where it is another.
 func (l *layout) held() {
 	if l.ledger == nil || !l.ledger.Traced {
@@ -328,6 +328,6 @@ func (l *layout) held() {
 		l.stack(t, at, depth, s.Stack[i], l.b.Names.Text(s.Class[i]), "", v)
 	}
 	if n >= fewSamples {
-		l.flame(t, "held", "who held the CPUs while slow requests waited for one", "ns")
+		l.flame(t, "held", "what held the CPUs while slow requests waited for one", "ns")
 	}
 }

@@ -254,7 +254,7 @@ func (l *layout) others() {
 	}
 	for s, n := range requests {
 		if n > 0 && evidence.SubjectID(s) != l.subject {
-			l.omit("%d requests of %s: this timeline is of %s", n, l.titles[s], l.t.Subject)
+			l.omit("%d requests of %s: this timeline covers %s", n, l.titles[s], l.t.Subject)
 		}
 	}
 	for i := range l.sources {

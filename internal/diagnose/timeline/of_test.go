@@ -139,7 +139,7 @@ func TestOthersAreOmitted(t *testing.T) {
 		t.Errorf("begins %g s before the requests", float64(1e18-x.From)/1e9)
 	}
 	text := strings.Join(x.Omitted, "\n")
-	for _, want := range []string{"50 requests of worker pid 2: this timeline is of gateway pid 1", "without requests, before the first and after the last"} {
+	for _, want := range []string{"50 requests of worker pid 2: this timeline covers gateway pid 1", "without requests, before the first and after the last"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

@@ -163,7 +163,7 @@ func (l *layout) holder(s *evidence.Segment) string {
 	case s.Kind == evidence.Runnable:
 		return held(&s.Held)
 	case s.Lane != 0:
-		return fmt.Sprintf("%s %d, whom it waited for: %s", l.lanes(), s.Lane, s.Kind)
+		return fmt.Sprintf("%s %d, which it waited for: %s", l.lanes(), s.Lane, s.Kind)
 	}
 	return ""
 }

@@ -16,7 +16,7 @@
 //	IIS, CloudFront   W3C extended, date and time 1 s UTC: completion; time-taken ms (IIS), s         https://www.w3.org/TR/WD-logfile.html
 //	                  https://learn.microsoft.com/windows/win32/http/w3c-logging                      https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/standard-logs-reference.html
 //	uWSGI             ctime 1 s: start; msecs or micros                                               https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html
-//	gin, chi, gunicorn, morgan and the like: completion; values carry their unit or have 3 or 6 decimals (s)
+//	gin, chi, gunicorn, morgan and similar: completion; values carry their unit or have 3 or 6 decimals (s)
 //	JSON lines, logfmt, LTSV: keys such as time and duration_ms; completion unless the key says start
 //
 // Its opinion: a file has one layout, found from its first lines and applied to

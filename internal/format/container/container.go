@@ -102,7 +102,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case !begun:
-		return errors.New("container: the first line does not say whose it is: record it anew")
+		return errors.New("container: the first line does not name its process: record again")
 	case errors.Is(err, format.ErrCut):
 		b.Warnf(0, "what the container is called is incomplete")
 		b.Cut()

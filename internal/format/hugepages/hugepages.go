@@ -63,7 +63,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		return err
 	}
 	if len(p.huge.T) == 0 {
-		return errors.New("hugepages: nobody looked at the process: record it anew while it runs")
+		return errors.New("hugepages: the recording has no sample of the process: record again while it runs")
 	}
 	p.Warn(b)
 	p.end()

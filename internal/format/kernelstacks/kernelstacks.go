@@ -100,7 +100,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	p.until = max(p.until, p.latest)
 	if p.until <= p.from || p.from == 0 {
-		return errors.New("kernelstacks: it covers no time: record the process anew while it runs")
+		return errors.New("kernelstacks: it covers no time: record again while the process runs")
 	}
 	p.Warn(b)
 	p.end()

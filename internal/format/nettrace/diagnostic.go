@@ -273,7 +273,7 @@ func (q *process) serverStop(e *eventpipe.Event, a *arguments) {
 }
 
 // diagnosticEvent reads Event: what a session asks for between start and stop, as the
-// route that was matched (Microsoft.AspNetCore.Mvc.BeforeAction and the like).
+// route that was matched (Microsoft.AspNetCore.Mvc.BeforeAction and similar).
 func (q *process) diagnosticEvent(e *eventpipe.Event) {
 	a, ok := q.arguments(e)
 	if !ok {

@@ -6,7 +6,7 @@ import (
 
 func (g *collector) emit(q *process) {
 	if q.b.Beside() {
-		return // allocation ticks come with the collector's events, which the long session has too
+		return // allocation ticks come with GC events, which the long session has too
 	}
 	g.waits.emit(q)
 	if q.b.Recorded() { // it ended when it was to, and what still ran then is a part of it

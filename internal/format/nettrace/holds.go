@@ -5,7 +5,7 @@ import "github.com/unstall/unstall/internal/base/evidence"
 // Holds are what sessions themselves keep requests from: recording costs most where it begins and
 // ends, and what it costs is not the service's doing.
 //
-// The sample profiler suspends all threads for each look, which the collector's events tell as
+// The sample profiler suspends all threads for each look, which GC events tell as
 // suspensions for another reason (SuspendOther, 0) where a session beside its own has them. And
 // at the end of a session the names of all methods are told: meanwhile the lock of the code heaps is held
 // (MethodDescs of jitted code are walked), and no thread that needs code compiled goes on.

@@ -184,7 +184,7 @@ func (p *parser) warn(period int64) {
 		b.Warnf(0, "its samples have no stacks: record with perf record -g")
 	}
 	if !p.pids && p.only == 0 && p.hostly {
-		b.Warnf(0, "it has ids of threads only, so that processes are told apart by their commands: perf script -F comm,pid,tid,cpu,time,event,trace,period,ip,sym,dso")
+		b.Warnf(0, "it only has thread ids, so unstall identifies processes by their commands: perf script -F comm,pid,tid,cpu,time,event,trace,period,ip,sym,dso")
 	}
 	if slices.ContainsFunc(p.rows, func(r row) bool { return !r.waited && r.ns == 0 }) {
 		b.Warnf(0, "its samples are not of a clock: each is taken for %v of CPU time, by how they follow each other", time.Duration(period).Round(10*time.Microsecond))

@@ -233,7 +233,7 @@ func (f *frame) kernel() bool {
 		return f.high
 	case strings.HasPrefix(file, "[kernel") || strings.HasPrefix(file, "[guest.kernel"):
 		return true
-	case strings.HasPrefix(file, "[") && strings.HasSuffix(file, "]"): // a module; [vdso], [heap] and the like are the program's
+	case strings.HasPrefix(file, "[") && strings.HasSuffix(file, "]"): // a module; [vdso], [heap] and similar are the program's
 		return f.high
 	default:
 		return strings.Contains(file, ".ko") && f.high || strings.HasSuffix(file, "/vmlinux")

@@ -358,7 +358,7 @@ func (p *parser) emit() {
 		b.Warnf(p.oddFirst, "lines not understood: %d; the first is line %d", p.odd, p.oddFirst)
 	}
 	if older := p.saves - len(p.copied); older > 0 {
-		b.Warnf(0, "it tells of %d saves: the newest %d are kept", p.saves, len(p.copied))
+		b.Warnf(0, "it has %d saves: the newest %d are kept", p.saves, len(p.copied))
 	}
 }
 

@@ -120,7 +120,7 @@ func index(s string, at int) (number, column, next int, ok bool) {
 	return number, i, i + 2, true
 }
 
-// value reads `"text"`, "(integer) 14", "(nil)" and the like.
+// value reads `"text"`, "(integer) 14", "(nil)" and similar.
 func (n *node) value(s string) bool {
 	switch {
 	case strings.HasPrefix(s, "(integer) "):

@@ -87,7 +87,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	p.look(p.now)
 	if p.looks == 0 {
-		return errors.New("syscalls: it holds no look at a thread: record the process anew while it runs")
+		return errors.New("syscalls: it has no thread samples: record again while the process runs")
 	}
 	p.Warn(b)
 	p.end()

@@ -12,16 +12,16 @@ func (r *Result) Sentence() string {
 	t := r.Target
 	switch {
 	case t == nil:
-		return "What the kernel counts of loads of a known kind on this machine."
+		return "Kernel counters of known workloads on this machine."
 	case t.Class == workload.Idle:
-		return fmt.Sprintf("%s used too little CPU time to say what it goes to.", t.Name)
+		return fmt.Sprintf("%s used too little CPU time to classify its work.", t.Name)
 	}
 	text := fmt.Sprintf("%s %d: %s", t.Name, t.PID, t.Class.Title())
 	if t.Share != nil {
-		text = fmt.Sprintf("%s of the CPU time of %s %d goes to %s", units.Percent(*t.Share), t.Name, t.PID, t.Class.Title())
+		text = fmt.Sprintf("%s of the CPU time of %s %d is %s", units.Percent(*t.Share), t.Name, t.PID, t.Class.Title())
 	}
 	if n := r.nearest(); n != nil {
-		text += fmt.Sprintf("; of the loads %q (%s) is most like it", n.Name, n.About)
+		text += fmt.Sprintf("; the most similar load is %q (%s)", n.Name, n.About)
 	}
 	return text + "."
 }

@@ -51,7 +51,7 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	c := &Comparison{Schema: Schema, Before: opt.Before, After: opt.After, Pairs: pairs, Level: opt.Level, Metrics: []Result{}, Warnings: []string{}}
 	c.Before, c.After = cmp.Or(c.Before, named(before)), cmp.Or(c.After, named(after))
 	if more := max(len(before), len(after)) - pairs; more > 0 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("%d runs before, %d after: %d left out for want of a run to pair with", len(before), len(after), more))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%d runs before, %d after: %d without a pair, not compared", len(before), len(after), more))
 		before, after = before[:pairs], after[:pairs]
 	}
 	c.Loads = Loads{sideOf(before), sideOf(after)}
@@ -68,7 +68,7 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	}
 	doubt := ""
 	if g.unknown() && !opt.InTurn {
-		doubt = "the load of the runs is not known"
+		doubt = "the load of the runs is unknown"
 		c.Why = doubt + ": add a load result, an access log or a trace to each side"
 	} else {
 		c.Comparable = &same

@@ -107,7 +107,7 @@ func TestPairsAreInOrderOfTime(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	c, err = Compare(before, after[:5], Options{})
-	if err != nil || c.Pairs != 5 || len(c.Warnings) == 0 || !strings.Contains(c.Warnings[0], "1 left out") {
+	if err != nil || c.Pairs != 5 || len(c.Warnings) == 0 || !strings.Contains(c.Warnings[0], "1 without a pair") {
 		t.Errorf("%v, %d pairs, %q", err, c.Pairs, c.Warnings)
 	}
 }

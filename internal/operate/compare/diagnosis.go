@@ -21,7 +21,7 @@ func IsDiagnosis(head []byte) bool {
 func ReadDiagnosis(r io.Reader, name string) (Run, error) {
 	var d diagnose.Diagnosis
 	if err := json.NewDecoder(r).Decode(&d); err != nil {
-		return Run{}, fmt.Errorf("%s: a diagnosis that cannot be read: %w", name, err)
+		return Run{}, fmt.Errorf("%s: not a readable diagnosis: %w", name, err)
 	}
 	if d.Schema != diagnose.Schema {
 		return Run{}, fmt.Errorf("%s: schema %q: read is %s", name, d.Schema, diagnose.Schema)

@@ -120,7 +120,7 @@ func (g *guard) capacity() {
 		}
 	}
 	if intended == len(less) && 2*limited <= len(less) {
-		g.warn("%.3g %% of the offered requests were served before, %.3g %% after: the service was over capacity %s the change; its figures per second there are of fewer requests", 100*b, 100*a, name)
+		g.warn("%.3g %% of the offered requests were served before, %.3g %% after: the service was over capacity %s the change, so its per-second figures there cover fewer requests", 100*b, 100*a, name)
 		return
 	}
 	g.difference("%.3g %% of the offered requests were served before, %.3g %% after: one of them was over capacity; use a rate that both can serve", 100*b, 100*a)
@@ -152,7 +152,7 @@ func (g *guard) plans(b, a *Load) {
 	case b.known() != a.known():
 		g.warn("the load is known for one side only")
 	case b.Mode != "closed" && a.Mode != "closed" && b.known():
-		g.warn("the offered rate is not known for both sides")
+		g.warn("the offered rate of one side is unknown")
 	}
 	if b.Connections > 0 && a.Connections > 0 && b.Connections != a.Connections && (b.Mode == "closed" || a.Mode == "closed") {
 		g.difference("%d connections before, %d after", b.Connections, a.Connections)
@@ -273,7 +273,7 @@ func from(s string) string {
 	case "send":
 		return "the actual send time"
 	case "server":
-		return "when the service began with it"
+		return "the start of service"
 	}
 	return s
 }

@@ -215,12 +215,12 @@ func TestRead(t *testing.T) {
 	}
 	for _, name := range []string{"each", "together"} {
 		write(name+"/notes.txt", "what was changed\n")
-		if runs, err := Read(filepath.Join(dir, name), reader(t), MeasureOptions{}); err != nil || !slices.ContainsFunc(runs[0].Warnings, func(w string) bool { return strings.HasSuffix(w, "not of a format unstall reads: notes.txt") }) {
+		if runs, err := Read(filepath.Join(dir, name), reader(t), MeasureOptions{}); err != nil || !slices.ContainsFunc(runs[0].Warnings, func(w string) bool { return strings.HasSuffix(w, "skipped: unknown format: notes.txt") }) {
 			t.Errorf("%s: %+v, %v", name, runs, err)
 		}
 	}
 	write("unknown/notes.txt", "what was changed\n")
-	if _, err := Read(filepath.Join(dir, "unknown"), reader(t), MeasureOptions{}); err == nil || !strings.Contains(err.Error(), "none of the 1 files") {
+	if _, err := Read(filepath.Join(dir, "unknown"), reader(t), MeasureOptions{}); err == nil || !strings.Contains(err.Error(), "no file in this directory (of 1) has a known format") {
 		t.Error(err)
 	}
 	runs, err := Read(diagnosis, reader(t), MeasureOptions{})

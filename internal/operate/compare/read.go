@@ -52,9 +52,9 @@ func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 	case len(files) == 0 && len(dirs) > 0:
 		files = dirs
 	case len(files) == 0 && len(others) > 0:
-		return nil, fmt.Errorf("%s: none of the %d files in this directory is of a format unstall reads", name, len(others))
+		return nil, fmt.Errorf("%s: no file in this directory (of %d) has a known format", name, len(others))
 	case len(files) == 0:
-		return nil, fmt.Errorf("%s: there are no files in this directory", name)
+		return nil, fmt.Errorf("%s: this directory has no files", name)
 	case !each:
 		return noted(measured(name, files, read, opt), name, others), nil
 	}
@@ -86,7 +86,7 @@ func noted(runs []Run, dir string, others []string) []Run {
 	if more := len(others) - mostLeftOut; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	runs[0].Warnings = append(runs[0].Warnings, fmt.Sprintf("%s: left out, as not of a format unstall reads: %s", dir, names))
+	runs[0].Warnings = append(runs[0].Warnings, fmt.Sprintf("%s: skipped: unknown format: %s", dir, names))
 	return runs
 }
 

@@ -42,7 +42,7 @@ func (c *Change) NewPlan(all time.Duration, blocks int) (Plan, error) {
 	}
 	p := Plan{Blocks: int(n), Settle: settle}
 	if least := 2 * n * (settle + leastTime); all < least {
-		return p, use("--for %s: %d blocks of two turns take at least %s, as a turn of %s counts from %s on", all, n, least, c.Place.Name, settle)
+		return p, use("--for %s: %d blocks of two turns take at least %s: in each turn of %s the first %s do not count", all, n, least, c.Place.Name, settle)
 	}
 	p.Turn = (all / (2 * n)).Truncate(10 * time.Millisecond)
 	p.Settle = max(settle, p.Turn/5)

@@ -48,7 +48,7 @@ func findQuota(ctx context.Context, t discover.Target, name string) (Place, erro
 			break
 		}
 	}
-	own := use("pid %d is in no cgroup of its own that a CPU limit could be set for: start it in one, such as by systemd-run --scope", t.PID)
+	own := use("pid %d has no cgroup of its own for a CPU limit: start it in one, such as with systemd-run --scope", t.PID)
 	if p.File == "" {
 		return p, own
 	}
@@ -67,12 +67,12 @@ func findQuota(ctx context.Context, t discover.Target, name string) (Place, erro
 	pids := strings.Fields(members)
 	for _, pid := range pids {
 		if pid == strconv.Itoa(os.Getpid()) {
-			return p, use("unstall itself is in the cgroup %s of pid %d, and would be held up with it: run it from another session", group, t.PID)
+			return p, use("unstall itself is in the cgroup %s of pid %d, so the limit would also slow unstall: run it from another session", group, t.PID)
 		}
 	}
 	p.Affects = fmt.Sprintf("the cgroup %s with its %d processes", group, len(pids))
 	if len(pids) == 1 {
-		p.Affects = fmt.Sprintf("the cgroup %s, which pid %d has for itself", group, t.PID)
+		p.Affects = fmt.Sprintf("the cgroup %s of only pid %d", group, t.PID)
 	}
 	return p, nil
 }

@@ -73,7 +73,7 @@ var All = []*Setting{thp, thpDefrag, cpuMax, jvmFlag}
 // Errors that callers tell apart.
 var (
 	ErrUse  = errors.New("wrong use")
-	ErrGone = errors.New("it is not there any more")
+	ErrGone = errors.New("it no longer exists")
 	ErrBusy = errors.New("another try is still running")
 )
 
@@ -133,7 +133,7 @@ func Parse(typed string) (s *Setting, name, value string, err error) {
 	for _, s := range All {
 		names = append(names, s.Title()+"=")
 	}
-	return nil, "", "", use("%s: there is no such setting to try: give one of %s", typed, strings.Join(names, ", "))
+	return nil, "", "", use("%s: unknown setting: give one of %s", typed, strings.Join(names, ", "))
 }
 
 // Change is a change to be tried.
@@ -161,7 +161,7 @@ func Find(ctx context.Context, typed string, t discover.Target) (*Change, error)
 		return nil, fmt.Errorf("%s=%s: %w", name, value, err)
 	}
 	if c.Tried == c.Was {
-		return nil, use("%s=%s: it is so already: there is nothing to try", name, value)
+		return nil, use("%s=%s: it already has this value: nothing to try", name, value)
 	}
 	return c, nil
 }
@@ -176,7 +176,7 @@ func (c *Change) set(ctx context.Context, value string) error {
 		return fmt.Errorf("%s=%s: %w", c.Place.Name, value, err)
 	}
 	if now != value {
-		return fmt.Errorf("%s=%s: it was written, and %s is read back", c.Place.Name, value, now)
+		return fmt.Errorf("%s=%s: it was written, but reads back as %s", c.Place.Name, value, now)
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func TestSomebodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	store(t, enabled, "[always] madvise never\n")
-	if err := l.Set(t.Context(), "madvise"); err == nil || err.Error() != "thp is always: somebody else changed it meanwhile from never" {
+	if err := l.Set(t.Context(), "madvise"); err == nil || err.Error() != "thp is always: another process changed it from never" {
 		t.Error(err)
 	}
 	r, err := l.End(t.Context())
@@ -193,7 +193,7 @@ func TestGuardKilled(t *testing.T) {
 	}
 	_ = l.guard.command.Process.Kill()
 	<-l.guard.over
-	if err := l.Set(t.Context(), "madvise"); err == nil || !strings.Contains(err.Error(), "the process that would put it back was killed") {
+	if err := l.Set(t.Context(), "madvise"); err == nil || !strings.Contains(err.Error(), "the process that restores it was killed") {
 		t.Error(err)
 	}
 	if r, err := l.End(t.Context()); err != nil || r.Now != "madvise" {
@@ -232,7 +232,7 @@ func TestTidy(t *testing.T) {
 		return strings.Join(said, "\n")
 	}
 	leave()
-	if text := tidy(); text != "thp: an earlier try of never was killed before it could put back what was there: it is madvise again" {
+	if text := tidy(); text != "thp: an earlier try of never was killed before it restored the setting: it is madvise again" {
 		t.Error(text)
 	}
 	holds(t, enabled, "madvise")
@@ -243,7 +243,7 @@ func TestTidy(t *testing.T) {
 	store(t, enabled, "always [madvise] never\n")
 	leave()
 	store(t, enabled, "[always] madvise never\n")
-	if text := tidy(); text != "thp: an earlier try of never was killed, and somebody else has changed it since: it stays always (it was madvise before)" {
+	if text := tidy(); text != "thp: an earlier try of never was killed, and another process has changed it since: it stays always (it was madvise before)" {
 		t.Error(text)
 	}
 	holds(t, enabled, "always")
@@ -258,7 +258,7 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// What cannot be put back is said at each start, and the note stays.
+// What cannot be restored is said at each start, and the note stays.
 func TestTidyCannot(t *testing.T) {
 	enabled := host(t)
 	l := lend(t, "thp=never", self(), time.Minute)
@@ -272,12 +272,12 @@ func TestTidyCannot(t *testing.T) {
 	for range 2 {
 		said := ""
 		RestoreLeftovers(t.Context(), func(text string) { said += text })
-		if !strings.Contains(said, "an earlier try was killed: thp could not be put back to madvise: ") || len(notes()) != 1 {
+		if !strings.Contains(said, "an earlier try was killed: thp could not be restored to madvise: ") || len(notes()) != 1 {
 			t.Error(said, notes())
 		}
 	}
 	c := *l.Change
-	if _, err := NewTrial(&c, time.Now().Add(time.Minute)); err == nil || !strings.Contains(err.Error(), "left behind") {
+	if _, err := NewTrial(&c, time.Now().Add(time.Minute)); err == nil || !strings.Contains(err.Error(), "an earlier try left") {
 		t.Error("another try began: ", err)
 	}
 	store(t, enabled, "always madvise [never]\n")
@@ -286,12 +286,12 @@ func TestTidyCannot(t *testing.T) {
 func TestWrongUse(t *testing.T) {
 	enabled := host(t)
 	for typed, want := range map[string]string{
-		"swappiness=1":      "swappiness=1: there is no such setting to try: give one of thp=, thp-defrag=, cpu.max=, jvm.FLAG=",
+		"swappiness=1":      "swappiness=1: unknown setting: give one of thp=, thp-defrag=, cpu.max=, jvm.FLAG=",
 		"thp":               "thp: give a value: thp=always, madvise or never",
 		"thp=":              "thp=: give a value: thp=always, madvise or never",
 		"thp=sometimes":     "thp=sometimes: this kernel has always, madvise, never",
-		"thp=madvise":       "thp=madvise: it is so already: there is nothing to try",
-		"jvm.=1":            "jvm.=1: there is no such setting to try: give one of thp=, thp-defrag=, cpu.max=, jvm.FLAG=",
+		"thp=madvise":       "thp=madvise: it already has this value: nothing to try",
+		"jvm.=1":            "jvm.=1: unknown setting: give one of thp=, thp-defrag=, cpu.max=, jvm.FLAG=",
 		"thp-defrag=always": "",
 	} {
 		_, err := Find(t.Context(), typed, self())
@@ -306,7 +306,7 @@ func TestWrongUse(t *testing.T) {
 	if err := os.Remove(enabled); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Find(t.Context(), "thp=never", self()); err == nil || err.Error() != "thp: this kernel has no transparent huge pages: there is no "+enabled {
+	if _, err := Find(t.Context(), "thp=never", self()); err == nil || err.Error() != "thp: this kernel has no transparent huge pages: "+enabled+" does not exist" {
 		t.Error(err)
 	}
 }
@@ -317,10 +317,10 @@ func TestRefused(t *testing.T) {
 		err  error
 		want string
 	}{
-		{syscall.EROFS, "f is on a read-only file system, as in most containers: run unstall on the host, or mount the host's /sys and set HOST_SYS to where that is"},
-		{syscall.EACCES, "f may not be written: it takes root: sudo unstall try …"},
-		{syscall.EPERM, "f may not be written: it takes root: sudo unstall try …"},
-		{syscall.ENOENT, "f: it is not there any more"},
+		{syscall.EROFS, "f is on a read-only file system, as in most containers: run unstall on the host, or mount the host's /sys and set HOST_SYS to its path"},
+		{syscall.EACCES, "f cannot be written without root: sudo unstall try …"},
+		{syscall.EPERM, "f cannot be written without root: sudo unstall try …"},
+		{syscall.ENOENT, "f: it no longer exists"},
 		{syscall.EINVAL, "write f: invalid argument"},
 	} {
 		if err := refused("f", &os.PathError{Op: "write", Path: "f", Err: x.err}); err.Error() != x.want {
@@ -372,7 +372,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: %+v, %v", x.all, p, err)
 		}
 	}
-	if _, err := c.NewPlan(23*time.Second, 0); !errors.Is(err, ErrUse) || err.Error() != "--for 23s: 6 blocks of two turns take at least 24s, as a turn of thp counts from 1s on" {
+	if _, err := c.NewPlan(23*time.Second, 0); !errors.Is(err, ErrUse) || err.Error() != "--for 23s: 6 blocks of two turns take at least 24s: in each turn of thp the first 1s do not count" {
 		t.Error(err)
 	}
 }
@@ -484,7 +484,7 @@ func TestCgroup(t *testing.T) {
 	group, child := cgroup(t)
 	target := discover.Target{PID: child.Process.Pid}
 	l := lend(t, "cpu.max=0.5", target, time.Minute)
-	if l.Was != "max" || !strings.HasSuffix(l.Place.Affects, fmt.Sprintf(", which pid %d has for itself", target.PID)) {
+	if l.Was != "max" || !strings.HasSuffix(l.Place.Affects, fmt.Sprintf(" of only pid %d", target.PID)) {
 		t.Errorf("%+v", l.Change)
 	}
 	if err := l.Set(t.Context(), "0.5"); err != nil {
@@ -596,10 +596,10 @@ func TestJVM(t *testing.T) {
 			}
 			for typed, want := range map[string]string{
 				"jvm.UseSerialGC=false":              "cannot change this flag while it runs",
-				"jvm.NoSuchFlag=1":                   "has no such flag",
-				"jvm.MinHeapFreeRatio=much":          "takes a value of the type uintx",
+				"jvm.NoSuchFlag=1":                   "does not have this flag",
+				"jvm.MinHeapFreeRatio=much":          "needs a value of type uintx",
 				"jvm.HeapDumpPath=/tmp":              "does not change how pid",
-				"jvm.HeapDumpOnOutOfMemoryError=yes": "takes a value of the type bool",
+				"jvm.HeapDumpOnOutOfMemoryError=yes": "needs a value of type bool",
 			} {
 				if _, err := Find(t.Context(), typed, target); !errors.Is(err, ErrUse) || !strings.Contains(err.Error(), want) {
 					t.Errorf("%s: %v", typed, err)
@@ -633,7 +633,7 @@ func TestTogether(t *testing.T) {
 	holds(t, enabled, "madvise")
 	holds(t, defrag, "madvise")
 	if all, err = Host(t.Context(), []string{"thp=madvise"}, time.Now().Add(time.Minute)); err != nil || len(all) != 0 {
-		t.Errorf("%v, %v: it is so already", all, err)
+		t.Errorf("%v, %v: it already has this value", all, err)
 	}
 	if _, err = Host(t.Context(), []string{"thp=never", "thp-defrag=sometimes"}, time.Now().Add(time.Minute)); !errors.Is(err, ErrUse) {
 		t.Errorf("error %v", err)

@@ -49,9 +49,9 @@ func writable(name string) error {
 func refused(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%s is on a read-only file system, as in most containers: run unstall on the host, or mount the host's /sys and set HOST_SYS to where that is", name)
+		return fmt.Errorf("%s is on a read-only file system, as in most containers: run unstall on the host, or mount the host's /sys and set HOST_SYS to its path", name)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s may not be written: it takes root: sudo unstall try …", name)
+		return fmt.Errorf("%s cannot be written without root: sudo unstall try …", name)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: %w", name, ErrGone)
 	}

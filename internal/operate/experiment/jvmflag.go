@@ -17,7 +17,7 @@ import (
 //
 //	uintx MaxHeapFreeRatio  = 70   {manageable} {default}
 var jvmFlag = &Setting{
-	Name: jvmFamily, About: "a manageable flag of a JVM, such as SoftMaxHeapSize or MinHeapFreeRatio", Values: "what the flag takes: true, 70, 2g",
+	Name: jvmFamily, About: "a manageable flag of a JVM, such as SoftMaxHeapSize or MinHeapFreeRatio", Values: "a value of the flag: true, 70, 2g",
 	Told: true, Settle: 2 * time.Second, Find: findFlag, Value: flagValue, Read: readFlag, Write: writeFlag,
 }
 
@@ -41,9 +41,9 @@ func findFlag(ctx context.Context, t discover.Target, name string) (Place, error
 	case err != nil:
 		return p, err
 	case f.kind == "":
-		return p, use("pid %d has no such flag: see jcmd %d VM.flags -all", t.PID, t.PID)
+		return p, use("pid %d does not have this flag: see jcmd %d VM.flags -all", t.PID, t.PID)
 	case !f.manageable:
-		return p, use("pid %d cannot change this flag while it runs: it is none of those that jcmd %d VM.flags -all calls manageable; restart it with -XX", t.PID, t.PID)
+		return p, use("pid %d cannot change this flag while it runs: jcmd %d VM.flags -all does not list it as manageable; restart it with -XX", t.PID, t.PID)
 	}
 	return p, nil
 }
@@ -96,7 +96,7 @@ func asked(ctx context.Context, p Place, command string) (string, error) {
 func readFlag(ctx context.Context, p Place) (string, error) {
 	f, err := flagOf(ctx, p)
 	if err == nil && f.kind == "" {
-		err = fmt.Errorf("pid %d does not say what it is", p.PID)
+		err = fmt.Errorf("pid %d does not report its value", p.PID)
 	}
 	return f.value, err
 }
@@ -109,7 +109,7 @@ func flagValue(ctx context.Context, p Place, typed string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	wrong := use("pid %d takes a value of the type %s for it", p.PID, f.kind)
+	wrong := use("pid %d needs a value of type %s for it", p.PID, f.kind)
 	switch f.kind {
 	case "bool":
 		if typed != "true" && typed != "false" {
@@ -133,7 +133,7 @@ func flagValue(ctx context.Context, p Place, typed string) (string, error) {
 		}
 		return strconv.FormatFloat(n, 'f', 6, 64), nil
 	}
-	return "", use("a flag of the type %s does not change how pid %d runs: there is nothing to try", f.kind, p.PID)
+	return "", use("a flag of type %s does not change how pid %d runs: nothing to try", f.kind, p.PID)
 }
 
 func writeFlag(ctx context.Context, p Place, value string) error {

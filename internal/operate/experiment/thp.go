@@ -17,11 +17,11 @@ import (
 // is felt by what is faulted in from then on; what is mapped stays as it is.
 var (
 	thp = &Setting{
-		Name: "thp", About: "which memory gets transparent huge pages, of the whole host", Values: "always, madvise or never",
+		Name: "thp", About: "which memory gets transparent huge pages, on the whole host", Values: "always, madvise or never",
 		Host: true, Settle: time.Second, Find: hugePages("enabled"), Value: choice, Read: chosen, Write: choose,
 	}
 	thpDefrag = &Setting{
-		Name: "thp-defrag", About: "whether who needs a huge page compacts memory for it at once, of the whole host", Values: "always, defer, defer+madvise, madvise or never",
+		Name: "thp-defrag", About: "whether a page fault compacts memory for a huge page, on the whole host", Values: "always, defer, defer+madvise, madvise or never",
 		Host: true, Settle: time.Second, Find: hugePages("defrag"), Value: choice, Read: chosen, Write: choose,
 	}
 )
@@ -30,7 +30,7 @@ func hugePages(file string) func(context.Context, discover.Target, string) (Plac
 	return func(ctx context.Context, t discover.Target, name string) (Place, error) {
 		p := Place{Name: name, File: filepath.Join(sysfs(), "kernel/mm/transparent_hugepage", file), Affects: "every process of this host"}
 		if _, err := chosen(ctx, p); errors.Is(err, ErrGone) {
-			return p, fmt.Errorf("this kernel has no transparent huge pages: there is no %s", p.File)
+			return p, fmt.Errorf("this kernel has no transparent huge pages: %s does not exist", p.File)
 		} else if err != nil {
 			return p, err
 		}
@@ -84,7 +84,7 @@ func chosen(_ context.Context, p Place) (string, error) {
 	_, rest, ok := strings.Cut(text, "[")
 	word, _, closed := strings.Cut(rest, "]")
 	if !ok || !closed {
-		return "", fmt.Errorf("%s does not say what it is: %.60q", p.File, text)
+		return "", fmt.Errorf("%s is not understood: %.60q", p.File, text)
 	}
 	return word, nil
 }

@@ -27,7 +27,7 @@ func Host(ctx context.Context, typed []string, until time.Time) (all Together, e
 			return all, err
 		}
 		if !s.Host {
-			return all, use("%s is no setting of the host", name)
+			return all, use("%s is not a setting of the host", name)
 		}
 		place, err := s.Find(ctx, discover.Target{PID: os.Getpid()}, name)
 		if err != nil {
@@ -58,7 +58,7 @@ func (t Together) End(ctx context.Context) error {
 	for i := len(t) - 1; i >= 0; i-- {
 		r, err := t[i].End(ctx)
 		if err == nil && r.Kept {
-			err = errors.New(t[i].Place.Name + ": somebody else changed it meanwhile: it stays " + r.Now)
+			err = errors.New(t[i].Place.Name + ": another process changed it, so it stays " + r.Now)
 		}
 		errs = append(errs, err)
 	}

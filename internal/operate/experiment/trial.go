@@ -40,7 +40,7 @@ func NewTrial(c *Change, until time.Time, beside ...*Trial) (*Trial, error) {
 	note, held, err := probe.Hold(probe.SwitchedOn{Probe: noted, What: c.Place.Name, File: c.Place.File, PID: c.Place.PID, Start: c.Place.Start,
 		Was: c.Was, Tried: c.Tried, Recorder: os.Getpid(), RecorderStart: own, Boot: probe.Boot(), Namespace: probe.PIDNamespace()})
 	if err != nil {
-		return nil, fmt.Errorf("%s: what is there cannot be written down, and so nothing is changed: %w", c.Place.Name, err)
+		return nil, fmt.Errorf("%s: the current value cannot be saved, so nothing is changed: %w", c.Place.Name, err)
 	}
 	l := &Trial{Change: c, note: note, held: held, until: until, last: c.Was}
 	if err := l.alone(beside); err != nil {
@@ -49,7 +49,7 @@ func NewTrial(c *Change, until time.Time, beside ...*Trial) (*Trial, error) {
 	}
 	if l.guard, err = startGuard(note.Path(), held, until.Add(grace)); err != nil {
 		l.forget()
-		return nil, fmt.Errorf("%s: the process that would put it back cannot be started, and so nothing is changed: %w", c.Place.Name, err)
+		return nil, fmt.Errorf("%s: the process that restores it cannot start, so nothing is changed: %w", c.Place.Name, err)
 	}
 	return l, nil
 }
@@ -66,7 +66,7 @@ func (l *Trial) alone(beside []*Trial) error {
 		switch {
 		case free:
 			_ = f.Close()
-			return fmt.Errorf("%s: %s was left behind by an earlier try and cannot be put back: see the line above", l.Place.Name, n.What)
+			return fmt.Errorf("%s: an earlier try left %s, which cannot be restored: see the line above", l.Place.Name, n.What)
 		case n.There():
 			return fmt.Errorf("%s: %w: pid %d tries %s=%s; wait for its end, or end it: kill %d", l.Place.Name, ErrBusy, n.Recorder, n.What, n.Tried, n.Recorder)
 		}
@@ -78,16 +78,16 @@ func (l *Trial) alone(beside []*Trial) error {
 func (l *Trial) Set(ctx context.Context, value string) error {
 	switch {
 	case !time.Now().Before(l.until):
-		return errors.New("it took much longer than planned, and was ended")
+		return errors.New("it took much longer than planned and was stopped")
 	case l.guard.ended():
-		return fmt.Errorf("%s: the process that would put it back was killed", l.Place.Name)
+		return fmt.Errorf("%s: the process that restores it was killed", l.Place.Name)
 	}
 	now, err := l.Setting.Read(ctx, l.Place)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Place.Name, err)
 	}
 	if now != l.last {
-		return fmt.Errorf("%s is %s: somebody else changed it meanwhile from %s", l.Place.Name, now, l.last)
+		return fmt.Errorf("%s is %s: another process changed it from %s", l.Place.Name, now, l.last)
 	}
 	if now == value {
 		return nil
@@ -137,7 +137,7 @@ func restore(ctx context.Context, c *Change) (Restored, error) {
 		r.Gone = true
 		return r, nil
 	case err != nil:
-		return r, fmt.Errorf("%s could not be put back to %s: %w", c.Place.Name, c.Was, err)
+		return r, fmt.Errorf("%s could not be restored to %s: %w", c.Place.Name, c.Was, err)
 	}
 	r.Now, r.Kept = now, now != c.Was
 	return r, nil
@@ -186,7 +186,7 @@ func (r Restored) after(c *Change) string {
 	case r.Gone:
 		return ""
 	case r.Kept:
-		return fmt.Sprintf("%s: an earlier try of %s was killed, and somebody else has changed it since: it stays %s (it was %s before)", c.Place.Name, c.Tried, r.Now, c.Was)
+		return fmt.Sprintf("%s: an earlier try of %s was killed, and another process has changed it since: it stays %s (it was %s before)", c.Place.Name, c.Tried, r.Now, c.Was)
 	}
-	return fmt.Sprintf("%s: an earlier try of %s was killed before it could put back what was there: it is %s again", c.Place.Name, c.Tried, r.Now)
+	return fmt.Sprintf("%s: an earlier try of %s was killed before it restored the setting: it is %s again", c.Place.Name, c.Tried, r.Now)
 }

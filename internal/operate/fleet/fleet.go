@@ -155,7 +155,7 @@ func Of(ctx context.Context, store *promql.Store, opt Options) (*Report, error) 
 		return nil, err
 	}
 	if len(now) == 0 {
-		return nil, fmt.Errorf("%s does not say what time it is: is it a store of metrics?", store)
+		return nil, fmt.Errorf("%s does not report the time: is it a store of metrics?", store)
 	}
 	a.at = time.UnixMilli(int64(now[0].Value * 1e3)).UTC()
 	a.from = a.at.Add(-opt.Since)
@@ -433,10 +433,10 @@ func (a *asked) nothing(ctx context.Context) error {
 			return err
 		}
 		if near := suggest.Nearest(a.opt.Service, known); near != "" && near != a.opt.Service {
-			return fmt.Errorf("--service %s: %s has no such service: did you mean %s?", a.opt.Service, a.store, near)
+			return fmt.Errorf("--service %s: not found in %s: did you mean %s?", a.opt.Service, a.store, near)
 		}
 		if len(known) > 0 && !slices.Contains(known, a.opt.Service) {
-			return fmt.Errorf("--service %s: %s has no such service: it has %s", a.opt.Service, a.store, few(known, 8))
+			return fmt.Errorf("--service %s: not found in %s: it has %s", a.opt.Service, a.store, few(known, 8))
 		}
 	}
 	own, err := a.store.Values(ctx, "__name__", `{__name__=~"unstall_.+"}`, ago, a.at)
@@ -444,11 +444,11 @@ func (a *asked) nothing(ctx context.Context) error {
 	case err != nil:
 		return err
 	case slices.Contains(own, names.SlowSeconds):
-		return fmt.Errorf("%s has no %s of the last %s, but older ones: give a longer --since, and see whether unstall watch still runs on the hosts", a.store, names.SlowSeconds, a.opt.Since)
+		return fmt.Errorf("%s has no %s of the last %s, only older ones: give a longer --since, and check that unstall watch still runs on the hosts", a.store, names.SlowSeconds, a.opt.Since)
 	case len(own) > 0:
-		return fmt.Errorf("%s has no %s, but %s: the requests of these hosts are not seen; give unstall watch their access log or --load", a.store, names.SlowSeconds, few(own, 4))
+		return fmt.Errorf("%s has no %s, but %s: these hosts record no requests; give unstall watch their access log or --load", a.store, names.SlowSeconds, few(own, 4))
 	}
-	return fmt.Errorf("%s has no series of unstall: have hosts write to it by unstall watch, or let Prometheus scrape them", a.store)
+	return fmt.Errorf("%s has no series of unstall: make hosts send to it with unstall watch, or let Prometheus scrape them", a.store)
 }
 
 // few lists some of many names.

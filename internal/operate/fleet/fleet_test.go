@@ -117,7 +117,7 @@ func TestRank(t *testing.T) {
 	if h := r.Slowest[0]; len(r.Slowest) != 3 || h.Host != "web-1" || h.Service != "shop" || h.Cause != "jvm.lock-contention" {
 		t.Errorf("%+v", r.Slowest)
 	}
-	for i, want := range []string{"web-2: two hosts seem to write under one name", "web-1: the clock there is up to 300 s", "the clock of this machine is 400 s"} {
+	for i, want := range []string{"web-2: two hosts seem to use one name", "web-1: its clock differs from the store's by up to 300 s", "the clock of this machine differs from the store's by 400 s"} {
 		if i >= len(r.Warnings) || !strings.HasPrefix(r.Warnings[i], want) {
 			t.Errorf("warnings %q, want %q", r.Warnings, want)
 		}
@@ -132,14 +132,14 @@ func TestNothing(t *testing.T) {
 		opt    Options
 		want   string
 	}{
-		{name: "no series", want: "has no series of unstall: have hosts write to it by unstall watch"},
-		{name: "older ones", answer: answers{labels: map[string]string{"__name__": `["unstall_slow_seconds_total"]`}}, want: "of the last 1h0m0s, but older ones: give a longer --since"},
-		{name: "others", answer: answers{labels: map[string]string{"__name__": `["unstall_process_threads","unstall_verdict"]`}}, want: "has no unstall_slow_seconds_total, but unstall_process_threads, unstall_verdict: the requests of these hosts are not seen"},
+		{name: "no series", want: "has no series of unstall: make hosts send to it with unstall watch"},
+		{name: "older ones", answer: answers{labels: map[string]string{"__name__": `["unstall_slow_seconds_total"]`}}, want: "of the last 1h0m0s, only older ones: give a longer --since"},
+		{name: "others", answer: answers{labels: map[string]string{"__name__": `["unstall_process_threads","unstall_verdict"]`}}, want: "has no unstall_slow_seconds_total, but unstall_process_threads, unstall_verdict: these hosts record no requests"},
 		{name: "mistyped", opt: Options{Service: "shpo"}, answer: answers{labels: map[string]string{"service": `["pay","shop"]`}}, want: "--service shpo: "},
 		{name: "token", answer: answers{code: 401, text: "no"}, want: "answers 401 Unauthorized: check the token"},
-		{name: "not its API", answer: answers{code: 404, text: "404 page not found"}, want: "there is no /api/v1"},
+		{name: "not its API", answer: answers{code: 404, text: "404 page not found"}, want: "no /api/v1 there"},
 		{name: "too much", answer: answers{code: 422, text: `{"status":"error","error":"the number of matching timeseries exceeds 300000"}`}, want: "answers 422 Unprocessable Entity: the number of matching timeseries exceeds 300000"},
-		{name: "a page", answer: answers{code: 200, text: "<html>"}, want: "its answer is none of Prometheus' API"},
+		{name: "a page", answer: answers{code: 200, text: "<html>"}, want: "its response is not from a Prometheus API"},
 	} {
 		_, err := of(t, &c.answer, c.opt)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

@@ -91,7 +91,7 @@ func TestStores(t *testing.T) {
 				t.Errorf("of one service: %d services on %d hosts", len(one.Services), one.Hosts)
 			}
 			_, err = fleet.Of(t.Context(), store, fleet.Options{Since: time.Hour, Service: "servce-3"})
-			if err == nil || !strings.Contains(err.Error(), "has no such service: did you mean service-") {
+			if err == nil || !strings.Contains(err.Error(), ": did you mean service-") {
 				t.Errorf("a mistyped service: %v", err)
 			}
 		})

@@ -27,7 +27,7 @@ func (a *asked) warnings() (all []string) {
 		}
 	}
 	if len(twice) > 0 {
-		all = append(all, fmt.Sprintf("%s: two hosts seem to write under one name, or the watch there restarts again and again: what they lost may be counted twice; give each host its own name", few(twice, 5)))
+		all = append(all, fmt.Sprintf("%s: two hosts seem to use one name, or its watcher restarts repeatedly: slow time may be counted twice; give each host its own name", few(twice, 5)))
 	}
 	var apart []string
 	var most time.Duration
@@ -38,16 +38,16 @@ func (a *asked) warnings() (all []string) {
 		}
 	}
 	if len(apart) > 0 {
-		all = append(all, fmt.Sprintf("%s: the clock there is up to %s off the store's: when things happened is off by as much; let it be set by NTP", few(apart, 5), units.Time(float64(most))))
+		all = append(all, fmt.Sprintf("%s: its clock differs from the store's by up to %s, and so do its times; synchronise it with NTP", few(apart, 5), units.Time(float64(most))))
 	}
 	if off := a.opt.Now.Sub(a.at).Abs(); !a.opt.Now.IsZero() && off > mostHere {
-		all = append(all, fmt.Sprintf("the clock of this machine is %s off the store's, by which the time asked for is taken", units.Time(float64(off))))
+		all = append(all, fmt.Sprintf("the clock of this machine differs from the store's by %s; the store's clock counts", units.Time(float64(off))))
 	}
 	if slices.ContainsFunc(a.uses, func(u use) bool { return math.IsNaN(u.requests) }) {
-		all = append(all, fmt.Sprintf("some hosts do not count requests (%s): they are compared by slow time an hour, whatever their load was", names.Requests))
+		all = append(all, fmt.Sprintf("some hosts do not count requests (%s): they are compared by slow time per hour, regardless of load", names.Requests))
 	}
 	if slices.ContainsFunc(a.uses, func(u use) bool { return u.host == "" }) {
-		all = append(all, fmt.Sprintf("some series have no label %s: their hosts cannot be told apart; do not drop it in the store's relabelling", names.Host))
+		all = append(all, fmt.Sprintf("some series have no label %s: their hosts cannot be distinguished; keep it in the store's relabelling", names.Host))
 	}
 	return all
 }

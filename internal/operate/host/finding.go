@@ -92,7 +92,7 @@ func (r *Report) crowded() *Finding {
 	f.Title = fmt.Sprintf("All %d CPUs are busy", r.CPUs)
 	switch {
 	case !full:
-		f.Title = fmt.Sprintf("The CPUs are busy %s of the time, at times all of them", units.Percent(in/float64(r.CPUs)))
+		f.Title = fmt.Sprintf("The CPUs are %s busy, at times all at once", units.Percent(in/float64(r.CPUs)))
 	case r.CPUs == 1:
 		f.Title = "The only CPU is busy"
 	}
@@ -106,15 +106,15 @@ func (r *Report) crowded() *Finding {
 		// Who takes much and makes another wait is a neighbour.
 		f.Cause, f.Pays = "linux.noisy-neighbour", r.names(others)
 		f.Cost = max(f.Cost, *others[0].Waits)
-		f.Title += fmt.Sprintf(": %s %s, and %s waits for a CPU %s of the time it could run.", top.title(), uses(top), others[0].title(), units.Percent(*others[0].Waits))
+		f.Title += fmt.Sprintf(": %s %s, and %s waits for a CPU %s of its runnable time.", top.title(), uses(top), others[0].title(), units.Percent(*others[0].Waits))
 	case len(pays) > 0:
 		f.Cost = max(f.Cost, *pays[0].Waits)
-		f.Title += fmt.Sprintf(": %s waits for one %s of the time it could run.", pays[0].title(), units.Percent(*pays[0].Waits))
+		f.Title += fmt.Sprintf(": %s waits for one %s of its runnable time.", pays[0].title(), units.Percent(*pays[0].Waits))
 	default:
-		f.Title += fmt.Sprintf(": somebody waited for one %s of the time.", units.Percent(*r.Pressure.CPU))
+		f.Title += fmt.Sprintf(": tasks waited for one %s of the time.", units.Percent(*r.Pressure.CPU))
 	}
-	f.Evidence = []Evidence{{"CPUs that were busy", number(r.CPU.Busy), "CPUs"}}
-	f.add("share of the time in which somebody waited for a CPU", r.Pressure.CPU, "1")
+	f.Evidence = []Evidence{{"CPUs busy", number(r.CPU.Busy), "CPUs"}}
+	f.add("share of the time in which a task waited for a CPU", r.Pressure.CPU, "1")
 	for _, s := range takes[:min(len(takes), mostShown)] {
 		f.add("CPUs that "+s.title()+" used", s.CPU, "CPUs")
 	}
@@ -142,9 +142,9 @@ func (r *Report) throttled() *Finding {
 		return nil
 	}
 	f := &Finding{Cause: "linux.cpu-throttled", Cost: *worst.Throttled, Pays: r.names(pays),
-		Title: fmt.Sprintf("A CPU quota stops %s in %s of its periods.", worst.title(), units.Percent(*worst.Throttled))}
+		Title: fmt.Sprintf("A CPU quota throttles %s in %s of its periods.", worst.title(), units.Percent(*worst.Throttled))}
 	for _, s := range pays {
-		f.add("share of the periods in which its quota stopped "+s.title(), s.Throttled, "1")
+		f.add("share of the periods in which its quota throttled "+s.title(), s.Throttled, "1")
 	}
 	f.next(pays, nil)
 	return f
@@ -168,7 +168,7 @@ func (r *Report) memory() *Finding {
 	case r.Pressure.Memory != nil:
 		f.Title = fmt.Sprintf("Services wait %s %s of the time.", what, units.Percent(waits))
 	default:
-		f.Title = "Services wait " + what + "; how long is not measured here."
+		f.Title = "Services wait " + what + "; this kernel does not measure how long."
 	}
 	var pays []*Service
 	for _, s := range r.busy() {
@@ -177,10 +177,10 @@ func (r *Report) memory() *Finding {
 		}
 	}
 	f.Pays = r.names(pays)
-	f.add("share of the time in which somebody waited for memory", r.Pressure.Memory, "1")
+	f.add("share of the time in which a task waited for memory", r.Pressure.Memory, "1")
 	f.add("memory available", r.Memory.AvailableBytes, "bytes")
 	f.add("pages read back from swap", r.Memory.SwapIn, "1/s")
-	f.add("pages reclaimed by who needed memory", r.Memory.DirectReclaim, "1/s")
+	f.add("pages reclaimed by allocating tasks (direct reclaim)", r.Memory.DirectReclaim, "1/s")
 	f.add("processes killed because memory ran out", r.Memory.OOMKills, "1/s")
 	f.next(pays, nil)
 	return f
@@ -211,7 +211,7 @@ func (r *Report) disk(disks []metrics.DiskUse) *Finding {
 	} else {
 		f.Title += "."
 	}
-	f.add("share of the time in which somebody waited for a disk", r.Pressure.IO, "1")
+	f.add("share of the time in which a task waited for a disk", r.Pressure.IO, "1")
 	for _, d := range disks[:min(len(disks), mostShown)] {
 		f.Evidence = append(f.Evidence, Evidence{"share of the time in which " + d.Name + " had requests", d.Busy, "1"})
 	}
@@ -236,8 +236,8 @@ func (r *Report) softirq() *Finding {
 		}
 	}
 	f := &Finding{Cause: "linux.softirq", Cost: irq / max(busy, float64(r.CPUs)), Takes: r.names(takes),
-		Title: fmt.Sprintf("Interrupts, of the network as a rule, take %s of the busy CPU time.", units.Percent(irq/busy))}
-	f.Evidence = []Evidence{{"CPUs that interrupts used", irq, "CPUs"}, {"CPUs that were busy", busy, "CPUs"}}
+		Title: fmt.Sprintf("Interrupts, usually of the network, take %s of the busy CPU time.", units.Percent(irq/busy))}
+	f.Evidence = []Evidence{{"CPUs that interrupts used", irq, "CPUs"}, {"CPUs busy", busy, "CPUs"}}
 	f.next(takes, nil)
 	return f
 }
@@ -268,7 +268,7 @@ func (r *Report) kernel() *Finding {
 		Title: fmt.Sprintf("The kernel uses more CPU time than the programs (%s against %s)", cpus(system), cpus(user))}
 	switch {
 	case taken < system/2:
-		f.Title += "; no service is most of it."
+		f.Title += "; no single service causes most of it."
 		f.Takes = nil
 	case f.Cause == "":
 		f.Title += fmt.Sprintf(", most of it for %s.", most.title())

@@ -123,7 +123,7 @@ func TestHealthy(t *testing.T) {
 	if len(r.Findings) != 0 {
 		t.Errorf("found %+v", r.Findings)
 	}
-	if got := r.Healthy(); !strings.HasPrefix(got, "nothing found: the CPUs were busy 36 % of the time, and somebody waited for a CPU 3 %") {
+	if got := r.Healthy(); !strings.HasPrefix(got, "nothing found: the CPUs were busy 36 % of the time, and tasks waited for a CPU 3 %") {
 		t.Error(got)
 	}
 	want := map[string]struct {
@@ -166,18 +166,18 @@ func TestFindings(t *testing.T) {
 		pays  string
 	}{
 		"a neighbour": {machine{processes: append(slices.Clone(waiting), batch), user: 1.8, system: .15, cpu: .8}, "linux.noisy-neighbour",
-			"All 2 CPUs are busy: batch 900 uses 1.2 CPUs, and nginx 300 waits for a CPU 80 % of the time it could run.", "batch 900", "nginx 300"},
+			"All 2 CPUs are busy: batch 900 uses 1.2 CPUs, and nginx 300 waits for a CPU 80 % of its runnable time.", "batch 900", "nginx 300"},
 		"too much of one": {machine{processes: add(process{pid: 900, parent: 1, name: "batch", group: "/", user: 1.9, delay: 6}), user: 1.95, cpu: .95}, "linux.cpu-saturation",
-			"All 2 CPUs are busy: batch 900 waits for one 76 % of the time it could run.", "batch 900", "batch 900"},
+			"All 2 CPUs are busy: batch 900 waits for one 76 % of its runnable time.", "batch 900", "batch 900"},
 		"stolen":  {machine{processes: servers(), user: .5, steal: .8, cpu: .1}, "linux.noisy-neighbour", "The hypervisor gives 40 % of the CPU time to other machines.", "", "nginx 200 (3 processes)"},
-		"a quota": {machine{processes: add(throttled), user: 1, cpu: .05}, "linux.cpu-throttled", "A CPU quota stops api 901 in 40 % of its periods.", "", "api 901"},
+		"a quota": {machine{processes: add(throttled), user: 1, cpu: .05}, "linux.cpu-throttled", "A CPU quota throttles api 901 in 40 % of its periods.", "", "api 901"},
 		"swap":    {machine{processes: servers(), user: .5, memory: .3, swap: 2000}, "linux.swap", "Services wait for memory that is read back from swap 30 % of the time.", "", ""},
 		"swap, without pressure": {machine{processes: servers(), user: .5, swap: 2000, noPressure: true}, "linux.swap",
-			"Services wait for memory that is read back from swap; how long is not measured here.", "", ""},
+			"Services wait for memory that is read back from swap; this kernel does not measure how long.", "", ""},
 		"no memory left": {machine{processes: servers(), user: .5, memory: .02, oom: 1}, "linux.memory-reclaim", "The kernel killed processes because memory ran out.", "", ""},
 		"disks": {machine{processes: add(process{pid: 902, parent: 1, name: "db", group: "/", user: .1, dirtied: 1000}), user: .5, io: .6}, "linux.disk-sync",
 			"Services wait for disks 60 % of the time: db 902 reads and writes most.", "db 902", ""},
-		"interrupts": {machine{processes: servers(), user: .5, softirq: .6, cpu: .1}, "linux.softirq", "Interrupts, of the network as a rule, take 55 % of the busy CPU time.", "", ""},
+		"interrupts": {machine{processes: servers(), user: .5, softirq: .6, cpu: .1}, "linux.softirq", "Interrupts, usually of the network, take 55 % of the busy CPU time.", "", ""},
 		"the kernel": {machine{processes: add(process{pid: 903, parent: 1, name: "heap", group: "/", user: .1, system: .9, faults: 500000}), user: .5, system: 1, cpu: .1}, "linux.page-faults",
 			"The kernel uses more CPU time than the programs (1 CPU against 0.5 CPUs), most of it for heap 903: page faults.", "heap 903", ""},
 		"busy, and nobody waits": {machine{processes: add(process{pid: 900, parent: 1, name: "batch", group: "/", user: 1.4}), user: 1.9, cpu: .05}, "", "", "", ""},

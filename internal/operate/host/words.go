@@ -24,11 +24,11 @@ func (r *Report) Healthy() string {
 	}
 	switch {
 	case len(waits) > 0:
-		text += ", and somebody waited for " + strings.Join(waits, ", for ") + " of it"
+		text += ", and tasks waited for " + strings.Join(waits, ", for ") + " of it"
 	default:
-		text += "; whether anybody waited for memory or disks is not measured here"
+		text += "; this kernel does not measure waits for memory or disks"
 	}
-	return text + ". Whether a service's requests are slow is for unstall and its PID."
+	return text + ". To see whether a service's requests are slow: unstall PID"
 }
 
 // CPULine is what the CPUs did.
@@ -40,7 +40,7 @@ func (r *Report) CPULine() (all []string) {
 	for _, x := range []struct {
 		name string
 		of   *float64
-	}{{"programs", r.CPU.User}, {"kernel", r.CPU.System}, {"interrupts", r.CPU.Softirq}, {"idle while a disk was waited for", r.CPU.Iowait}, {"taken by the hypervisor", r.CPU.Steal}} {
+	}{{"programs", r.CPU.User}, {"kernel", r.CPU.System}, {"interrupts", r.CPU.Softirq}, {"idle waiting for a disk", r.CPU.Iowait}, {"taken by the hypervisor", r.CPU.Steal}} {
 		if x.of != nil {
 			all = append(all, x.name+" "+units.Percent(*x.of/float64(r.CPUs)))
 		}

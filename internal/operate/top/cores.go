@@ -14,7 +14,7 @@ import (
 func Cores(pid int) float64 { return cores("/proc", "/sys/fs/cgroup", pid) }
 
 // cores is how many processors a process may use: those it may run on, and no more
-// than the CPU quota of its control groups gives. 0: unknown.
+// than the CPU quota of its cgroups gives. 0: unknown.
 func cores(root, groups string, pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("%s/%d/status", root, pid))
 	if err != nil {

@@ -36,7 +36,7 @@ var goRules = []Rule{
 		if !(v.Of(gcCPUID) >= 5) || !v.lasts(5*time.Second, func(x float64) bool { return x > 1 }) {
 			return ""
 		}
-		return "GC runs all the time: diagnose this process to see what helps"
+		return "GC runs all the time: diagnose this process"
 	}},
 	{gcCPUID, "> 10 %: GC takes too much of the time", above(10, 5*time.Second, "GC takes too much of the time")},
 	{"go/forced", "> 0: something calls runtime.GC", above(0, 5*time.Second, "something calls runtime.GC")},

@@ -69,7 +69,7 @@ func (p *proc) Read(context.Context) ([]Reading, error) {
 	}
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // from the 3rd on
 	if len(fields) < 22 {
-		return nil, fmt.Errorf("/proc/%d/stat: %d fields behind the name, want 22 or more", p.pid, len(fields))
+		return nil, fmt.Errorf("/proc/%d/stat: %d fields after the name, want 22 or more", p.pid, len(fields))
 	}
 	if p.start == "" {
 		p.start = fields[19]

@@ -26,13 +26,13 @@ const (
 )
 
 var redisRules = []Rule{
-	{redisMainID, "90 % or more: its one thread for commands has no more to give", above(90, 5*time.Second, "the one thread that runs commands is saturated")},
+	{redisMainID, "90 % or more: its main thread is saturated", above(90, 5*time.Second, "the main thread is saturated")},
 	{"redis/fork", "a fork stops it: > 20 ms with each BGSAVE or rewrite is long", func(v View) string {
 		return above(20, 0, "each BGSAVE or AOF rewrite stops it that long")(v)
 	}},
 	{"redis/evicted", "> 0: it is full (maxmemory), and each write drops other keys", above(0, 5*time.Second, "full: writes drop other keys (maxmemory)")},
 	{"redis/aof-delayed", "> 0: the disk is too slow for its AOF, writes wait", above(0, 5*time.Second, "writes wait for the disk (AOF fsync)")},
-	{redisOpenID, "> 100/s: clients do not keep their connections", above(100, 5*time.Second, "clients open a connection for each request or so")},
+	{redisOpenID, "> 100/s: clients do not keep their connections", above(100, 5*time.Second, "clients open a connection for almost every request")},
 	{"redis/rejected", "> 0: maxclients is reached", above(0, 0, "maxclients is reached: connections are refused")},
 	{redisUsedID, "near maxmemory: it evicts keys, or refuses writes", func(v View) string {
 		if most := v.Of(redisMaxID); most > 0 && v.lasts(5*time.Second, func(x float64) bool { return x > .97*most }) {
@@ -40,14 +40,14 @@ var redisRules = []Rule{
 		}
 		return ""
 	}},
-	{"redis/fragmentation", "> 1.5 of much memory: a part of it is of no use (activedefrag)", func(v View) string {
+	{"redis/fragmentation", "> 1.5 with much memory: fragmentation wastes some of it (activedefrag)", func(v View) string {
 		if v.Of(redisUsedID) < 256<<20 {
 			return ""
 		}
 		return above(1.5, 30*time.Second, "memory is fragmented")(v)
 	}},
-	{"redis/blocked", "clients in BLPOP and the like: they wait as they asked to", nil},
-	{"redis/errors", "errors it answered with: INFO errorstats says which", nil},
+	{"redis/blocked", "clients in BLPOP and similar commands, which wait on purpose", nil},
+	{"redis/errors", "error responses: INFO errorstats lists them", nil},
 }
 
 // Redis are the counters that a Redis server gives by its own protocol.

@@ -72,7 +72,7 @@ func (w *Watcher) record(ctx context.Context, s *subject) {
 		if err != nil && ctx.Err() == nil {
 			w.full(err)
 		} else if err == nil && path != "" {
-			w.over("recording", "what happens is recorded again")
+			w.over("recording", "alarms are recorded again")
 		}
 		switch now := w.now(); {
 		case a != nil && last.again(now, a.Rule, w.opt.Quiet):
@@ -101,7 +101,7 @@ func (c captured) again(now time.Time, r *rule.Rule, quiet time.Duration) bool {
 
 // full says that nothing can be stored, and makes room: what is oldest in the ring is of least use.
 func (w *Watcher) full(err error) {
-	w.said("recording", fmt.Sprintf("what happens cannot be recorded: %v; rules go on", err))
+	w.said("recording", fmt.Sprintf("alarms cannot be recorded: %v; rules are still evaluated", err))
 	if w.ring != nil {
 		w.ring.Drop()
 	}
@@ -119,7 +119,7 @@ func wait(ctx context.Context, d time.Duration) {
 func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
 	dir := filepath.Join(w.opt.Dir, "captures")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		w.said("captures", fmt.Sprintf("no capture of alarms can be kept: %v", err))
+		w.said("captures", fmt.Sprintf("captures of alarms cannot be kept: %v", err))
 		return
 	}
 	name := fmt.Sprintf("%s-%s-%s", fileKey(s.Service), a.at.UTC().Format("20060102T150405"), a.Rule.ID)
@@ -151,7 +151,7 @@ func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
 	err = capture.Join(path, capture.Info{Tool: w.opt.Tool, Host: host, Target: s.Service, Start: begins, Command: w.opt.Command}, parts)
 	_ = os.Remove(after)
 	if err != nil {
-		w.said("captures", fmt.Sprintf("the capture of an alarm is not whole: %v", err))
+		w.said("captures", fmt.Sprintf("the capture of an alarm is incomplete: %v", err))
 		if w.ring != nil {
 			w.ring.Drop()
 		}
@@ -211,7 +211,7 @@ var one sync.Mutex
 
 func (w *Watcher) diagnose(ctx context.Context, path string) (*diagnose.Diagnosis, error) {
 	if w.opt.Diagnose == nil {
-		return nil, errors.New("nobody diagnoses it: unstall " + path)
+		return nil, errors.New("not diagnosed; to diagnose it: unstall " + path)
 	}
 	one.Lock()
 	defer one.Unlock()

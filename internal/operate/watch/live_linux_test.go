@@ -310,7 +310,7 @@ func TestReadOnly(t *testing.T) {
 	if x := lines(EventAlarm); x.Rule != "any" {
 		t.Errorf("alarm %+v", x)
 	}
-	for !strings.Contains(lines(EventTrouble).Text, "no capture of alarms can be kept") {
+	for !strings.Contains(lines(EventTrouble).Text, "captures of alarms cannot be kept") {
 	}
 }
 

@@ -74,7 +74,7 @@ func (w *Watcher) read(ctx context.Context, s *subject) {
 				if source, err := c.Open(ctx, s.target, every, w.now); err == nil {
 					counters = &reader{Source: source}
 				} else if ctx.Err() == nil {
-					w.said("counters "+s.Service, s.Key+": counters of its runtime are not seen: "+err.Error())
+					w.said("counters "+s.Service, s.Key+": counters of its runtime cannot be read: "+err.Error())
 				}
 			}
 		case counters != nil && !now.Before(counters.next):

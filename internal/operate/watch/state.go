@@ -73,7 +73,7 @@ func (w *Watcher) State() exporter.State {
 			labels := []exporter.Label{{Name: "service", Value: x.Service}, {Name: "rule", Value: r.ID}, {Name: "severity", Value: r.Severity}}
 			key := r.ID + "\x00" + x.Service
 			if n, told := firing[key]; !told || n >= 0 {
-				add("unstall_alarm", "processes of a service of which a rule holds", exporter.Gauge, n, labels...)
+				add("unstall_alarm", "processes of a service with an active rule", exporter.Gauge, n, labels...)
 				firing[key] = -1 // once for each service
 			}
 			if bound, ok := w.bounds[key]; ok {
@@ -82,12 +82,12 @@ func (w *Watcher) State() exporter.State {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.fired)) {
-		add("unstall_alarms_total", "how often a rule was set off", exporter.Counter, float64(w.fired[id]), exporter.Label{Name: "rule", Value: id})
+		add("unstall_alarms_total", "how often a rule fired", exporter.Counter, float64(w.fired[id]), exporter.Label{Name: "rule", Value: id})
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.found.Seconds), func(a, b Where) int {
 		return cmp.Or(a.compare(b.Release), cmp.Compare(a.Mechanism, b.Mechanism))
 	}) {
-		add(names.SlowSeconds, "time of slow requests by what it went to, of what was diagnosed", exporter.Counter, w.found.Seconds[k],
+		add(names.SlowSeconds, "time of slow requests by mechanism, in diagnosed minutes", exporter.Counter, w.found.Seconds[k],
 			append(k.labels(), exporter.Label{Name: names.Mechanism, Value: k.Mechanism})...)
 	}
 	counted := make(map[Release]bool) // from the first moment on: a store sees how much a counter grows only from its first value
@@ -98,13 +98,13 @@ func (w *Watcher) State() exporter.State {
 		counted[x.is()] = true
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(counted), Release.compare) {
-		add(names.Requests, "requests of what was diagnosed", exporter.Counter, w.found.Requests[k], k.labels()...)
-		add(names.SlowRequests, "slow requests of what was diagnosed", exporter.Counter, w.found.Slow[k], k.labels()...)
+		add(names.Requests, "requests in diagnosed minutes", exporter.Counter, w.found.Requests[k], k.labels()...)
+		add(names.SlowRequests, "slow requests in diagnosed minutes", exporter.Counter, w.found.Slow[k], k.labels()...)
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.found.Causes), func(a, b Blamed) int {
 		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Cause, b.Cause))
 	}) {
-		add(names.CauseSeconds, "time of slow requests that a cause accounts for, of what was diagnosed; causes overlap", exporter.Counter, w.found.Causes[k],
+		add(names.CauseSeconds, "time of slow requests that a cause accounts for, in diagnosed minutes; causes overlap", exporter.Counter, w.found.Causes[k],
 			exporter.Label{Name: names.Service, Value: k.Service}, exporter.Label{Name: names.Cause, Value: k.Cause})
 	}
 	add(names.Time, "the clock of the host, seconds since 1970", exporter.Gauge, float64(s.At.UnixMilli())/1e3)

@@ -145,7 +145,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if w.ring, err = OpenRing(filepath.Join(w.opt.Dir, "ring"), w.opt.RingSize); err != nil {
-		w.said("ring", fmt.Sprintf("nothing from before an alarm is kept: %v", err))
+		w.said("ring", fmt.Sprintf("the minutes before an alarm cannot be kept: %v", err))
 		w.ring = nil
 	}
 	w.tidy()
@@ -158,7 +158,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 			return fmt.Errorf("--metrics %s: %w: give another address", w.opt.Metrics, errors.Unwrap(errors.Unwrap(err)))
 		}
 		defer done()
-		w.log.say(Line{Event: EventStarted, Text: "Prometheus is answered at http://" + at + "/metrics"})
+		w.log.say(Line{Event: EventStarted, Text: "serving Prometheus at http://" + at + "/metrics"})
 	}
 	look := make(chan []discover.Target, 1)
 	all.Go(func() { w.looking(ctx, look) })
@@ -179,7 +179,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 			// The monotonic clock tells by how much the other was set.
 			now := w.now()
 			if set := now.Round(0).Sub(last.Round(0)) - now.Sub(last); set > 2*time.Second || set < -2*time.Second {
-				w.log.say(Line{Event: EventTrouble, Text: fmt.Sprintf("the clock was set by %s: what is under way begins anew", set.Round(time.Second))})
+				w.log.say(Line{Event: EventTrouble, Text: fmt.Sprintf("the clock was changed by %s: running measurements restart", set.Round(time.Second))})
 			}
 			last = now
 			w.judge(now)
@@ -221,7 +221,7 @@ func (w *Watcher) looking(ctx context.Context, out chan<- []discover.Target) {
 			if err != nil {
 				if text := err.Error(); said[arg] != text && ctx.Err() == nil {
 					said[arg] = text
-					w.log.say(Line{Event: EventTrouble, Target: arg, Text: text + "; it is looked for again and again"})
+					w.log.say(Line{Event: EventTrouble, Target: arg, Text: text + "; unstall keeps looking for it"})
 				}
 				continue
 			}
@@ -296,7 +296,7 @@ func (w *Watcher) take(ctx context.Context, all *sync.WaitGroup, targets []disco
 			continue
 		}
 		if n >= mostTargets {
-			w.said("targets", fmt.Sprintf("more than %d processes run here: the rest is not watched; name those that matter", mostTargets))
+			w.said("targets", fmt.Sprintf("more than %d processes run here, and the rest is not watched: name the ones to watch", mostTargets))
 			return
 		}
 		born := int64(0)
@@ -451,7 +451,7 @@ func (w *Watcher) remembered() *rule.Usual {
 	if err := json.Unmarshal(text, &m); err != nil || m.Schema != memorySchema {
 		aside := w.memoryPath() + ".damaged"
 		_ = os.Rename(w.memoryPath(), aside)
-		w.log.say(Line{Event: EventTrouble, Text: fmt.Sprintf("%s could not be read and is now %s: what is usual is learnt anew", w.memoryPath(), filepath.Base(aside))})
+		w.log.say(Line{Event: EventTrouble, Text: fmt.Sprintf("%s could not be read and is now %s: the usual values are learnt again", w.memoryPath(), filepath.Base(aside))})
 		w.day = summary{}
 		return new(rule.Usual)
 	}
@@ -476,8 +476,8 @@ func (w *Watcher) remember() {
 		}
 	}
 	if err != nil {
-		w.said("memory", fmt.Sprintf("what is usual cannot be kept over a restart: %v", err))
+		w.said("memory", fmt.Sprintf("the usual values cannot be saved for a restart: %v", err))
 		return
 	}
-	w.over("memory", "what is usual is kept again")
+	w.over("memory", "the usual values are saved again")
 }

@@ -12,7 +12,7 @@ var memoryTypes = []string{evidence.SampleAllocated, evidence.SampleLargeAllocat
 // memoryTitles are what people call them.
 var memoryTitles = map[string]string{evidence.SampleAllocated: "allocated", evidence.SampleLargeAllocated: "large objects allocated", evidence.SampleGen2Deaths: "died in generation 2"}
 
-var missingAllocations = &Missing{"no record of who allocates", "unstall record TARGET of a .NET process, or dotnet-trace collect --profile gc-verbose -p PID"}
+var missingAllocations = &Missing{"no allocations recorded", "unstall record TARGET of a .NET process, or dotnet-trace collect --profile gc-verbose -p PID"}
 
 // allocating are the processes that were asked who allocates.
 func (s *Source) allocating() (out []evidence.SubjectID) {

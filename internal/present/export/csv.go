@@ -23,12 +23,12 @@ func csvTable(s *Source, table string) (Writer, error) {
 	case table == "intervals":
 		write = t.intervals
 		if b.Intervals.Len() == 0 {
-			return nil, &Missing{"no cycle, pause or other interval", "a gctrace log (GODEBUG=gctrace=1) or an execution trace has them; unstall inspect shows what files hold"}
+			return nil, &Missing{"no GC cycles, pauses or other intervals", "a gctrace log (GODEBUG=gctrace=1) or an execution trace has them; unstall inspect shows what files hold"}
 		}
 	case table == "series":
 		write = t.series
 		if len(b.Series) == 0 {
-			return nil, &Missing{"no figure over time", "unstall record TARGET records those of the process, its container and the host"}
+			return nil, &Missing{"no figures over time", "unstall record TARGET records those of the process, its container and the host"}
 		}
 	case b.Requests.Len() == 0:
 		return nil, missingRequests
@@ -43,7 +43,7 @@ func csvTable(s *Source, table string) (Writer, error) {
 	}, nil
 }
 
-var missingRequests = &Missing{"no request", "give an access log, a load generator's rows or an execution trace: unstall record TARGET, or curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
+var missingRequests = &Missing{"no requests", "give an access log, a load generator's rows or an execution trace: unstall record TARGET, or curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
 
 // rows writes rows of cells.
 type rows struct {

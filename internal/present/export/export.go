@@ -115,11 +115,11 @@ func Choose(name, file string) (Form, error) {
 	}
 	switch {
 	case name != "":
-		return Form{}, fmt.Errorf("--to %s: there is no such form: give %s", name, Names("|"))
+		return Form{}, fmt.Errorf("--to %s: unknown format: give %s", name, Names("|"))
 	case file == "" || file == "-":
-		return Form{}, fmt.Errorf("in which form: add --to %s", Names("|"))
+		return Form{}, fmt.Errorf("no format given: add --to %s", Names("|"))
 	}
-	return Form{}, fmt.Errorf("-o %s: its name does not say which form to write: add --to %s", file, Names("|"))
+	return Form{}, fmt.Errorf("-o %s: the file name gives no format: add --to %s", file, Names("|"))
 }
 
 // Part returns the part that the value of a form's flag asks for.
@@ -128,7 +128,7 @@ func (f *Form) Part(value string) (string, error) {
 	case f.Flag == "" || value == "" && len(f.Parts) > 0:
 		return append(f.Parts, "")[0], nil
 	case !slices.Contains(f.Parts, value):
-		return "", fmt.Errorf("--%s %s: there is no such choice: give %s", f.Flag, value, strings.Join(f.Parts, "|"))
+		return "", fmt.Errorf("--%s %s: unknown value: give %s", f.Flag, value, strings.Join(f.Parts, "|"))
 	}
 	return value, nil
 }
@@ -148,7 +148,7 @@ type Missing struct {
 	Do   string // how to record it
 }
 
-func (m *Missing) Error() string { return "there is " + m.What + ": " + m.Do }
+func (m *Missing) Error() string { return m.What + ": " + m.Do }
 
 // subject names a subject so that it can be told from the others.
 func (s *Source) subject(id evidence.SubjectID) string {

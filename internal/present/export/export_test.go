@@ -141,18 +141,18 @@ func TestSame(t *testing.T) {
 func TestMissing(t *testing.T) {
 	access := "testdata/access.log"
 	for _, c := range []struct{ form, part, file, want string }{
-		{"pprof", "cpu", access, "there is no CPU profile: "},
-		{"pprof", "slow", access, "there is no request whose states are known: "},
-		{"pprof", "heap", access, "there is no heap profile: "},
-		{"pprof", "mutex", sick + "/cpu.pb.gz", "there is no mutex profile with samples: "},
-		{"pprof", "block", access, "there is no block profile with samples: "},
-		{"pprof", "goroutine", access, "there is no goroutine profile: "},
-		{"pprof", "allocations", access, "there is no record of who allocates: "},
-		{"speedscope", "", access, "there is neither a CPU profile, a request whose states are known, a stack of a thread, nor who allocates: "},
-		{"perfetto", "", sick + "/cpu.pb.gz", "there is nothing that has a time: "},
-		{"csv", "requests", sick + "/cpu.pb.gz", "there is no request: "},
-		{"csv", "intervals", access, "there is no cycle, pause or other interval: "},
-		{"csv", "series", sick + "/cpu.pb.gz", "there is no figure over time: "},
+		{"pprof", "cpu", access, "no CPU profile: "},
+		{"pprof", "slow", access, "no requests with known states: "},
+		{"pprof", "heap", access, "no heap profile: "},
+		{"pprof", "mutex", sick + "/cpu.pb.gz", "no mutex profile with samples: "},
+		{"pprof", "block", access, "no block profile with samples: "},
+		{"pprof", "goroutine", access, "no goroutine profile: "},
+		{"pprof", "allocations", access, "no allocations recorded: "},
+		{"speedscope", "", access, "no CPU profile, no requests with known states, no thread stacks and no allocations: "},
+		{"perfetto", "", sick + "/cpu.pb.gz", "no events with a time: "},
+		{"csv", "requests", sick + "/cpu.pb.gz", "no requests: "},
+		{"csv", "intervals", access, "no GC cycles, pauses or other intervals: "},
+		{"csv", "series", sick + "/cpu.pb.gz", "no figures over time: "},
 	} {
 		f := form(t, c.form)
 		_, err := f.Prepare(read(t, Options{}, c.file), c.part)
@@ -162,7 +162,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	_, err := pprof(recorded(t, Options{SLO: time.Hour}), "slow")
-	if err == nil || !strings.Contains(err.Error(), "there is no slow request: none of ") {
+	if err == nil || !strings.Contains(err.Error(), "no slow requests: none of ") {
 		t.Errorf("nothing slow: %v", err)
 	}
 }
@@ -177,17 +177,17 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ to, file, want string }{
-		{"", "", "in which form: add --to pprof|speedscope|perfetto|csv|stacks|parquet"},
-		{"", "-", "in which form: add --to pprof|speedscope|perfetto|csv|stacks|parquet"},
-		{"", "x.json", "-o x.json: its name does not say which form to write: add --to pprof|speedscope|perfetto|csv|stacks|parquet"},
-		{"svg", "x.csv", "--to svg: there is no such form: give pprof|speedscope|perfetto|csv|stacks|parquet"},
+		{"", "", "no format given: add --to pprof|speedscope|perfetto|csv|stacks|parquet"},
+		{"", "-", "no format given: add --to pprof|speedscope|perfetto|csv|stacks|parquet"},
+		{"", "x.json", "-o x.json: the file name gives no format: add --to pprof|speedscope|perfetto|csv|stacks|parquet"},
+		{"svg", "x.csv", "--to svg: unknown format: give pprof|speedscope|perfetto|csv|stacks|parquet"},
 	} {
 		if _, err := Choose(c.to, c.file); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	f := form(t, "csv")
-	if _, err := f.Part("rows"); err == nil || err.Error() != "--table rows: there is no such choice: give requests|intervals|series" {
+	if _, err := f.Part("rows"); err == nil || err.Error() != "--table rows: unknown value: give requests|intervals|series" {
 		t.Error(err)
 	}
 }

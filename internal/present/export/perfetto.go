@@ -25,7 +25,7 @@ import (
 func perfetto(s *Source, _ string) (Writer, error) {
 	b := s.Bundle
 	if b.Requests.Len() == 0 && b.Intervals.Len() == 0 && len(b.Series) == 0 && len(b.Processors) == 0 {
-		return nil, &Missing{"nothing that has a time", "a profile says where time went, not when: unstall record TARGET records traces, collector and host, too"}
+		return nil, &Missing{"no events with a time", "a profile shows where time went, not when: unstall record TARGET also records traces, GC and the host"}
 	}
 	return func(w io.Writer) error {
 		from, _ := b.Window()
@@ -51,7 +51,7 @@ func (p *viewed) placed(c evidence.ClockID, o evidence.Origin) bool {
 	if !p.dated || p.s.anchored(c) {
 		return true
 	}
-	p.s.omit(fmt.Sprintf("%s is left out: its time is not known", p.s.artifact(o)))
+	p.s.omit(fmt.Sprintf("omitted %s: its time is unknown", p.s.artifact(o)))
 	return false
 }
 

@@ -442,7 +442,7 @@ func TestUnplaced(t *testing.T) {
 	if r.from < uint64(from) {
 		t.Errorf("an event at %d, the evidence is from %d", r.from, from)
 	}
-	if len(s.Omitted) != 1 || s.Omitted[0] != "gctrace.log is left out: its time is not known" {
+	if len(s.Omitted) != 1 || s.Omitted[0] != "omitted gctrace.log: its time is unknown" {
 		t.Errorf("omitted: %q", s.Omitted)
 	}
 	alone := read(t, Options{}, "testdata/gctrace.log")

@@ -59,8 +59,8 @@ var missingProfile = map[string]*Missing{
 	"mutex":     {"no mutex profile with samples", "it needs runtime.SetMutexProfileFraction in the program, then " + profileBy("mutex")},
 	"block":     {"no block profile with samples", "it needs runtime.SetBlockProfileRate in the program, then " + profileBy("block")},
 	"goroutine": {"no goroutine profile", profileBy("goroutine")},
-	"on-cpu":    {"no profile of running threads with the kernel's part", "sudo unstall record TARGET --kernel"},
-	"off-cpu":   {"no profile of waiting threads", "sudo unstall record TARGET --kernel"},
+	"on-cpu":    {"no on-CPU profile with kernel stacks", "sudo unstall record TARGET --kernel"},
+	"off-cpu":   {"no off-CPU profile", "sudo unstall record TARGET --kernel"},
 }
 
 func profileBy(path string) string {
@@ -202,7 +202,7 @@ func (s *Source) slowProfile() (*profile.Profile, error) {
 	return p.done()
 }
 
-var missingStates = &Missing{"no request whose states are known", "give an execution trace: unstall record TARGET, or curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
+var missingStates = &Missing{"no requests with known states", "give an execution trace: unstall record TARGET, or curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'"}
 
 func missingSlow(ledgers []*ledger.Ledger) *Missing {
 	requests, highest := 0, int64(0)
@@ -212,9 +212,9 @@ func missingSlow(ledgers []*ledger.Ledger) *Missing {
 	}
 	over := shortly(highest)
 	if len(ledgers) > 1 {
-		over = "what is slow for its service"
+		over = "slow for its service"
 	}
-	return &Missing{"no slow request", fmt.Sprintf("none of %d took longer than %s; set --slo", requests, over)}
+	return &Missing{"no slow requests", fmt.Sprintf("none of %d took longer than %s; set --slo", requests, over)}
 }
 
 // sampleKey is what samples that are one have in common.

@@ -73,7 +73,7 @@ func TestSeveralServices(t *testing.T) {
 		t.Errorf("perfetto: %d tracks of slow requests", n)
 	}
 	_, err := pprof(services(time.Hour), "slow")
-	if err == nil || !strings.Contains(err.Error(), "none of 90 took longer than what is slow for its service; set --slo") {
+	if err == nil || !strings.Contains(err.Error(), "none of 90 took longer than slow for its service; set --slo") {
 		t.Errorf("nothing slow: %v", err)
 	}
 }

@@ -31,10 +31,10 @@ func speedscope(s *Source, _ string) (Writer, error) {
 	slowest := slowestOf(s, traced)
 	if known := len(slowest); known > maxShown {
 		slowest = slowest[:maxShown]
-		s.omit(fmt.Sprintf("the time lines of %d requests are left out: only those of the %d slowest are written", known-maxShown, maxShown))
+		s.omit(fmt.Sprintf("omitted the timelines of %d requests: only the %d slowest are written", known-maxShown, maxShown))
 	}
 	if len(slowest) == 0 && !s.hasSamples(cpu) && s.Bundle.Names.Lookup(evidence.SampleThread) == 0 && len(s.allocating()) == 0 {
-		return nil, &Missing{"neither a CPU profile, a request whose states are known, a stack of a thread, nor who allocates", "unstall record TARGET records them"}
+		return nil, &Missing{"no CPU profile, no requests with known states, no thread stacks and no allocations", "unstall record TARGET records them"}
 	}
 	return func(w io.Writer) error {
 		f := &scope{s: s, w: bufio.NewWriterSize(w, 1<<16), frames: make(map[function]int)}

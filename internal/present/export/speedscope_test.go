@@ -126,7 +126,7 @@ func TestSpeedscope(t *testing.T) {
 			last = *p.EndValue
 		}
 	}
-	if len(s.Omitted) != 1 || !strings.HasSuffix(s.Omitted[0], "requests are left out: only those of the 100 slowest are written") {
+	if len(s.Omitted) != 1 || !strings.HasSuffix(s.Omitted[0], "requests: only the 100 slowest are written") {
 		t.Errorf("omitted: %q", s.Omitted)
 	}
 	if cpu != 1 || slow != 1 || evented != maxShown {

@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-var missingThreads = &Missing{"no stack of a thread", "unstall record TARGET records those of .NET processes and JVMs; dotnet-stack report -p PID and jcmd PID Thread.print do, too"}
+var missingThreads = &Missing{"no thread stacks", "unstall record TARGET records those of .NET processes and JVMs; dotnet-stack report -p PID and jcmd PID Thread.print do, too"}
 
 // stacks writes the stack of each thread as dotnet-stack report does
 // (https://github.com/dotnet/diagnostics/blob/main/src/Tools/dotnet-stack/ReportCommand.cs),

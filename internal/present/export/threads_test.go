@@ -35,7 +35,7 @@ func ofText(t testing.TB, text []byte) *Source {
 	return Of(b, Options{})
 }
 
-// What is written as stacks is what dotnet-stack wrote, but for the suffix of the image.
+// What is written as stacks is what dotnet-stack wrote, except the suffix of the image.
 func TestStacks(t *testing.T) {
 	text := starving(t)
 	want := strings.ReplaceAll(string(text), ".il!", "!")
@@ -72,7 +72,7 @@ func TestNoThreads(t *testing.T) {
 	s := read(t, Options{}, "testdata/access.log")
 	for _, x := range [][2]string{{"stacks", ""}, {"pprof", "threads"}} {
 		f := form(t, x[0])
-		if _, err := f.Prepare(s, x[1]); err == nil || !strings.Contains(err.Error(), "no stack of a thread: ") {
+		if _, err := f.Prepare(s, x[1]); err == nil || !strings.Contains(err.Error(), "no thread stacks: ") {
 			t.Errorf("%s: %v", x[0], err)
 		}
 	}

@@ -163,7 +163,7 @@ func TestFlames(t *testing.T) {
 		}
 	}
 	if frame < 0 {
-		t.Fatal("no frame is a part of the whole")
+		t.Fatal("no frame is a part for the whole response")
 	}
 	at := eval[*point](p, `(p => p && {X: p.x, Y: p.y})(`+flames+`.place(%s))`, frame)
 	if at == nil {

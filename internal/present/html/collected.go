@@ -56,7 +56,7 @@ func collected(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int) *coll
 	for _, x := range []struct {
 		title, of string
 		rows      []timeline.Pauses
-	}{{"Why collections came, and how long each paused the program", "cause", c.Causes}, {"Pauses by kind", "kind", c.Kinds}} {
+	}{{"Why GC ran, and how long each collection paused the program", "cause", c.Causes}, {"Pauses by kind", "kind", c.Kinds}} {
 		if len(x.rows) > 0 {
 			v.Tables = append(v.Tables, byName(x.title, x.of, x.rows, c))
 		}
@@ -79,7 +79,7 @@ func (v *collectedView) figures(t *timeline.Timeline) {
 	}
 	switch n := len(c.Pauses); {
 	case c.Unlogged:
-		put("Pauses", "not in the log", "it has the cycles of a collector that works beside the program, without their pauses")
+		put("Pauses", "not in the log", "it has the cycles of a concurrent collector, without their pauses")
 	case n == 0:
 		put("Pauses", "none", "")
 	default:

@@ -27,37 +27,37 @@ func pictures(t *timeline.Timeline, n, h int) []pictureView {
 	all := []pictureView{
 		{
 			Kind: "timeline", Title: "Timeline",
-			How: "A point is a request: when it began, how long it took. Those above the line are slow. Below, on the same axis, what the runtime and the host did meanwhile. " +
-				"Drag to look closer, double-click to see all of it; a click on a slow request shows what it waited for.",
+			How: "Each point is one request: its start time and its latency. Points above the line are slow. The rows below show what the runtime and the host did at the same time. " +
+				"Drag to zoom in, double-click to zoom out; click a slow request to see what it waited for.",
 			Present: len(t.Requests)+len(t.Bands)+len(t.Charts) > 0,
-			Missing: "Nothing here has a time: add an access log, an execution trace, a gctrace log, or record the process",
+			Missing: "Nothing in the evidence has a time: add an access log, an execution trace or a gctrace log, or record the process",
 			Do:      "unstall record PID",
 		},
 		{
 			Kind: "request", Title: "One slow request",
-			How:     "What one request did and waited for, from its beginning to its end, and who held what it waited for. Every part of it is in the ledger above.",
+			How:     "What one request did and waited for, from start to end, and what held the resource it waited for. The ledger above counts every part.",
 			Present: len(t.Slow) > 0,
-			Missing: "It is not known what slow requests waited for. An execution trace of a few seconds under load shows it",
+			Missing: "What slow requests waited for was not recorded. An execution trace of a few seconds under load shows it",
 			Do:      "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'",
 		},
 		{
 			Kind: "processors", Title: "Processors",
 			How: "What each processor (P) of the Go scheduler ran: requests, requests that help GC mark (mark assist), GC workers, and everything else. " +
-				"A request that is ready to run waits while others hold every processor.",
+				"A runnable request waits while others hold every processor.",
 			Present: len(t.Processors) > 0,
-			Missing: "No execution trace of a Go program is in the evidence, so it is not known what its processors ran",
+			Missing: "No Go execution trace was recorded, so what the processors ran is unknown",
 			Do:      "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5'",
 		},
 		{
 			Kind: "flames", Title: "Flames",
-			How:     "Time or samples by stack: the wider, the more; callers are above what they call. Click a part to see only that; search shows the share of a function in the whole.",
+			How:     "Time or samples by stack: wider means more; callers are above callees. Click a frame to zoom in; search shows a function's share of the total.",
 			Present: len(t.Flames) > 0,
-			Missing: "No profile and no stacks are in the evidence",
+			Missing: "No profiles or stacks were recorded",
 			Do:      "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=30'",
 		},
 	}
 	if len(t.Requests) == 0 {
-		all[0].How = "What the runtime and the host did over time. Drag to look closer, double-click to see all of it."
+		all[0].How = "What the runtime and the host did over time. Drag to zoom in, double-click to zoom out."
 	}
 	if t.Lanes == "thread" {
 		all = ofThreads(all)
@@ -99,9 +99,9 @@ func ofThreads(all []pictureView) (out []pictureView) {
 				continue
 			}
 		case "request":
-			p.Missing, p.Do = "It is not known what slow requests waited for. A recording of the requests and their threads under load shows it", "unstall record PID"
+			p.Missing, p.Do = "What slow requests waited for was not recorded. A recording of the requests and their threads under load shows it", "unstall record PID"
 		case "flames":
-			p.Missing, p.Do = "No stacks are in the evidence", "unstall record PID"
+			p.Missing, p.Do = "No stacks were recorded", "unstall record PID"
 		}
 		out = append(out, p)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 
-// throughView is where the time of requests went through a stack of services: a row for each step of a journey, or
+// throughView is where the time of requests went through a stack of services: a row for each journey step, or
 // route, with a bar of its parts.
 type throughView struct {
 	N, H    int

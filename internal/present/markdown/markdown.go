@@ -64,7 +64,7 @@ func (p *page) headline(d *diagnose.Diagnosis, supported, open, ruledOut []diagn
 			p.linef("%s", line)
 		}
 		if savings > 1 {
-			p.linef("\nCauses overlap: what they account for does not add up.")
+			p.linef("\nCauses overlap, so their shares do not add up.")
 		}
 	default:
 		label := sentence.State(d)

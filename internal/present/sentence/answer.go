@@ -61,7 +61,7 @@ func Chain(v *diagnose.Verdict) string {
 	if v.Root.Subject != "" && v.Root.Subject != v.Subject {
 		text += " of " + v.Root.Subject
 	}
-	return text + ": both are one chain, and its fixes are the ones to make."
+	return text + ": both are one chain, so apply the fixes of that cause."
 }
 
 // RootOfFirst says whether the first cause ends in this one.
@@ -100,7 +100,7 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 		return when + title
 	}
 	if part, _, high, _ := shareOf(d, v); part < next && high < dominant {
-		return when + title + " So far next to none of the slow time is due to it."
+		return when + title + " So far it accounts for almost none of the slow time."
 	}
 	if interval != "" {
 		interval = " (" + interval + ")"

@@ -24,7 +24,7 @@ func collectors(d *diagnose.Diagnosis) string {
 		}
 		watched := units.Ms(c.WatchedS * 1e3)
 		if c.Pauses == 0 {
-			text = strings.TrimSuffix(text, " ") + " not once in " + watched
+			text = strings.TrimSuffix(text, " ") + " 0 times in " + watched
 		} else {
 			text += units.Percent(*c.Stopped) + " of " + watched
 			if c.LongestMs != nil && *c.LongestMs > 0 {
@@ -32,7 +32,7 @@ func collectors(d *diagnose.Diagnosis) string {
 			}
 		}
 		if acquitted(&c) {
-			text += ": it is not what makes it slow"
+			text += ": GC does not make it slow"
 		}
 		s = append(s, text+".")
 	}

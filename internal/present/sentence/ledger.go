@@ -78,7 +78,7 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 		case evidence.ForcedCycle:
 			row.Title = "waiting for " + e.Detail // whichever goroutine ends it
 		default:
-			row.Title += " " + e.Detail
+			row.Title += ": " + e.Detail
 		}
 		if len(subjects) > 1 {
 			row.Title += ", " + e.Subject

@@ -7,7 +7,7 @@ import (
 
 // Routes is a table of the first routes, headed; a column that would be empty is left out.
 func Routes(d *diagnose.Diagnosis, most int) [][]string {
-	rows := [][]string{{"", "requests", "rate", "p50", "p99", "slow", "most of its slow time"}}
+	rows := [][]string{{"", "requests", "rate", "p50", "p99", "slow", "main slow time"}}
 	last := len(rows[0]) - 1
 	some := false
 	for i := range d.Routes[:most] {

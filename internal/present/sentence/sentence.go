@@ -109,7 +109,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		case r.SlowThresholdMs != nil:
 			none := "No request took longer than " + units.Ms(*r.SlowThresholdMs)
 			if r.Held > 0 {
-				none += ", but for " + units.Count(r.Held) + " that recording held"
+				none += ", except " + units.Count(r.Held) + " that the recorder held"
 			}
 			s = append(s, none+".")
 		default:
@@ -124,16 +124,16 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		if len(d.AtRequestsDid) > 0 {
 			did = fmt.Sprintf(" (%s of that %s)", units.Percent(d.AtRequestsDid[0].Share), d.AtRequestsDid[0].What)
 		}
-		s = append(s, fmt.Sprintf("On average %s threads were at requests%s, and how long these take was not recorded: give a row for each (--load, --requests).", units.Num(*d.AtRequests), did))
+		s = append(s, fmt.Sprintf("On average %s threads served requests%s, but request latency was not recorded: add a row for each request (--load, --requests).", units.Num(*d.AtRequests), did))
 	}
 	if r := d.Requests; r != nil && r.Apart > 0 {
-		s = append(s, units.Plural(r.Apart, "slow request")+" came before the recording or after it, and cannot be judged: record again while it is slow.")
+		s = append(s, units.Plural(r.Apart, "slow request")+" happened outside the recording and cannot be explained: record again while it is slow.")
 	}
 	if r := d.Requests; r != nil && r.Outside > 0 {
 		if Healthy(d) { // none of them was slow enough for anybody to notice
-			s = append(s, units.Count(r.Outside)+" more came outside the traced time, as quick as these.")
+			s = append(s, units.Count(r.Outside)+" more happened outside the traced time, as short as these.")
 		} else {
-			s = append(s, units.Plural(r.Outside, "more slow request")+" came outside the traced time: record again while it is slow.")
+			s = append(s, units.Plural(r.Outside, "more slow request")+" happened outside the traced time: record again while it is slow.")
 		}
 	}
 	if gc := collectors(d); gc != "" {
@@ -141,9 +141,9 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	}
 	switch {
 	case gcIsWell(d) && len(open) > 0:
-		s = append(s, fmt.Sprintf("Whether anything else does is not in this evidence: %d of %s could not be checked (NOT SEEN).", len(open), causes(len(open)+len(ruledOut))))
+		s = append(s, fmt.Sprintf("This evidence does not show other causes: %d of %s could not be checked (NOT SEEN).", len(open), causes(len(open)+len(ruledOut))))
 	case len(d.Host) > 0:
-		s = append(s, "No process was recorded that could be judged. Of the host: "+shown(d.Host)+". Whether requests were slow, and why, cannot be told from this: record the service's process while it is slow.")
+		s = append(s, "No process in the recording could be diagnosed. The host: "+shown(d.Host)+". This does not show whether requests were slow: record the service's process while it is slow.")
 	case len(ruledOut) == 0 && len(open) == 0:
 		s = append(s, "No known cause applies to this evidence.")
 	case len(ruledOut) == 0:
@@ -159,7 +159,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	return strings.Join(s, " ")
 }
 
-// shown lists figures of a host: "CPUs busy 98 %; of it in programs 39 %".
+// shown lists figures of a host: "CPUs busy 98 %; of this in programs 39 %".
 func shown(all []diagnose.Evidence) string {
 	var items []string
 	for _, e := range all {
@@ -209,9 +209,9 @@ func NoRequests(d *diagnose.Diagnosis) string {
 		}
 	}
 	if tells(d) {
-		return "No request data, so causes are ranked by how many clients wait. To see whose requests, add " + add + " of the same time"
+		return "No request data, so causes are ranked by how many clients wait. To see whose requests, add " + add + " from the same period"
 	}
-	return "No request data, so causes are ranked by how long they stopped the service. To see how requests were affected, add " + add + " of the same time"
+	return "No request data, so causes are ranked by how long they stopped the service. To see how requests were affected, add " + add + " from the same period"
 }
 
 // tells says whether all processes have no requests of their own, as Redis has none.
@@ -268,7 +268,7 @@ func Loads(d *diagnose.Diagnosis) (out []diagnose.Load) {
 func Load(d *diagnose.Diagnosis, l diagnose.Load) []string {
 	items := []string{l.Tool + " from " + path.Base(l.Source)}
 	if r := d.Requests; r != nil && agree(r.Rate, l.Rate) && agree(r.P50Ms, l.P50Ms) && agree(r.P99Ms, l.P99Ms) {
-		items = append(items, "the same rate, p50 and p99")
+		items = append(items, "same rate, p50 and p99 as above")
 		items = append(items, quantiles([]quantile{{"max", l.MaxMs}})...)
 	} else {
 		if l.Rate != nil {
@@ -277,9 +277,9 @@ func Load(d *diagnose.Diagnosis, l diagnose.Load) []string {
 		items = append(items, quantiles([]quantile{{"p50", l.P50Ms}, {"p99", l.P99Ms}, {"max", l.MaxMs}})...)
 	}
 	if l.LatencyFrom == "send" {
-		return append(items, "measured from the actual send time: waiting to be sent is not included")
+		return append(items, "latency from the actual send time: time waiting to be sent is not counted")
 	}
-	return append(items, "measured from the scheduled send time")
+	return append(items, "latency from the scheduled send time")
 }
 
 // alike is how far two figures of the same thing may be apart, as a part of it, to be told as one.
@@ -314,13 +314,13 @@ const leastSlow = float64(ledger.LeastSlow) / 1e6
 
 // Slow lists how many requests were slow, and by which rule.
 func Slow(r *diagnose.Requests) []string {
-	rule := map[string]string{"slo": "--slo", "3x_route_floor": "3 × the baseline latency of the route; set --slo", "baseline": "longer than at the time of the baseline",
+	rule := map[string]string{"slo": "--slo", "3x_route_floor": "3 × the baseline latency of the route; set --slo", "baseline": "longer than the baseline's p99",
 		"unfinished": "most requests never finished, so there is no baseline latency; set --slo"}[r.SlowRule]
 	if rule == "" {
 		rule = r.SlowRule
 	}
 	if r.SlowRule == ledger.RuleFloor && r.SlowThresholdMs != nil && *r.SlowThresholdMs <= leastSlow {
-		rule = "the least that counts without --slo"
+		rule = "minimum threshold; set --slo"
 	}
 	first := units.Count(r.Slow)
 	if r.Slow == 0 {
@@ -345,15 +345,15 @@ func Slow(r *diagnose.Requests) []string {
 			items = append(items, units.Percent(float64(r.Slow)/float64(r.Count)))
 		}
 		if r.SlowLong > 0 {
-			items = append(items, units.Count(r.SlowLong)+" to routes that always compute 20 × as long as other requests take")
+			items = append(items, units.Count(r.SlowLong)+" on routes that always compute 20 × as long as other requests")
 		}
 		items = append(items, traced(r))
 	}
 	if r.Apart > 0 {
-		items = append(items, units.Count(r.Apart)+" more before the recording or after it are left out")
+		items = append(items, units.Count(r.Apart)+" more outside the recording are not counted")
 	}
 	if r.Held > 0 {
-		items = append(items, units.Count(r.Held)+" more only because recording held them, for "+units.Ms(r.HeldMs/float64(r.Held))+" each")
+		items = append(items, units.Count(r.Held)+" more only because the recorder held them, for "+units.Ms(r.HeldMs/float64(r.Held))+" each")
 	}
 	return items
 }

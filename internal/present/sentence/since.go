@@ -15,7 +15,7 @@ func Since(d *diagnose.Diagnosis) string {
 	}
 	o := onset(d)
 	if !Begins(d) {
-		text := "as long as the evidence goes back"
+		text := "throughout the recording"
 		if d.Window.Start != nil {
 			text += ": " + d.Window.Start.UTC().Format(time.DateTime) + " UTC"
 		}

@@ -16,7 +16,7 @@ func TestSince(t *testing.T) {
 	healthy.Outcome = diagnose.NothingFound
 	for want, d := range map[string]*diagnose.Diagnosis{
 		"": healthy,
-		"as long as the evidence goes back: 2026-11-21 14:02:10 UTC":                         found(&diagnose.Onset{At: &at}),
+		"throughout the recording: 2026-11-21 14:02:10 UTC":                                  found(&diagnose.Onset{At: &at}),
 		"2026-11-21 14:02:10 UTC, 12 s in: 45 % of requests slow from then on, 0.2 % before": found(&diagnose.Onset{At: &at, From: 12, Within: true, Before: .002, Since: .45}),
 		"12 s in: 45 % of requests slow from then on, 0 % before":                            found(&diagnose.Onset{From: 12, Within: true, Since: .45}),
 	} {

@@ -10,8 +10,8 @@ import (
 
 // StackView is where the time of requests went through a stack of services, as reports show it.
 type StackView struct {
-	Of      string // "ms of a slow request, in the mean"
-	By      string // "step of a journey"
+	Of      string // "mean ms per slow request"
+	By      string // "journey step"
 	Columns []string
 	Parts   []string // what the columns behind the first two are: "outside", "front", "wait", "run", "store", "calls", "kernel", "else"
 	Rows    []StackRow
@@ -34,12 +34,12 @@ func Stack(t *diagnose.RequestPath) *StackView {
 	if t == nil {
 		return nil
 	}
-	v := &StackView{By: "route", Of: "ms of a request, in the mean"}
+	v := &StackView{By: "route", Of: "mean ms per request"}
 	rows, left := t.Routes, t.Left
 	if len(t.Journeys) > 0 {
-		v.By, rows, left = "step of a journey", t.Journeys, t.JourneysLeft
+		v.By, rows, left = "journey step", t.Journeys, t.JourneysLeft
 		if slow := slowOf(rows); len(slow) > 0 {
-			v.Of, rows = "ms of a slow request, in the mean", slow
+			v.Of, rows = "mean ms per slow request", slow
 		}
 	}
 	several := make(map[string]int)
@@ -56,14 +56,14 @@ func Stack(t *diagnose.RequestPath) *StackView {
 		of   func(*diagnose.Steps) float64
 		note string
 	}{
-		{"outside", "outside", func(s *diagnose.Steps) float64 { return s.OutsideMs }, "outside: between the users and " + t.Title + ", with what the load generator itself was late"},
+		{"outside", "outside", func(s *diagnose.Steps) float64 { return s.OutsideMs }, "outside: between the users and " + t.Title + ", including delays of the load generator"},
 		{"front", t.Title, func(s *diagnose.Steps) float64 { return s.FrontMs }, ""},
-		{"wait", "wait", func(s *diagnose.Steps) float64 { return s.WaitMs }, "wait: for one of " + t.Pool},
-		{"run", worker, func(s *diagnose.Steps) float64 { return s.RunMs }, worker + ": a worker ran, or was ready to"},
+		{"wait", "wait", func(s *diagnose.Steps) float64 { return s.WaitMs }, "wait: in the queue for " + t.Pool},
+		{"run", worker, func(s *diagnose.Steps) float64 { return s.RunMs }, worker + ": a worker ran or was runnable"},
 		{"store", "store", func(s *diagnose.Steps) float64 { return s.StoreMs }, ""},
-		{"calls", "calls", func(s *diagnose.Steps) float64 { return s.CallMs }, "calls: a worker waited for what else it had asked by the network"},
-		{"kernel", "kernel", func(s *diagnose.Steps) float64 { return s.KernelMs }, "kernel: a worker was in the kernel for anything else"},
-		{"else", "else", func(s *diagnose.Steps) float64 { return s.OtherMs }, "else: a worker slept, or waited for anything else"},
+		{"calls", "calls", func(s *diagnose.Steps) float64 { return s.CallMs }, "calls: a worker waited for other network calls"},
+		{"kernel", "kernel", func(s *diagnose.Steps) float64 { return s.KernelMs }, "kernel: a worker was in the kernel for another reason"},
+		{"else", "else", func(s *diagnose.Steps) float64 { return s.OtherMs }, "else: a worker slept or waited for something else"},
 	}
 	if t.Store != nil {
 		columns[4].head, columns[4].note = t.Store.Title, t.Store.Title+": a worker waited for it"
@@ -100,9 +100,9 @@ func Stack(t *diagnose.RequestPath) *StackView {
 		return nil
 	}
 	if left > 0 {
-		v.Notes = append(v.Notes, fmt.Sprintf("%d more that took less time in all are not shown", left))
+		v.Notes = append(v.Notes, fmt.Sprintf("%d more that took less total time are not shown", left))
 	}
-	v.Notes = append(v.Notes, strings.Join(notes, "; ")+". What workers did is told by looks at them, shared out among the requests that were under way")
+	v.Notes = append(v.Notes, strings.Join(notes, "; ")+". Workers are sampled, and their time is divided among the requests in flight")
 	if said := store(t.Store); said != "" {
 		v.Notes = append(v.Notes, said)
 	}
@@ -139,7 +139,7 @@ func store(s *diagnose.Store) string {
 	for _, c := range s.Most[:min(len(s.Most), 3)] {
 		most = append(most, fmt.Sprintf("%s (%s each)", c.Name, units.Ms(c.Ms)))
 	}
-	return fmt.Sprintf("%s ran commands for %s of the time, most of it %s; what workers waited for it beyond that went into sending, waking up, and commands that came before",
+	return fmt.Sprintf("%s ran commands for %s of the time, most of it %s; the rest of the workers' wait was network, wake-ups and queueing behind other commands",
 		s.Subject, units.Percent(*s.Busy), strings.Join(most, ", "))
 }
 

@@ -37,7 +37,7 @@ func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, re
 	}
 	var parts []string
 	if others > 0 {
-		parts = append(parts, units.Plural(others, "more thread")+" with work")
+		parts = append(parts, units.Plural(others, "more thread")+" busy")
 	}
 	if idle > 0 {
 		parts = append(parts, units.Plural(idle, "thread")+" idle")
@@ -59,9 +59,9 @@ func unmoduled(frames []string) []string {
 func Working(s *threads.Summary) string {
 	switch {
 	case s.Busy == 0:
-		return "none with work"
+		return "none busy"
 	case s.Blocked == 0:
-		return units.Count(s.Busy) + " with work, none of these waiting"
+		return units.Count(s.Busy) + " busy, none waiting"
 	}
-	return units.Count(s.Busy) + " with work, " + units.Count(s.Blocked) + " of these waiting"
+	return units.Count(s.Busy) + " busy, " + units.Count(s.Blocked) + " of them waiting"
 }

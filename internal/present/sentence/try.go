@@ -20,7 +20,7 @@ const mostTold = 3
 func Tried(r *experiment.Result) string {
 	what := fmt.Sprintf("%s=%s instead of %s", r.Setting, r.Tried, r.Was)
 	if len(r.Comparison.Metrics) == 0 {
-		return what + ": no figure of the process is known, so nothing can be said."
+		return what + ": no metric of the process was recorded, so the effect is unknown."
 	}
 	better := told(r.Comparison, func(m *compare.Result) bool { return m.Gate && m.Result == compare.Improved })
 	worse := told(r.Comparison, func(m *compare.Result) bool { return m.Gate && m.Result == compare.Regressed })
@@ -35,9 +35,9 @@ func Tried(r *experiment.Result) string {
 	}
 	switch {
 	case r.Blocks < stats.MinPairs:
-		return fmt.Sprintf("%s: not told apart: %s, at least %d needed", what, units.Plural(r.Blocks, "block"), stats.MinPairs)
+		return fmt.Sprintf("%s: unclear: %s, at least %d needed", what, units.Plural(r.Blocks, "block"), stats.MinPairs)
 	case len(parts) == 0:
-		return fmt.Sprintf("%s: no difference that %s could tell from chance", what, units.Plural(r.Blocks, "block"))
+		return fmt.Sprintf("%s: no significant difference in %s", what, units.Plural(r.Blocks, "block"))
 	}
 	return what + ": " + strings.Join(parts, "; ")
 }
@@ -64,12 +64,12 @@ func told(c *compare.Comparison, is func(*compare.Result) bool) string {
 
 // TriedHow says what was changed, of whom, and in which turns.
 func TriedHow(r *experiment.Result) string {
-	text := fmt.Sprintf("%s of %s: %s in turn with %s, ", r.Setting, r.Affects, r.Tried, r.Was)
+	text := fmt.Sprintf("%s of %s: %s alternating with %s, ", r.Setting, r.Affects, r.Tried, r.Was)
 	if r.File != "" {
-		text = fmt.Sprintf("%s (%s) of %s: %s in turn with %s, ", r.Setting, r.File, r.Affects, r.Tried, r.Was)
+		text = fmt.Sprintf("%s (%s) of %s: %s alternating with %s, ", r.Setting, r.File, r.Affects, r.Tried, r.Was)
 	}
 	seconds := func(s float64) string { return units.Time(s * float64(time.Second)) }
-	text += fmt.Sprintf("%s of two turns of %s in random order (--seed %d), each counted from %s on", units.Plural(r.Blocks, "block"), seconds(r.TurnS), r.Seed, seconds(r.SettleS))
+	text += fmt.Sprintf("%s of two turns of %s in random order (--seed %d), the first %s of each not counted", units.Plural(r.Blocks, "block"), seconds(r.TurnS), r.Seed, seconds(r.SettleS))
 	if r.Early != "" {
 		text += fmt.Sprintf("; %d were planned: %s", r.Planned, r.Early)
 	}
@@ -83,9 +83,9 @@ func PutBack(r *experiment.Result) string {
 	case b == nil:
 		return fmt.Sprintf("no: %s was %s: set it yourself", r.Setting, r.Was)
 	case b.Gone:
-		return fmt.Sprintf("%s ended together with what it was a setting of", r.Setting)
+		return fmt.Sprintf("%s no longer exists: its process has ended", r.Setting)
 	case b.Kept:
-		return fmt.Sprintf("no: somebody else made %s %s meanwhile: that was left as it is (it was %s)", r.Setting, b.Now, b.Was)
+		return fmt.Sprintf("no: another process changed %s to %s, and unstall did not overwrite that (it was %s before)", r.Setting, b.Now, b.Was)
 	}
-	return fmt.Sprintf("yes: %s is %s again, as read back", r.Setting, b.Now)
+	return fmt.Sprintf("yes: read back, %s is %s again", r.Setting, b.Now)
 }

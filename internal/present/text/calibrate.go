@@ -48,8 +48,8 @@ func (o Options) Calibrate(w io.Writer, r *calibrate.Result) error {
 	}
 	p.blank()
 	for _, text := range []string{
-		"faults: pages touched first; waits, taken: times a thread had to wait, or lost its CPU; packets: TCP segments of its sockets; pages: 4 KiB written to files or read from disks.",
-		"unlike: the part of the CPU time that goes to something else than in the service.",
+		"faults: minor page faults; waits: voluntary context switches; taken: involuntary context switches; packets: TCP segments of its sockets; pages: 4 KiB pages written to files or read from disks.",
+		"unlike: the share of CPU time spent on other work than in the service.",
 	} {
 		if r.Target == nil && strings.HasPrefix(text, "unlike") {
 			continue

@@ -161,7 +161,7 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 		}
 		for _, n := range g.Needs {
 			if n.Command == "" {
-				text += "; it takes " + n.What
+				text += "; it needs: " + n.What
 				continue
 			}
 			want(n)

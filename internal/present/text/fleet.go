@@ -75,9 +75,9 @@ func fleetHeadline(r *fleet.Report) string {
 	}
 	if len(r.Causes) > 0 {
 		c := r.Causes[0]
-		text += fmt.Sprintf("; %s makes %s of it, on %s", c.Cause, percent(min(1, c.SlowS/r.SlowS)), units.Plural(c.Hosts, "host"))
+		text += fmt.Sprintf("; %s accounts for %s of it, on %s", c.Cause, percent(min(1, c.SlowS/r.SlowS)), units.Plural(c.Hosts, "host"))
 	} else {
-		text += "; no cause was found for it"
+		text += "; no cause was found"
 	}
 	return text + "."
 }
@@ -119,12 +119,12 @@ func (p *page) rest(n int, one string) {
 func (p *page) unlikePeers(all []fleet.Unlike) {
 	var lines []string
 	for _, u := range all[:min(len(all), mostRanked)] {
-		text := fmt.Sprintf("%s: %s takes %s for 1,000 requests, the median of %s %s", u.Host, named(u.Service), seconds(u.Rate), units.Plural(u.Of, "host"), seconds(u.Peers))
+		text := fmt.Sprintf("%s: %s has %s of slow time per 1,000 requests; the median of %s is %s", u.Host, named(u.Service), seconds(u.Rate), units.Plural(u.Of, "host"), seconds(u.Peers))
 		if u.Per != "s_per_1000_requests" {
-			text = fmt.Sprintf("%s: %s loses %s an hour, the median of %s %s", u.Host, named(u.Service), seconds(u.Rate), units.Plural(u.Of, "host"), seconds(u.Peers))
+			text = fmt.Sprintf("%s: %s has %s of slow time per hour; the median of %s is %s", u.Host, named(u.Service), seconds(u.Rate), units.Plural(u.Of, "host"), seconds(u.Peers))
 		}
 		if u.Title != "" {
-			text += fmt.Sprintf("; %s of it %s", percent(u.Share), u.Title)
+			text += fmt.Sprintf("; %s of it is %s", percent(u.Share), u.Title)
 		}
 		lines = append(lines, p.wrap(text, labels)...)
 	}
@@ -141,11 +141,11 @@ func (p *page) fleetVersions(all []fleet.Version) {
 		text := fmt.Sprintf("%s %s (after %s): ", named(v.Service), v.Version, v.Before)
 		switch {
 		case v.Factor == nil:
-			text += "unclear: no host or moment had enough requests with both versions"
+			text += "unclear: too few requests with both versions on one host or at one moment"
 		case v.Low == nil:
-			text += fmt.Sprintf("unclear: %s × the slow time for each request, of only %s", units.Num(*v.Factor), pairs(v))
+			text += fmt.Sprintf("unclear: %s × the slow time per request, from only %s", units.Num(*v.Factor), pairs(v))
 		default:
-			text += fmt.Sprintf("%s: %s × the slow time for each request (95 %%: %s–%s), of %s", v.Result, units.Num(*v.Factor), units.Num(*v.Low), ends(v.High), pairs(v))
+			text += fmt.Sprintf("%s: %s × the slow time per request (%s–%s, 95 %% interval), from %s", v.Result, units.Num(*v.Factor), units.Num(*v.Low), ends(v.High), pairs(v))
 		}
 		lines = append(lines, p.wrap(text, labels)...)
 	}
@@ -174,13 +174,13 @@ func pairs(v fleet.Version) string {
 func (p *page) fleetChanges(all []fleet.Change) {
 	var lines []string
 	for _, c := range all[:min(len(all), mostChanges)] {
-		per := "an hour"
+		per := "per hour"
 		if c.Per == "s_per_1000_requests" {
-			per = "for 1,000 requests"
+			per = "per 1,000 requests"
 		}
 		text := fmt.Sprintf("%s  %s: %s → %s of slow time %s", c.At.Format("01-02 15:04"), named(c.Service), seconds(c.Before), seconds(c.After), per)
 		if c.Version != "" {
-			text += ", when " + c.Version + " came"
+			text += ", when " + c.Version + " was deployed"
 		}
 		lines = append(lines, p.wrap(text, labels)...)
 	}

@@ -70,7 +70,7 @@ func (p *page) finding(f *host.Finding) {
 		lines = append(lines, p.wrap("Uses most: "+strings.Join(f.Takes, ", "), indent)...)
 	}
 	if len(f.Pays) > 0 {
-		lines = append(lines, p.wrap("Pays for it: "+strings.Join(f.Pays, ", "), indent)...)
+		lines = append(lines, p.wrap("Slowed by it: "+strings.Join(f.Pays, ", "), indent)...)
 	}
 	p.block("", "", indent, lines)
 	for _, command := range f.Next {
@@ -98,7 +98,7 @@ const mostServices = 12
 
 // services is the table: who uses the CPUs, how much of that is the kernel's, who waits, what for.
 func (p *page) services(r *host.Report) {
-	const does = "its CPU time goes to"
+	const does = "most CPU time in"
 	name, last := len("SERVICE"), len(does)
 	var shown []*host.Service
 	for i := range r.Services {
@@ -124,7 +124,7 @@ func (p *page) services(r *host.Report) {
 		p.line(pad(title, name) + "  " + padLeft(fixed(s.CPU, 2), 5) + "  " + padLeft(share(s.System), 6) + "  " + padLeft(share(s.Waits), 6) + "  " + p.clean(doing(s)))
 	}
 	if n := len(r.Services) - len(shown); n > 0 {
-		p.line(p.clean(fmt.Sprintf("%s more used next to no CPU time", units.Plural(n, "service"))))
+		p.line(p.clean(fmt.Sprintf("%s more used almost no CPU time", units.Plural(n, "service"))))
 	}
 }
 
@@ -132,12 +132,12 @@ func (p *page) services(r *host.Report) {
 func doing(s *host.Service) string {
 	switch s.Kind {
 	case "kernel":
-		return "the kernel's own work"
+		return "kernel threads' own work"
 	case "unlisted":
-		return "short-lived, or hidden here"
+		return "short-lived, or not visible here"
 	}
 	if s.Class == workload.Idle || s.ClassShare == nil {
-		return "too little to say"
+		return "too little CPU time"
 	}
 	return fmt.Sprintf("%s %s", s.Class.Title(), share(s.ClassShare))
 }

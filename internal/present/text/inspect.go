@@ -70,7 +70,7 @@ func (p *page) artifact(a *inspect.Artifact) {
 		}
 		text := c.Kind + " " + when
 		if c.Looks > 1 {
-			text += ", looked at " + units.Count(c.Looks) + " times"
+			text += ", sampled " + units.Count(c.Looks) + " times"
 		}
 		if c.Lost > 0 {
 			text += ", " + units.Count(c.Lost) + " lost"

@@ -216,7 +216,7 @@ func (p *page) headlines(d *diagnose.Diagnosis, supported []diagnose.Verdict) {
 		}
 	}
 	if savings > 1 {
-		p.block("", "", indent, p.wrap("Causes overlap: what they account for does not add up.", indent))
+		p.block("", "", indent, p.wrap("Causes overlap, so their shares do not add up.", indent))
 	}
 }
 

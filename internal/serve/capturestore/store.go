@@ -40,7 +40,7 @@ type Shelf struct {
 }
 
 // ErrName is wrapped by errors about names that are those of no file here.
-var ErrName = errors.New("no such file in the directory that is served")
+var ErrName = errors.New("no such file in the served directory")
 
 // Open opens a directory.
 func Open(dir, version string) (*Shelf, error) {
@@ -172,7 +172,7 @@ func (s *Shelf) parse(ctx context.Context, paths []string) (*evidence.Bundle, er
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case len(bundle.Artifacts) == 0 && len(errs) == 0:
-		return nil, errors.New("there is nothing in it that unstall reads")
+		return nil, errors.New("unknown format")
 	case len(bundle.Artifacts) == 0:
 		return nil, errors.Join(errs...)
 	}

@@ -37,7 +37,7 @@ func (a *server) tools() {
 }
 
 type listIn struct {
-	Containing string `json:"containing,omitempty" jsonschema:"only what has this in its name, target or verdict"`
+	Containing string `json:"containing,omitempty" jsonschema:"only entries with this in their name, target or verdict"`
 }
 
 func (a *server) list(ctx context.Context, in listIn) (answer, error) {
@@ -97,7 +97,7 @@ func (a *server) list(ctx context.Context, in listIn) (answer, error) {
 }
 
 type diagnoseIn struct {
-	Files []string `json:"files" jsonschema:"names of captures or other files, recorded of the same service at the same time"`
+	Files []string `json:"files" jsonschema:"names of captures or other files of the same service and period"`
 	SLO   string   `json:"slo,omitempty" jsonschema:"requests that take longer are slow, such as 300ms; without it, three times the baseline latency of their route"`
 }
 
@@ -150,9 +150,9 @@ func next(d *diagnose.Diagnosis) []string {
 	case len(supported) > 0:
 		return []string{"explain " + supported[0].Cause, "predict what the setting under fix would do, where it is one", "after the change: record again, then compare before and after"}
 	case len(open) > 0:
-		return []string{"what is inconclusive says under needs what to record"}
+		return []string{"inconclusive verdicts list under needs what to record"}
 	}
-	return []string{"no cause stands out: record while it is slow, and give an access log beside it"}
+	return []string{"no cause stands out: record while it is slow, and add an access log"}
 }
 
 // shown is a diagnosis without what an assistant cannot use: of what was ruled out only by which
@@ -206,7 +206,7 @@ func (a *server) inspect(ctx context.Context, in filesIn) (answer, error) {
 	if err := json.Encode(&text, inspect.Of(held)); err != nil {
 		return answer{}, err
 	}
-	return answer{said: map[string]any{"next": "diagnose says what of it makes requests slow"}, recorded: rawJSON(text.Bytes())}, nil
+	return answer{said: map[string]any{"next": "diagnose shows which of it makes requests slow"}, recorded: rawJSON(text.Bytes())}, nil
 }
 
 type compareIn struct {
@@ -251,8 +251,8 @@ func (a *server) compare(ctx context.Context, in compareIn) (answer, error) {
 
 type predictIn struct {
 	Files  []string `json:"files" jsonschema:"what was recorded of a process under load: a capture, a GC log, profiles, an access log"`
-	Set    []string `json:"set,omitempty" jsonschema:"settings, such as GOGC=400 or GOGC=off GOMEMLIMIT=2GiB; without them, those that are usual"`
-	Target string   `json:"target,omitempty" jsonschema:"the process by its name or PID, if the files are of several"`
+	Set    []string `json:"set,omitempty" jsonschema:"settings, such as GOGC=400 or GOGC=off GOMEMLIMIT=2GiB; without them, the usual ones"`
+	Target string   `json:"target,omitempty" jsonschema:"the process by its name or PID, if the files hold several"`
 }
 
 func (a *server) predict(ctx context.Context, in predictIn) (answer, error) {
@@ -303,9 +303,9 @@ func (a *server) explain(_ context.Context, in explainIn) (answer, error) {
 	if in.Cause != "" {
 		near := suggest.Nearest(in.Cause, ids)
 		if near == "" {
-			return answer{}, errors.New("there is no such cause: without an id the tool lists all")
+			return answer{}, errors.New("unknown cause: without an id the tool lists all")
 		}
-		return answer{}, fmt.Errorf("there is no such cause: did you mean %s?", near)
+		return answer{}, fmt.Errorf("unknown cause: did you mean %s?", near)
 	}
 	return answer{said: map[string]any{"causes": len(all)}, recorded: map[string]any{"causes": all}}, nil
 }

@@ -109,7 +109,7 @@ func (s *Server) running(r *http.Request) (all []html.Running, why string) {
 		all = append(all, p)
 	}
 	if len(all) == 0 {
-		why = "No process here has a runtime that unstall knows; others can be recorded by their PID."
+		why = "No process here has a runtime that unstall knows; record other processes by PID."
 	}
 	return all, why
 }
@@ -157,7 +157,7 @@ func (s *Server) failed(w http.ResponseWriter, err error) {
 	if errors.Is(err, capturestore.ErrName) {
 		code = http.StatusNotFound
 	}
-	s.notice(w, code, html.Notice{Label: "not shown", Text: "That cannot be shown.", More: strings.Split(err.Error(), "\n")})
+	s.notice(w, code, html.Notice{Label: "not shown", Text: "This page cannot be shown.", More: strings.Split(err.Error(), "\n")})
 }
 
 func (s *Server) notice(w http.ResponseWriter, code int, n html.Notice) {

@@ -35,18 +35,18 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
-			http.Error(w, fmt.Sprintf("at most %d bytes are taken", mostBody), http.StatusRequestEntityTooLarge)
+			http.Error(w, fmt.Sprintf("at most %d bytes are accepted", mostBody), http.StatusRequestEntityTooLarge)
 			return
 		}
 		s.listed(w, r, http.StatusBadRequest, "The form was not understood.")
 		return
 	}
 	if subtle.ConstantTimeCompare([]byte(r.PostForm.Get("token")), []byte(s.form)) != 1 {
-		s.listed(w, r, http.StatusForbidden, "The form is from before unstall serve was started: send it again.")
+		s.listed(w, r, http.StatusForbidden, "The form is older than this unstall serve: send it again.")
 		return
 	}
 	if s.opt.Record == nil {
-		s.listed(w, r, http.StatusForbidden, "Nothing can be recorded from here.")
+		s.listed(w, r, http.StatusForbidden, "This page cannot start recordings.")
 		return
 	}
 	target := strings.TrimSpace(r.PostForm.Get("target"))
@@ -63,7 +63,7 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	if busy {
-		s.listed(w, r, http.StatusConflict, "Something else is being recorded: wait until that has ended.")
+		s.listed(w, r, http.StatusConflict, "Another recording is running: wait until it has ended.")
 		return
 	}
 	passive := r.PostForm.Get("passive") != ""

@@ -119,7 +119,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if !s.known(r.Host) {
-			http.Error(w, "unstall serve does not answer to this name: ask for its address, or start it with --name", http.StatusMisdirectedRequest)
+			http.Error(w, "unstall serve does not answer to this name: use its address, or start it with --name", http.StatusMisdirectedRequest)
 			return
 		}
 		if s.opt.Token != "" && !s.entered(w, r) {
@@ -127,7 +127,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		if r.ContentLength > mostBody {
 			h.Set("Connection", "close")
-			http.Error(w, fmt.Sprintf("at most %d bytes are taken", mostBody), http.StatusRequestEntityTooLarge)
+			http.Error(w, fmt.Sprintf("at most %d bytes are accepted", mostBody), http.StatusRequestEntityTooLarge)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, mostBody)

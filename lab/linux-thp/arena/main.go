@@ -51,7 +51,7 @@ func run(s *service.Service, mode string, size, touch int, thp bool, dir string)
 	case "files":
 		do, err = files(dir, size)
 	default:
-		err = fmt.Errorf("-mode=%s: there is no such mode", mode)
+		err = fmt.Errorf("-mode=%s: unknown mode", mode)
 	}
 	if err != nil {
 		return err

@@ -121,7 +121,7 @@ func (x *shop) stock() error {
 			return c.flush()
 		})
 	default:
-		return fmt.Errorf("-job=%s: there is no such job", x.job)
+		return fmt.Errorf("-job=%s: unknown job", x.job)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func ask(q model.Question) (*model.Answer, error) {
 	case why != nil && latency == nil:
 		a.Note("p99 is not predicted: " + why.Error())
 	case why == nil:
-		a.Note("p99 is from a replay of the recorded requests with the predicted GC cycles; what GC does not explain of their latency stays. Ranges should hold nine of ten; the figure for now is the recorded one, in usual seconds")
+		a.Note("p99 is from a replay of the recorded requests with the predicted GC cycles; latency that GC does not explain stays. Nine of ten ranges should hold; the current figure is the recorded one, in typical seconds")
 	default:
 		a.Note("p99 is that of the traced requests, with the cost of GC scaled: " + why.Error())
 	}

@@ -84,7 +84,7 @@ func shorter(a, b model.Estimate) float64 {
 }
 
 const rule = "the least memory from which doubling the heap's headroom again would save less than 5 % of what GC costs now " +
-	"(or 1 % of the process's CPU) and less than 5 % of the p99 that can be gained (p99 counts only if GC marks for more than 2 % of the time, and only what is gained beyond its range)"
+	"(or 1 % of the process's CPU) and less than 5 % of the possible p99 gain (p99 counts only if GC marks for more than 2 % of the time, and only gains beyond its range)"
 
 // kind is how a headroom is asked for.
 type kind uint8

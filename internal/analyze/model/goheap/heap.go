@@ -79,9 +79,9 @@ func (h *Heap) Check() error {
 	case usable == 0:
 		return ErrCycles
 	case !(h.Alloc > 0):
-		return errors.New("the allocation rate is not known: it takes two GC cycles in a row")
+		return errors.New("the allocation rate is unknown: it needs two GC cycles in a row")
 	case !(h.Procs > 0):
-		return errors.New("GOMAXPROCS is not known")
+		return errors.New("GOMAXPROCS is unknown")
 	}
 	return nil
 }

@@ -104,13 +104,13 @@ func NewLatencies(r Recorded) (*Latencies, error) {
 	l := &Latencies{r: r}
 	switch {
 	case r.Processors < 1:
-		return nil, errors.New("the number of CPUs is not known")
+		return nil, errors.New("the number of CPUs is unknown")
 	case len(r.Arrive) < fewest || len(r.Arrive) != len(r.Latency):
 		return nil, fmt.Errorf("a p99 needs at least %d requests, and there are %d", fewest, len(r.Arrive))
 	case float64(r.Unfinished) >= .01*float64(len(r.Arrive)+r.Unfinished):
-		return nil, fmt.Errorf("%d requests never finished: the p99 is among those", r.Unfinished)
+		return nil, fmt.Errorf("%d requests never finished, and the p99 is among them", r.Unfinished)
 	case fallsBehind(r.Latency):
-		return nil, errors.New("requests pile up in the recording: what they take grows for as long as one watches")
+		return nil, errors.New("requests pile up in the recording: their latency grows throughout")
 	case len(r.Free) < MinFree:
 		return nil, fmt.Errorf("only %d requests ran without a GC cycle, too few to tell how long one takes without GC", len(r.Free))
 	case !(r.Cycles > 0) || !(r.MarkWork > 0):

@@ -130,7 +130,7 @@ func TestLatenciesSayWhyNot(t *testing.T) {
 		r    Recorded
 		want string
 	}{
-		{with(func(r *Recorded) { r.Processors = 0 }), "the number of CPUs is not known"},
+		{with(func(r *Recorded) { r.Processors = 0 }), "the number of CPUs is unknown"},
 		{with(func(r *Recorded) { r.Arrive, r.Latency = r.Arrive[:50], r.Latency[:50] }), "at least 300 requests, and there are 50"},
 		{with(func(r *Recorded) { r.Free = r.Free[:3] }), "3 requests ran without a GC cycle"},
 		{with(func(r *Recorded) { r.Cycles = 0 }), "no GC cycles"},

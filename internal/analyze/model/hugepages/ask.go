@@ -20,8 +20,8 @@ const (
 
 // Knobs of transparent huge pages.
 var Knobs = []model.Knob{
-	{Name: "thp", Example: "never", Parse: choice("never, which is also what a process gets that has them switched off", map[string]float64{"never": never, "off": never})},
-	{Name: "thp-defrag", Example: "defer", Parse: choice("defer or never: whoever needs a huge page takes one that is free, and else small ones", map[string]float64{"defer": deferred, "never": deferred, "defer+madvise": deferred})},
+	{Name: "thp", Example: "never", Parse: choice("never, also for a process that has switched them off", map[string]float64{"never": never, "off": never})},
+	{Name: "thp-defrag", Example: "defer", Parse: choice("defer or never: a page fault takes a free huge page, else small ones", map[string]float64{"defer": deferred, "never": deferred, "defer+madvise": deferred})},
 	{Name: "touched", Example: "40", Load: true, Parse: pages},
 }
 
@@ -112,7 +112,7 @@ func (u *Use) Ask(subject string, wanted []model.Wanted) (*model.Answer, error) 
 		a.Lead.Why = u.why()
 	}
 	if u.Typical {
-		a.Note("what faults cost was not measured on this host: typical figures are used, with a wide range")
+		a.Note("the cost of faults was not measured on this host, so typical figures are used, with a wide range")
 	}
 	a.Note("not counted: fewer misses of the TLB with huge pages")
 	return a, errors.Join(errs...)
@@ -125,8 +125,8 @@ func (u *Use) Now() Outcome {
 
 // Errors of what cannot be said.
 var (
-	errTouched    = errors.New("how much of its huge pages the process uses is not known: record it longer, or give touched=20")
-	errCompaction = errors.New("whether memory was compacted for its huge pages was not recorded: sudo unstall record PID --kernel")
+	errTouched    = errors.New("how much of its huge pages the process uses is unknown: record it longer, or give touched=20")
+	errCompaction = errors.New("compaction for its huge pages was not recorded: sudo unstall record PID --kernel")
 )
 
 // Set is what comes of a setting.
@@ -166,15 +166,15 @@ func (u *Use) Effects(then Outcome) []model.Effect {
 	return model.Known(
 		model.Effect{Title: "CPU time in faults for these pages", Unit: "CPUs", Now: now.Cores, Then: then.Cores},
 		model.Effect{Title: "minor page faults", Unit: "1/s", Now: now.Faults, Then: then.Faults},
-		model.Effect{Title: "memory in huge pages, or in their place", Unit: "bytes", Now: now.Resident, Then: then.Resident},
+		model.Effect{Title: "memory in huge pages, or instead of them", Unit: "bytes", Now: now.Resident, Then: then.Resident},
 	)
 }
 
 func (u *Use) why() string {
 	if !u.Touched.Known() {
-		return "how much of each huge page is used is not known"
+		return "how much of each huge page is used is unknown"
 	}
-	return fmt.Sprintf("%s of %.0f small pages of each huge one are used, and from %s on it saves time", units.Num(u.Touched.Value), u.PerHuge, units.Num(math.Ceil(u.BreakEven().Value)))
+	return fmt.Sprintf("the process uses %s of %.0f small pages of each huge page, and a huge page saves time from %s on", units.Num(u.Touched.Value), u.PerHuge, units.Num(math.Ceil(u.BreakEven().Value)))
 }
 
 func (u *Use) basis() (items []string) {

@@ -55,7 +55,7 @@ func TestAsk(t *testing.T) {
 	if _, err := json.Marshal(a); err != nil {
 		t.Error(err)
 	}
-	if a.Lead.Why != "4 of 512 small pages of each huge one are used, and from 20 on it saves time" {
+	if a.Lead.Why != "the process uses 4 of 512 small pages of each huge page, and a huge page saves time from 20 on" {
 		t.Error(a.Lead.Why)
 	}
 }

@@ -50,9 +50,9 @@ var (
 
 // Errors of evidence that is not enough.
 var (
-	errNoLook = errors.New("nobody looked at its huge pages: record it with unstall record PID, on a host with transparent huge pages")
-	errNone   = errors.New("it got no huge pages while it was recorded: there is nothing to predict")
-	errNoCPU  = errors.New("its CPU time is not known: record it with unstall record PID")
+	errNoLook = errors.New("its huge pages were not recorded: run unstall record PID on a host with transparent huge pages")
+	errNone   = errors.New("it got no huge pages during the recording: nothing to predict")
+	errNoCPU  = errors.New("its CPU time is unknown: record it with unstall record PID")
 )
 
 // fewFaults is from how many of them per second on they tell what one takes.

@@ -159,7 +159,7 @@ func (s Situation) Ask(subject string, wanted []model.Wanted) (*model.Answer, er
 	if s.Case.Pattern == Await {
 		a.Note("no pool thread was seen blocked, so await would change nothing")
 	}
-	a.Note("figures are for when the pool has stopped growing; until then, after each start and each rise in load, expect what the first 10 seconds show")
+	a.Note("figures apply after the pool has stopped growing; until then, after each start and each rise in load, expect the figures of the first 10 seconds")
 	a.Note("the model is a closed loop: a fixed number of clients, each sending its next request when the last one is answered")
 	p.word(a)
 	return a, errors.Join(errs...)

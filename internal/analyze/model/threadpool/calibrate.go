@@ -163,7 +163,7 @@ func (p *Process) pattern() (Pattern, string, error) {
 		case evidence.NetWait, evidence.Syscall:
 			return Call, waits, nil
 		case evidence.LockWait, evidence.PoolWait:
-			return "", "", fmt.Errorf("%s: that depends on how long others hold what they wait for, which the model does not know", waits)
+			return "", "", fmt.Errorf("%s: this depends on how long other threads hold the resource, which the model does not know", waits)
 		}
 		return "", "", fmt.Errorf("%s: the model covers only waits for tasks, sleeps and synchronous I/O", waits)
 	}

@@ -86,9 +86,9 @@ const (
 
 // What a prediction of a pool needs.
 var (
-	ErrServiceTime = errors.New("the duration of the operation that requests wait for is not known: give --set service-time=500ms, as measured at the dependency, by a single request or by a run without load")
-	ErrConnections = errors.New("the number of requests in flight is not known: give --set connections=125")
-	ErrCores       = errors.New("the number of CPUs of the process is not known")
+	ErrServiceTime = errors.New("the duration of the operation that requests wait for is unknown: give --set service-time=500ms, as measured at the dependency, by a single request or by a run without load")
+	ErrConnections = errors.New("the number of requests in flight is unknown: give --set connections=125")
+	ErrCores       = errors.New("the number of CPUs of the process is unknown")
 )
 
 // Check says what is missing.
@@ -101,7 +101,7 @@ func (c Case) Check() error {
 	case !(c.Service.Seconds > 0):
 		return ErrServiceTime
 	case c.Max > 0 && c.Min > c.Max:
-		return fmt.Errorf("min-threads=%d is above max-threads=%d: the runtime refuses that", c.Min, c.Max)
+		return fmt.Errorf("min-threads=%d is above max-threads=%d: the runtime rejects this", c.Min, c.Max)
 	}
 	if n, ok := Release(c.Version); !ok || n < 3 || n > 99 {
 		return fmt.Errorf("version %q: the model covers .NET Core 3.1 and .NET 5 to 10", c.Version)

@@ -65,7 +65,7 @@ func (s Situation) Ask(subject string, wanted []model.Wanted) (*model.Answer, er
 		p.Outcomes = append(p.Outcomes, Asked{w.Text, o})
 	}
 	if y.Gamma == nil {
-		a.Note("the young generation never changed its size in this log, so how much more survives in a larger one is not known: the range covers no increase up to a proportional one")
+		a.Note("the young generation never changed its size in this log, so survival in a larger one is unknown: the range goes from no increase to a proportional one")
 	}
 	if strings.Contains(y.Collector, "G1") {
 		a.Note("G1 sizes eden to meet its pause goal and -Xmn switches that off: raise -XX:MaxGCPauseMillis or -XX:G1NewSizePercent instead")
@@ -129,7 +129,7 @@ func (s Situation) heapFor(young float64) float64 {
 
 // Errors of changes that the evidence does not bear.
 var (
-	errNoRate = errors.New("the request rate is not known: give requests from the same time beside the log")
+	errNoRate = errors.New("the request rate is unknown: give requests from the same period with the log")
 	errRoom   = errors.New("the heap is too small for that: raise -Xmx as well")
 )
 
@@ -150,7 +150,7 @@ func (s Situation) outcome(w model.Wanted) (o Outcome, err error) {
 			return o, errRoom
 		}
 		if left := heap - size; heap > 0 && y.OldLive > 0 && left < roomForOld*y.OldLive {
-			cautions = append(cautions, fmt.Sprintf("this leaves an old generation of %s for the %s that live in it: raise -Xmx by as much as the young generation grows", units.MiB(left), units.MiB(y.OldLive)))
+			cautions = append(cautions, fmt.Sprintf("this leaves an old generation of %s for %s of live objects: raise -Xmx by the growth of the young generation", units.MiB(left), units.MiB(y.OldLive)))
 		}
 	}
 	rate, other := w.Value("rate")

@@ -53,7 +53,7 @@ const shortID = 12
 
 // Errors of [Find].
 var (
-	ErrNone    = errors.New("there is no such container or pod here")
+	ErrNone    = errors.New("no such container or pod here")
 	ErrSeveral = errors.New("several containers are called so")
 )
 

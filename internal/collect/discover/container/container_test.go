@@ -88,7 +88,7 @@ func TestDocker(t *testing.T) {
 	if _, err := asked(Query{Engine: "podman", Name: "shop"}); !errors.Is(err, ErrNone) {
 		t.Error(err)
 	}
-	if _, err := find(t.Context(), []engine{docker("podman", []string{"/nowhere.sock"})}, Query{Engine: "podman", Name: "shop"}); err == nil || !strings.Contains(err.Error(), "podman does not run here: there is no /nowhere.sock") {
+	if _, err := find(t.Context(), []engine{docker("podman", []string{"/nowhere.sock"})}, Query{Engine: "podman", Name: "shop"}); err == nil || !strings.Contains(err.Error(), "podman does not run here: /nowhere.sock does not exist") {
 		t.Error(err)
 	}
 }

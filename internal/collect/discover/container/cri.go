@@ -30,7 +30,7 @@ func cri(name string, sockets []string) engine {
 		}
 		all, err := parseContainers(name, answer)
 		if err != nil {
-			return nil, fmt.Errorf("%s at %s answers what is not understood: %w", name, path, err)
+			return nil, fmt.Errorf("%s at %s sent a response that is not understood: %w", name, path, err)
 		}
 		return matching(all, q), nil
 	}}

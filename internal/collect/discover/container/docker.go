@@ -40,7 +40,7 @@ func absent(q Query, name string, sockets []string) ([]Container, error) {
 	if q.Engine != name {
 		return nil, nil
 	}
-	return nil, fmt.Errorf("%s does not run here: there is no %s", name, sockets[len(sockets)-1])
+	return nil, fmt.Errorf("%s does not run here: %s does not exist", name, sockets[len(sockets)-1])
 }
 
 // there is the first of some sockets that exists, "" none.
@@ -162,7 +162,7 @@ func (a *dockerAPI) get(ctx context.Context, path string, into any) (found bool,
 		return false, fmt.Errorf("%s at %s answers %s", a.engine, a.socket, response.Status)
 	}
 	if err := json.NewDecoder(io.LimitReader(response.Body, mostAnswer)).Decode(into); err != nil {
-		return false, fmt.Errorf("%s at %s answers what is not understood: %w", a.engine, a.socket, err)
+		return false, fmt.Errorf("%s at %s sent a response that is not understood: %w", a.engine, a.socket, err)
 	}
 	return true, nil
 }

@@ -52,7 +52,7 @@ var named = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
 
 func (q Query) check(arg string) error {
 	if q.Name == "" && q.Pod == "" {
-		return fmt.Errorf("%s: there is no name: give docker://NAME, container:ID or pod/NAME", arg)
+		return fmt.Errorf("%s: the name is missing: give docker://NAME, container:ID or pod/NAME", arg)
 	}
 	for _, part := range []string{q.Name, q.Pod, q.Namespace} {
 		if part != "" && (len(part) > 253 || !named.MatchString(part)) {

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/unstall/unstall/internal/collect/load"
 	"github.com/unstall/unstall/internal/collect/load/page"
-	"go.yaml.in/yaml/v3"
 )
 
 // reader reads one file.
@@ -304,7 +305,7 @@ func (r *reader) choice(c *Scenario, n *yaml.Node, weight float64) error {
 	for _, j := range r.script.Journeys {
 		names = append(names, j.Name)
 	}
-	return r.errAt(n.Line, "scenario %s: there is no journey %q%s", c.Name, name, meant(name, names))
+	return r.errAt(n.Line, "scenario %s: unknown journey %q%s", c.Name, name, meant(name, names))
 }
 
 // phase reads one part of the arrivals.

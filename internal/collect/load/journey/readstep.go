@@ -79,7 +79,7 @@ func (s *stepReader) one(n *yaml.Node) error {
 	}
 	if step.by != requests {
 		if len(s.journey.Steps) == 0 {
-			return r.errAt(step.line, "step %s: there is no page before it", step.Name)
+			return r.errAt(step.line, "step %s: no page comes before it", step.Name)
 		}
 		s.journey.Steps[len(s.journey.Steps)-1].needs = true
 	}

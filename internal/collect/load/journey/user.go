@@ -202,7 +202,7 @@ func (u *user) page(step *Step) (*page.Document, cascadia.SelectorGroup, string,
 		return nil, nil, "", "its selector is none"
 	}
 	if u.before == nil {
-		return nil, nil, "", "there is no page before it"
+		return nil, nil, "", "no page comes before it"
 	}
 	doc := u.r.parsed(*u.before)
 	if doc == nil {

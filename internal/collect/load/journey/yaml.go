@@ -33,7 +33,7 @@ func (r *reader) document(text []byte) (*yaml.Node, error) {
 		return nil, r.errAt(max(line, 1), "this is not YAML: %s", m[2])
 	}
 	if n.Kind != yaml.DocumentNode || len(n.Content) == 0 {
-		return nil, load.PlanError("%s: it is empty: see docs/load.md for what a journey looks like", r.name)
+		return nil, load.PlanError("%s: it is empty: docs/load.md shows a journey", r.name)
 	}
 	if err := r.acyclic(n.Content[0], map[*yaml.Node]int{}); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (r *reader) mapping(n *yaml.Node, what string, known keys) error {
 			for name := range known {
 				names = append(names, name)
 			}
-			return r.errAt(k.Line, "%s: there is no %q%s", what, key, meant(key, names))
+			return r.errAt(k.Line, "%s: unknown name %q%s", what, key, meant(key, names))
 		}
 		return read(v)
 	})

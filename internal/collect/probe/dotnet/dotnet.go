@@ -115,7 +115,7 @@ func aheadOfTime(t discover.Target, err error) []probe.Lack {
 		return nil
 	}
 	return []probe.Lack{{What: "thread stacks and names of methods", Why: "the program was compiled ahead of time (NativeAOT), and its runtime has no sampler",
-		Do: "publish it without PublishAot to see what its threads do"}}
+		Do: "publish it without PublishAot to see its threads"}}
 }
 
 func lack(err error) probe.Lack {

@@ -151,7 +151,7 @@ func (r *recording) tell(ctx context.Context) {
 		return
 	}
 	if r.generates {
-		r.sink.Lack(probe.Lack{What: "names of methods", Why: "the process generates methods as it runs, and .NET Core before 3.1.5 may crash when it is asked for names as one is freed (dotnet/coreclr#28036)",
+		r.sink.Lack(probe.Lack{What: "names of methods", Why: "the process generates methods as it runs, and .NET Core before 3.1.5 may crash if unstall reads a method name while it is freed (dotnet/coreclr#28036)",
 			Do: "update .NET Core to 3.1.5 or later"})
 		return
 	}

@@ -135,7 +135,7 @@ func among(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
 	lack.Do = "give the URL of its net/http/pprof"
 	if reach.Elsewhere(t.PID) {
 		if err := reach.Enterable(t.PID); err != nil {
-			lack.Why, lack.Do = reach.WhyNot(t.PID, err, "give the URL of its net/http/pprof as it is reached from here")
+			lack.Why, lack.Do = reach.WhyNot(t.PID, err, "give the URL of its net/http/pprof as reachable from here")
 			return nil, lack
 		}
 	}

@@ -19,7 +19,7 @@ import (
 func (r *recording) refusal(p piece, s *refused) outcome {
 	switch {
 	case s.status == http.StatusInternalServerError && strings.Contains(s.text, "Could not enable"):
-		r.warn("%s: %s: another profiler is using it; unstall tries again and records the rest meanwhile", r.shown, s.text)
+		r.warn("%s: %s: another profiler is using it; unstall retries and records the rest", r.shown, s.text)
 		return busy
 	case s.status == http.StatusBadRequest && strings.Contains(s.text, "WriteTimeout"):
 		// Up to Go 1.22; later versions extend the deadline.

@@ -56,7 +56,7 @@ func (r *recording) switchOn(ctx context.Context) (*gcLog, error) {
 	if own, ok := recordedLog(r.vm, all); ok {
 		d := own.detail()
 		if !d.everything {
-			r.sink.Lack(probe.Lack{What: "details of each collection", Why: "the JVM already writes a GC log, which is recorded as it is, and it lacks gc*", Do: "start it with " + ownLog})
+			r.sink.Lack(probe.Lack{What: "details of each collection", Why: "the JVM already writes a GC log, which unstall records unchanged, and it lacks gc*", Do: "start it with " + ownLog})
 		}
 		if d.safepoints {
 			return nil, nil
@@ -121,7 +121,7 @@ func (l *gcLog) off(ctx context.Context) {
 		}
 		after, err := r.outputs(ctx)
 		if err == nil && !slices.Equal(unowned(l.before), unowned(after)) {
-			r.warn("the JVM's logging is not as it was before the recording: it was %q, it is %q", l.before, after)
+			r.warn("the JVM's logging differs from before the recording: it was %q, it is %q", l.before, after)
 		}
 	})
 }

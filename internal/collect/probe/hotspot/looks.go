@@ -83,7 +83,7 @@ func (r *recording) threads(ctx context.Context) (failed error) {
 		}
 		if apart >= seldom && apart > least && !told {
 			told = true
-			r.warn("a thread dump takes %v, so one is taken only about every %v", cost.Round(10*time.Millisecond), apart.Round(time.Second))
+			r.warn("a thread dump takes %v, so unstall takes one only about every %v", cost.Round(10*time.Millisecond), apart.Round(time.Second))
 		}
 		if !probe.Wait(ctx, min(scattered(apart), max(time.Until(r.end)-lastLook, soonest/2))) {
 			return nil

@@ -84,7 +84,7 @@ func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
 	cost := slices.Min(v.took)
 	v.next = time.Now().Add(virtualShare * cost)
 	if apart := virtualShare * cost; apart >= seldom {
-		r.warn("a dump of the virtual threads takes %v, so one is taken only about every %v", took.Round(10*time.Millisecond), apart.Round(time.Second))
+		r.warn("a dump of the virtual threads takes %v, so unstall takes one only about every %v", took.Round(10*time.Millisecond), apart.Round(time.Second))
 	}
 	return nil
 }

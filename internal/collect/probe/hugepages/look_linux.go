@@ -262,7 +262,7 @@ type bounded struct {
 	left int
 }
 
-var errLarge = errors.New("it has more mappings than are looked at")
+var errLarge = errors.New("it has more mappings than unstall reads")
 
 func (b *bounded) Read(to []byte) (int, error) {
 	if b.left <= 0 {

@@ -37,7 +37,7 @@ func Host() probe.Access {
 }
 
 func lackHost(err error) probe.Lack {
-	l := probe.Lack{What: "what the kernel does for each service (stacks of running threads): told from counts instead", Why: fmt.Sprintf("perf_event_open: %v", err), Do: "sudo unstall host"}
+	l := probe.Lack{What: "what the kernel does for each service (stacks of running threads): estimated from counters instead", Why: fmt.Sprintf("perf_event_open: %v", err), Do: "sudo unstall host"}
 	switch {
 	case errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOENT):
 		l.Why, l.Do = "this kernel has no perf events", "a kernel with CONFIG_PERF_EVENTS"

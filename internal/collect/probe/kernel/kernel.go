@@ -38,6 +38,6 @@ var Clock = probe.Probe{
 // Probe records the kernel stacks of a process of this host.
 var Probe = probe.Probe{
 	Name:  name,
-	About: "stacks of the process's threads in the kernel and the program: where they run, and what they wait for",
+	About: "kernel and program stacks of the process's threads: where they run, and what they wait for",
 	Find:  find,
 }

@@ -54,7 +54,7 @@ func hostLacks(root string) (out []probe.Lack) {
 		return nil // recording says it
 	}
 	if b, err := os.ReadFile(root + "/pressure/cpu"); err != nil || len(b) == 0 { // with psi=0 it is there and cannot be read
-		out = append(out, probe.Lack{What: "how long services waited for CPU, memory and disks (pressure): told from run queues and counts instead", Why: "this kernel does not measure it", Do: "boot with psi=1 (Linux 4.20 and later)"})
+		out = append(out, probe.Lack{What: "how long services waited for CPU, memory and disks (pressure): estimated from run queues and counters instead", Why: "this kernel does not measure it", Do: "boot with psi=1 (Linux 4.20 and later)"})
 	}
 	if ns, err := os.Readlink(root + "/self/ns/pid"); err == nil && ns != hostPIDs {
 		out = append(out, probe.Lack{What: "processes outside this container: their CPU time is in the host's sums alone", Why: "this container has its own PID namespace", Do: "run unstall on the host, or with --pid=host"})

@@ -49,7 +49,7 @@ func hasHugePages() bool {
 // groupLacks is what a process's control group does not count although others do.
 func groupLacks(groups string, mounts map[string]cgroupMount) (out []probe.Lack) {
 	if !groupsHere(groups, mounts) {
-		return []probe.Lack{{What: "limits and throttling of its control group", Why: "the files of control groups are not at /sys/fs/cgroup here", Do: "mount the host's /sys/fs/cgroup into this container"}}
+		return []probe.Lack{{What: "limits and throttling of its cgroup", Why: "the files of control groups are not at /sys/fs/cgroup here", Do: "mount the host's /sys/fs/cgroup into this container"}}
 	}
 	m, ok := mounts[""]
 	if !ok || len(mounts) > 1 { // version 1 has all controllers everywhere
@@ -61,13 +61,13 @@ func groupLacks(groups string, mounts map[string]cgroupMount) (out []probe.Lack)
 		return nil
 	}
 	for _, x := range []struct{ controller, file, what string }{
-		{"io", "io.stat", "disk I/O of its control group"},
-		{"memory", "memory.stat", "memory of its control group"},
-		{"cpu", "cpu.max", "CPU quota of its control group"},
+		{"io", "io.stat", "disk I/O of its cgroup"},
+		{"memory", "memory.stat", "memory of its cgroup"},
+		{"cpu", "cpu.max", "CPU quota of its cgroup"},
 	} {
 		if len(m.files("", at, []string{x.file}, newFile)) == 0 {
 			above := path.Join(m.point, strings.TrimPrefix(path.Dir(at), strings.TrimSuffix(m.root, "/")), "cgroup.subtree_control")
-			out = append(out, probe.Lack{What: x.what, Why: "nobody switched the controller " + x.controller + " on for " + at, Do: "echo +" + x.controller + " | sudo tee " + above})
+			out = append(out, probe.Lack{What: x.what, Why: "the controller " + x.controller + " is off for " + at, Do: "echo +" + x.controller + " | sudo tee " + above})
 		}
 	}
 	return out

@@ -6,7 +6,7 @@
 //
 //	procfs.txt   files of /proc and /sys/fs/cgroup over time, as internal/format/procfs reads
 //	build.txt    what `go version -m` prints of a Go program, as internal/format/gobuild reads
-//	access.log   and the like: lines the process wrote meanwhile, under the log's own name
+//	access.log   and similar: lines the process wrote meanwhile, under the log's own name
 //
 // Accept queues and connections with unread bytes are asked of sock_diag(7), four times a second.
 // Process and host are read four times a second, all processes and what changes

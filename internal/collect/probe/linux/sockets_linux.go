@@ -36,7 +36,7 @@ const (
 	mostSockets  = 1 << 14 // of one table
 )
 
-// of is "client", "peer 10.0.0.7:5432" and the like; "socket" where it is not told.
+// of is "client", "peer 10.0.0.7:5432" and similar; "socket" where it is not told.
 func (s *sockets) of(inode string) string {
 	if kind, ok := s.known[inode]; ok {
 		return kind

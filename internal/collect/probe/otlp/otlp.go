@@ -145,7 +145,7 @@ func (r *Receiver) say(sink probe.Sink) {
 		sink.Warnf("spans: %d requests were not understood; the first: %s", n, r.first)
 	}
 	if n := r.refused.Load(); n > 0 {
-		sink.Warnf("spans: %d requests were told to come again, as others were being read", n)
+		sink.Warnf("spans: %d exports were asked to retry while others were read", n)
 	}
 	if n := r.dropped.Load(); n > 0 {
 		sink.Warnf("spans: %d were not kept: without an id, a trace or a time, or beyond the first %d", n, maxSpans)

@@ -341,7 +341,7 @@ func TestBackpressure(t *testing.T) {
 	}
 	close(release)
 	all.Wait()
-	if _, warned := done(); !strings.Contains(warned, "2 requests were told to come again") {
+	if _, warned := done(); !strings.Contains(warned, "2 exports were asked to retry") {
 		t.Errorf("warned: %s", warned)
 	}
 }

@@ -20,7 +20,7 @@ const (
 	diagQueue   = 4       // UNIX_DIAG_RQLEN: of one that listens, connections that wait, and how many may
 )
 
-var errNoDiag = errors.New("the kernel does not tell of UNIX sockets")
+var errNoDiag = errors.New("the kernel does not report UNIX sockets")
 
 // backlogs are how many connections wait at the UNIX sockets of this network namespace that listen, by
 // their paths.

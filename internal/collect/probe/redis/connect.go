@@ -84,7 +84,7 @@ func placesOf(t discover.Target) ([]place, error) {
 	inside := 0
 	if reach.Elsewhere(t.PID) {
 		if err := reach.Enterable(t.PID); err != nil {
-			why, do := reach.WhyNot(t.PID, err, "give the URL of it, such as redis://host:6379, as it is reached from here")
+			why, do := reach.WhyNot(t.PID, err, "give the URL of it, such as redis://host:6379, as reachable from here")
 			return nil, &refusal{where: here, why: why, do: do}
 		}
 		inside = t.PID

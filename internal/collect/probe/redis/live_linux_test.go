@@ -327,7 +327,7 @@ func TestRefused(t *testing.T) {
 		"rediss://" + open.addr:                     "does not use TLS: give redis://",
 		"redis://" + open.tls:                       "give rediss://",
 		"rediss://" + open.tls + "?cacert=/nowhere": "cacert=/nowhere cannot be read",
-		"unix:///nowhere/redis.sock":                "there is no such socket",
+		"unix:///nowhere/redis.sock":                "no such socket",
 		"redis://" + free(t):                        "connection refused",
 		"redis://" + few.addr:                       "takes no more connections (maxclients)",
 		"redis://" + fake(t, "-DENIED Redis is running in protected mode because protected mode is enabled\r\n"): "protected mode",

@@ -50,7 +50,7 @@ func (p *place) refused(err error) *refusal {
 	case begins("ERR unknown command"):
 		r.why, r.do = "INFO is renamed or switched off (rename-command)", "let it have its name"
 	case begins("ERR max number of clients reached"):
-		r.why, r.do = "the server takes no more connections (maxclients)", "raise maxclients, or close connections; CLIENT LIST says whose they are"
+		r.why, r.do = "the server takes no more connections (maxclients)", "raise maxclients, or close connections; CLIENT LIST shows their owners"
 	case begins("LOADING"), begins("BUSY"), begins("MASTERDOWN"), begins("CLUSTERDOWN"):
 		r.why, r.do = "the server says: "+text, "try again when it answers"
 	case begins("ERR"), begins("MISCONF"):
@@ -79,9 +79,9 @@ func (p *place) unreached(r *refusal, err error) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		r.why, r.do = "connection refused", "check the address, and whether the server runs"
 	case errors.Is(err, os.ErrNotExist):
-		r.why, r.do = "there is no such socket", "CONFIG GET unixsocket says where it is"
+		r.why, r.do = "no such socket", "CONFIG GET unixsocket says where it is"
 	case errors.Is(err, os.ErrPermission):
-		r.why, r.do = "this user may not connect to the socket", "run unstall as root, or as a user who may (unixsocketperm)"
+		r.why, r.do = "this user may not connect to the socket", "run unstall as root, or as a permitted user (unixsocketperm)"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		r.why, r.do = "no answer within 5 s", "check the address; a command that takes long keeps a server from answering, then give its PID as well"
 	case errors.Is(err, errOther), strings.Contains(text, "can't parse"), strings.Contains(text, "invalid reply"), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):

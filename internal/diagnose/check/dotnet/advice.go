@@ -13,7 +13,7 @@ import (
 )
 
 // predictCommand predicts what needs to be told.
-const predictCommand = `unstall predict CAPTURE --set "await service-time=500ms" (as long as what it waits for takes)`
+const predictCommand = `unstall predict CAPTURE --set "await service-time=500ms" (the duration of the operation it waits for)`
 
 // fixes are the change to the code, by the way it blocks, and the setting that helps
 // until that is done.
@@ -41,23 +41,23 @@ func unblock(g *threads.Group) check.Fix {
 	f := check.Fix{Code: place(v)}
 	call := strings.TrimPrefix(v.Pattern, "sync I/O: ")
 	if threadpool.Native(v) {
-		f.Text = fmt.Sprintf("make %s async: it blocks in native code, up to .NET 5 often Thread.Sleep (in a loop that polls a task), or in a native call; await the task, use Task.Delay, or move the call to a thread of its own", where)
+		f.Text = fmt.Sprintf("make %s async: it blocks in native code, often Thread.Sleep up to .NET 5 (a loop that polls a task) or a native call; await the task, use Task.Delay, or move the call to a dedicated thread", where)
 		return f
 	}
 	switch v.State {
 	case evidence.TaskWait:
 		f.Text = fmt.Sprintf("make %s async and await the task instead of blocking on it with %s; do the same in all callers up to the handler", where, call) + callers(g)
 	case evidence.SleepWait:
-		f.Text = fmt.Sprintf("make %s async: await the task instead of sleeping until it is done, and use Task.Delay where it only has to wait", where)
+		f.Text = fmt.Sprintf("make %s async: await the task instead of sleeping until it is done, and use Task.Delay where it only waits", where)
 	case evidence.PoolWait:
 		f.Text = fmt.Sprintf("make %s async and await WaitAsync() of the semaphore; do the same in all callers up to the handler", where) + callers(g) +
-			"; the semaphore still lets in as many as before: if that becomes the limit, raise its count or do less while holding it"
+			"; the semaphore admits as many as before: if that becomes the limit, raise its count or do less while holding it"
 	case evidence.LockWait:
-		f.Text = fmt.Sprintf("hold the lock that %s waits for only briefly; nothing under it may block", where)
+		f.Text = fmt.Sprintf("hold the lock that %s waits for only briefly, and never block under it", where)
 	case evidence.NetWait, evidence.Syscall:
 		f.Text = fmt.Sprintf("make %s async and await the asynchronous form of %s; do the same in all callers up to the handler", where, call) + callers(g)
 	default:
-		f.Text = fmt.Sprintf("make %s async and await what it waits for instead of %s; run work that must block on a thread of its own (TaskCreationOptions.LongRunning)", where, call)
+		f.Text = fmt.Sprintf("make %s async and await what it waits for instead of %s; run work that must block on a dedicated thread (TaskCreationOptions.LongRunning)", where, call)
 	}
 	return f
 }

@@ -111,18 +111,18 @@ const (
 // unwatched is the answer where no events of the collector were recorded: there were none, or nobody asked.
 func unwatched(c *check.Case) check.Verdict {
 	if n := metrics.CountedCollections(c.Bundle, c.Subject); n.Known() && n.Number == 0 {
-		return check.Verdict{State: check.RuledOut, Summary: "no collections", Evidence: []check.Evidence{c.Figure("gc.counted_collections_per_s", "collections, by the runtime's counters", 0, "1/s", n.Origin)}}
+		return check.Verdict{State: check.RuledOut, Summary: "no collections", Evidence: []check.Evidence{c.Figure("gc.counted_collections_per_s", "collections, from the runtime's counters", 0, "1/s", n.Origin)}}
 	}
 	summary := "its garbage collections were not recorded"
 	var said []check.Evidence
 	if g := metrics.ReadGCCounters(c.Bundle, c.Subject, metrics.Whole); g != nil {
 		for i, f := range g.Findings() {
-			summary += map[bool]string{true: ", but counters tell of ", false: ", "}[i == 0] + f.Counter + " " + units.Num(f.Value.Number) + map[string]string{"%": " %", "1/s": "/s"}[f.Unit]
+			summary += map[bool]string{true: ", but the counters show ", false: ", "}[i == 0] + f.Counter + " " + units.Num(f.Value.Number) + map[string]string{"%": " %", "1/s": "/s"}[f.Unit]
 			said = append(said, c.Figure(f.ID, f.Counter+": "+f.Text, f.Value.Number, f.Unit, f.Value.Origin))
 		}
 	}
 	return check.Verdict{State: check.Inconclusive, Summary: summary, Evidence: said,
-		Needs: []check.Need{{What: "the collector's events", Command: "unstall record PID"}, {What: "or", Command: "dotnet-trace collect -p PID --profile gc-verbose"}}}
+		Needs: []check.Need{{What: "GC events", Command: "unstall record PID"}, {What: "or", Command: "dotnet-trace collect -p PID --profile gc-verbose"}}}
 }
 
 // judge fills in what collections cost: by what slow requests waited in their pauses, behind
@@ -148,11 +148,11 @@ func (g *collector) judge(v *check.Verdict, p metrics.Pauses, what string, stall
 		v.Summary += ", but requests are not slow"
 	case share >= stoppedPart && g.Span < leastWatched && p.Seconds() < noticed:
 		v.State = check.Inconclusive
-		v.Summary += fmt.Sprintf(" of %s: too little to tell", units.Time(g.Span*1e9))
+		v.Summary += fmt.Sprintf(" of %s: too little to decide", units.Time(g.Span*1e9))
 		v.Needs = []check.Need{{What: "a longer recording under load", Command: "unstall record PID --for 60s"}}
 	case share >= stoppedPart:
 		v.State = check.Supported
-		v.Needs = append(v.Needs, check.Need{What: "requests from the same time, to show what the pauses cost", Command: "unstall record PID"})
+		v.Needs = append(v.Needs, check.Need{What: "requests from the same period, to show what the pauses cost", Command: "unstall record PID"})
 	}
 	g.unmet(v, p, what)
 	if most := p.Longest(); v.State == check.RuledOut && most.Seconds() >= aSecond {
@@ -192,7 +192,7 @@ func (g *collector) judgeBilled(v *check.Verdict, b *check.Bill, what string, st
 		v.Prediction = append(v.Prediction, c.PredictP99(less), c.PredictSlow(less))
 	case v.Weight >= leastStopped && c.Share(ledger.Unobserved) >= check.Material && b.Most() >= check.Material:
 		v.State = check.Inconclusive
-		v.Summary = fmt.Sprintf("%s are %s of slow time; how long requests queued behind them was not seen", what, units.Percent(share))
+		v.Summary = fmt.Sprintf("%s are %s of slow time; the queueing time behind them was not recorded", what, units.Percent(share))
 		v.Needs = append(v.Needs, check.Need{What: "the arrival times of all requests: a load generator's results, or an access log with times in ms"})
 	case share >= check.Arguable:
 		v.State = check.Inconclusive
@@ -231,8 +231,8 @@ func (g *collector) unmet(v *check.Verdict, p metrics.Pauses, what string) {
 	}
 	mean := p.Seconds() / float64(len(p))
 	v.State, v.Needs = check.Supported, nil
-	v.Summary = fmt.Sprintf("%s pause the program %s of the time, for %s in the mean", what, units.Percent(v.Weight), units.Time(1e9*mean))
-	v.Evidence = append(v.Evidence, g.c.Seen("requests that arrive during a pause wait before the service begins with them: its own figures do not show that", g.OriginOf(p[0])))
+	v.Summary = fmt.Sprintf("%s pause the program %s of the time, %s each on average", what, units.Percent(v.Weight), units.Time(1e9*mean))
+	v.Evidence = append(v.Evidence, g.c.Seen("requests that arrive during a pause wait before the service starts them, so its own figures do not show the wait", g.OriginOf(p[0])))
 	if b := g.c.BillOf(g.Collector, p); b != nil && b.Sum() > 0 && g.c.Share(ledger.StopTheWorld) > 0 {
 		v.Saves = b.Saves(g.c)
 	}

@@ -27,7 +27,7 @@ func TestCountersOnly(t *testing.T) {
 		}
 		return v.Summary
 	}
-	if got := judge("\"11/21/2026 09:00:00\",\"100\",\"90\",\"5\",\"12\"\n\"11/21/2026 09:01:00\",\"160\",\"140\",\"8\",\"14\"\n"); !strings.HasSuffix(got, "but counters tell of % Time in GC 12 %, # Induced GC 0.05/s, # Gen 2 Collections 0.833/s") {
+	if got := judge("\"11/21/2026 09:00:00\",\"100\",\"90\",\"5\",\"12\"\n\"11/21/2026 09:01:00\",\"160\",\"140\",\"8\",\"14\"\n"); !strings.HasSuffix(got, "but the counters show % Time in GC 12 %, # Induced GC 0.05/s, # Gen 2 Collections 0.833/s") {
 		t.Error(got)
 	}
 	if got := judge("\"11/21/2026 09:00:00\",\"100\",\"1\",\"0\",\"1\"\n\"11/21/2026 09:01:00\",\"400\",\"2\",\"0\",\"2\"\n"); strings.Contains(got, "counters") {

@@ -24,7 +24,7 @@ func (s *starving) figures() (out []check.Evidence) {
 			add("pool.blocked_threads_at", fmt.Sprintf("pool threads (of %d) blocked in %s, %s", w.Pool, place(g.View), threadpool.On(g.View)), float64(g.Pool), "count", g.Origin)
 		}
 		if p.Standing() == 0 {
-			add("pool.blocked_threads", fmt.Sprintf("pool threads (of %d) blocked at the same time, at most", w.Pool), 0, "count", p.Looks)
+			add("pool.blocked_threads", fmt.Sprintf("most pool threads (of %d) blocked at the same time", w.Pool), 0, "count", p.Looks)
 		}
 	}
 	if k := p.Threads; k.Known() {
@@ -42,7 +42,7 @@ func (s *starving) figures() (out []check.Evidence) {
 		}
 	}
 	if n := p.Raised[metrics.Starvation]; n > 0 {
-		add("pool.starvation_times", "times the runtime added a thread because no work had started for half a second (Starvation)", float64(n), "count", p.Reasons)
+		add("pool.starvation_times", "threads the runtime added because no work item started for 0.5 s (Starvation)", float64(n), "count", p.Reasons)
 	}
 	if n := p.Raised[metrics.CooperativeBlocking]; n > 0 {
 		add("pool.blocking_times", "times the runtime added threads because pool threads waited for tasks (CooperativeBlocking)", float64(n), "count", p.Reasons)
@@ -55,7 +55,7 @@ func (s *starving) figures() (out []check.Evidence) {
 	if p.Queue.Known() {
 		text := "work items waiting for a pool thread, on average"
 		if p.Queued() && c.Ledger != nil && c.Bundle.Requests.Lane.At(c.Ledger.Rows[0]) != 0 {
-			text += "; requests among them have not started and are missing from all figures about requests"
+			text += "; queued requests have not started, so no request figure includes them"
 		}
 		add("pool.queued_items", text, p.Queue.Mean(), "count", p.Queue.Origin)
 	}
@@ -73,7 +73,7 @@ func (s *starving) figures() (out []check.Evidence) {
 			if f, ok := c.Fact(evidence.FactPoolMaximum); ok && f.Number > 0 {
 				limit += fmt.Sprintf(" of %.0f", f.Number)
 			}
-			add("pool.enough_threads_in_s", "time until each of them has a thread, at this rate; growth ends earlier at "+limit+", or when the CPUs are busy", end/p.Climb.Rate, "s", p.Threads.Origin)
+			add("pool.enough_threads_in_s", "time until each has a thread at this rate; growth stops earlier at "+limit+", or when the CPUs are busy", end/p.Climb.Rate, "s", p.Threads.Origin)
 		}
 	}
 	out = append(out, s.loaded()...)

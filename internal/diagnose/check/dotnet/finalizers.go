@@ -69,21 +69,21 @@ func (f *finalizers) behind() bool {
 func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept float64) {
 	c := g.c
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("Objects wait for their finalizers: the one thread that runs these is always in %s (%s), and collections keep %s/s.", threadstack.Bare(f.at), f.doing, units.MiB(kept))
-	v.Summary = fmt.Sprintf("%s/s kept while the finalizer thread never ends", units.MiB(kept))
+	v.Title = fmt.Sprintf("Objects wait for their finalizers: the finalizer thread is always in %s (%s), and GC retains %s/s.", threadstack.Bare(f.at), f.doing, units.MiB(kept))
+	v.Summary = fmt.Sprintf("%s/s retained while the finalizer thread is always busy", units.MiB(kept))
 	v.Weight = g.ShareOf(g.pauses(ordinary))
 	v.Evidence = append(v.Evidence,
-		c.Figure("finalizer.busy_share", fmt.Sprintf("looks (of %d) that met the finalizer thread in %s", f.looks, f.at), float64(f.busy)/float64(f.looks), "1", f.origin),
-		c.Figure("gc.promoted_bytes_per_s", "bytes that collections keep", kept, "bytes/s", g.Origin))
+		c.Figure("finalizer.busy_share", fmt.Sprintf("samples (of %d) with the finalizer thread in %s", f.looks, f.at), float64(f.busy)/float64(f.looks), "1", f.origin),
+		c.Figure("gc.promoted_bytes_per_s", "bytes that survive collections", kept, "bytes/s", g.Origin))
 	var bytes float64
 	for i := range g.gc.Collections {
 		bytes += g.gc.Collections[i].Finalizable
 	}
 	if bytes > 0 && g.Span > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("gc.finalizable_bytes_per_s", "of them for finalizers only, with what these refer to", bytes/g.Span, "bytes/s", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.finalizable_bytes_per_s", "of these, kept only for finalizers and what they reference", bytes/g.Span, "bytes/s", g.Origin))
 	}
 	g.grows(v)
 	v.Fix = append(v.Fix,
-		check.Fix{Text: "dispose of what has a finalizer as soon as it is done with (using, await using), and call GC.SuppressFinalize in Dispose: then nothing waits for it", Code: f.at},
-		check.Fix{Text: "let no finalizer wait: hand what takes long to a queue or a thread of its own, as one that blocks holds up all others"})
+		check.Fix{Text: "dispose objects that have a finalizer as soon as they are unused (using, await using), and call GC.SuppressFinalize in Dispose: then no finalizer runs", Code: f.at},
+		check.Fix{Text: "never block in a finalizer: one that blocks delays all others, so hand slow work to a queue or a dedicated thread"})
 }

@@ -13,26 +13,26 @@ import (
 // GCStarved is collections whose threads a quota does not let run.
 var GCStarved = check.Check{
 	ID:    "dotnet.gc-cpu-starved",
-	Title: "GC threads have more to do at once than the CPU quota allows",
+	Title: "GC threads use up the CPU quota",
 	Step:  check.StepProcessors,
-	Doc: `A collection needs all the CPU it can get, at once. In a container with a CPU quota it uses
-up a period's share in some milliseconds, and the rest of the 100 ms belongs to the pause:
-pauses last several times as long as the collector works. Server GC, which has a heap and
-a thread for each CPU, does so the sooner: .NET takes a heap per CPU of the quota by
-itself, but with GCHeapCount or PROCESSOR_COUNT it does not.
+	Doc: `A collection uses all available CPUs at once. In a container with a CPU quota it uses up
+the quota of a period in a few milliseconds, and the program stays paused for the rest of
+the 100 ms: pauses last several times as long as the GC work. Server GC, with a heap and a
+thread per CPU, uses up the quota faster. By default .NET creates one heap per CPU of the
+quota; GCHeapCount or PROCESSOR_COUNT override that.
 
-The kernel's count of stops (cpu.stat) is laid over the pauses: where most of the stopped
-time lies in pauses, it is collections that use up the quota, and not requests.
+unstall compares the throttled time (cpu.stat) with the pauses: if most of it lies in
+pauses, collections use up the quota, not requests.
 
 How to tell it from similar problems: a service that uses up its quota by its own work is
-throttled outside of collections as well (linux.cpu-throttled); pauses that are long
-without a quota collect much.
+throttled outside of collections as well (linux.cpu-throttled); long pauses without a
+quota have much to collect.
 
 What helps: workstation GC (System.GC.Server=false) or as many heaps as the quota has
 CPUs (System.GC.HeapCount), .NET 9's adaptation to application sizes
 (System.GC.DynamicAdaptationMode=1), a higher quota. What does not help: a larger heap.`,
-	Thresholds: "half of the time in which the quota stops it lies in GC pauses, and twice as much as by chance, or more heaps than the quota has CPUs and a tenth of the periods stopped; and a quarter of slow time in GC pauses and behind them; without requests 5 % of the time",
-	Needs:      "the collector's events, and cpu.stat of its cgroup: " + record,
+	Thresholds: "half of the throttled time lies in GC pauses, and twice as much as by chance, or there are more heaps than the quota has CPUs and 10 % of the periods are throttled; and 25 % of slow time is in GC pauses and behind them; without requests 5 % of the time",
+	Needs:      "GC events, and cpu.stat of its cgroup: " + record,
 	Applies:    isDotnet,
 	Judge:      judgeStarved,
 }
@@ -52,21 +52,21 @@ func judgeStarved(c *check.Case) check.Verdict {
 		return v
 	case !heaps.Known():
 		v.State, v.Summary = check.Inconclusive, "how many heaps it has was not recorded"
-		v.Needs = []check.Need{{What: "the collector's events", Command: "unstall record PID"}}
+		v.Needs = []check.Need{{What: "GC events", Command: "unstall record PID"}}
 		return v
 	}
 	v.Evidence = append(v.Evidence, c.Figure("gc.heaps", "GC heaps, each with a thread", heaps.Number, "count", heaps.Origin), c.Figure("quota.cpus", "CPU quota", quota.Number, "CPUs", quota.Origin))
 	stopped := metrics.QuotaOf(c.Bundle, c.Subject, -1, g.Window).Share()
 	if !math.IsNaN(stopped) {
-		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods_share", "share of periods in which the quota stopped it", stopped, "1", quota.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods_share", "share of periods that the quota throttled", stopped, "1", quota.Origin))
 	}
 	part, within := g.throttledIn()
 	if !math.IsNaN(part) {
-		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_in_pauses_share", "share of the time in which the quota stopped it that lies in GC pauses", part, "1", quota.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_in_pauses_share", "share of the throttled time that lies in GC pauses", part, "1", quota.Origin))
 	}
 	many := heaps.Number > math.Ceil(quota.Number) && stopped >= check.OftenStopped
 	if !many && !(part >= mostlyPauses && part >= byChance*within) {
-		v.Summary = fmt.Sprintf("%s on a quota of %s CPUs, which stops it no more in GC pauses than otherwise", units.Plural(int(heaps.Number), "heap"), units.Num(quota.Number))
+		v.Summary = fmt.Sprintf("%s on a quota of %s CPUs, which throttles GC pauses no more than other times", units.Plural(int(heaps.Number), "heap"), units.Num(quota.Number))
 		return v
 	}
 	g.judge(&v, g.Pauses, "GC pauses", nil)
@@ -81,8 +81,8 @@ func judgeStarved(c *check.Case) check.Verdict {
 			check.Fix{Text: "or as many heaps as the quota has CPUs", Setting: fmt.Sprintf("System.GC.HeapCount=%.0f (DOTNET_GCHeapCount=%.0f)", math.Ceil(quota.Number), math.Ceil(quota.Number))})
 	}
 	v.Fix = append(v.Fix,
-		check.Fix{Text: "give it a higher quota: collections need more for some milliseconds than the service does in the mean"},
-		check.Fix{Text: "or less to collect: fewer objects that outlive a collection, a larger gen 0 so that collections are rare", Setting: "DOTNET_GCgen0size=0x4000000 (hexadecimal: 64 MB)"})
+		check.Fix{Text: "raise the quota: for a few milliseconds a collection needs more CPU than the service does on average"},
+		check.Fix{Text: "or reduce GC work: fewer objects that survive a collection, or a larger gen 0 so that collections are rarer", Setting: "DOTNET_GCgen0size=0x4000000 (hexadecimal: 64 MB)"})
 	return v
 }
 

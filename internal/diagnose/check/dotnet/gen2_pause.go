@@ -14,26 +14,26 @@ import (
 // take, for reasons of the runtime's own.
 var Gen2Pause = check.Check{
 	ID:    "dotnet.gen2-pause",
-	Title: "gen 2 collections stop the program for as long as they take",
+	Title: "blocking gen 2 collections stop the program",
 	Step:  check.StepCollector,
-	Doc: `A gen 2 collection marks all that lives. In the background it does so beside the program,
-and stops it twice for a moment; a blocking one stops it all the while, about a second for
-every few gigabytes that live. They are blocking where background collection is off
-(System.GC.Concurrent=false, which also old templates and some containers set), where
-memory is short (more than 90 % of the machine or container in use), where a heap limit is
-near, or where the old generation is too fragmented and is compacted.
+	Doc: `A gen 2 collection marks all live objects. A background one runs concurrently with the
+program and stops it twice, briefly; a blocking one stops it for the whole collection,
+about a second for every few gigabytes of live objects. Collections are blocking if
+background GC is off (System.GC.Concurrent=false, which old templates and some containers
+set), if memory is short (more than 90 % of the machine or container in use), if a heap
+limit is near, or if the old generation is fragmented and must be compacted.
 
 How to tell it from similar problems: the reason of each collection and why its generation
-was chosen are in the runtime's events; those for large objects (dotnet.loh-churn), induced
-ones (dotnet.induced-gc) and those that objects of middle age bring on
-(dotnet.mid-life-objects) have causes of their own.
+was chosen are in the runtime's events; separate causes cover collections for large objects
+(dotnet.loh-churn), induced ones (dotnet.induced-gc) and those for mid-life objects
+(dotnet.mid-life-objects).
 
-What helps: background collection (System.GC.Concurrent=true, the default), more memory
-or a higher limit where that is short, less that lives for good: caches outside of the
-process, or of fewer and larger objects without references, which need no marking. What
-does not help: server GC on one or two CPUs.`,
-	Thresholds: "a quarter of slow time in these pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
-	Needs:      "the collector's events: " + record,
+What helps: background collection (System.GC.Concurrent=true, the default), more memory or
+a higher limit if memory is short; fewer long-lived objects: caches outside the process, or
+in fewer and larger objects without references, which need no marking. What does not help:
+server GC on one or two CPUs.`,
+	Thresholds: "25 % of slow time in these pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 % of the time; without requests, 5 % of the time or one pause of a second",
+	Needs:      "GC events: " + record,
 	Applies:    isDotnet,
 	Judge:      judgeGen2,
 }
@@ -58,12 +58,12 @@ func judgeGen2(c *check.Case) check.Verdict {
 	blocking := g.those(func(x *metrics.Collection) bool { return oldest(x) && x.Kind == evidence.CollectionBlocking })
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_blocking", "of these blocking", float64(len(blocking)), "count", g.Origin))
 	last := all[len(all)-1]
-	g.figure(&v, "heap.live_last_bytes", "bytes that lived after the last", last.After, "bytes", last.Origin)
-	g.figure(&v, "host.memory_used_most_share", "memory in use as the runtime saw it, at most", g.gc.MemoryLoad.Number/100, "1", g.gc.MemoryLoad.Origin)
+	g.figure(&v, "heap.live_last_bytes", "bytes live after the last of them", last.After, "bytes", last.Origin)
+	g.figure(&v, "host.memory_used_most_share", "peak memory in use, as the runtime reports it", g.gc.MemoryLoad.Number/100, "1", g.gc.MemoryLoad.Origin)
 	for _, w := range whys(all) {
 		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_by_reason", "of these "+w.text, float64(w.count), "count", g.Origin))
 	}
-	v.Title = fmt.Sprintf("%s stopped the program for %s in all, the longest for %s.", units.Plural(len(all), "gen 2 collection"), units.Time(1e9*p.Seconds()), units.Time(1e9*p.Longest().Seconds()))
+	v.Title = fmt.Sprintf("%s stopped the program for %s in total, the longest for %s.", units.Plural(len(all), "gen 2 collection"), units.Time(1e9*p.Seconds()), units.Time(1e9*p.Longest().Seconds()))
 	g.adviseGen2(&v, all, blocking)
 	return v
 }
@@ -131,9 +131,9 @@ func (g *collector) adviseGen2(v *check.Verdict, all, blocking []*metrics.Collec
 	}
 	switch {
 	case short:
-		add("give the process more memory, or a higher limit for its heap: gen 2 is collected at once, and blocking, when that is nearly used up", "System.GC.HeapHardLimit or the container's memory limit")
+		add("give the process more memory or raise its heap limit: near the limit the runtime runs blocking gen 2 collections", "System.GC.HeapHardLimit or the container's memory limit")
 	case len(blocking) == len(all):
-		add("collect gen 2 in the background: it is off, so each of them stops the program for all of its time", "System.GC.Concurrent=true (DOTNET_gcConcurrent=1)")
+		add("turn on background GC: without it each gen 2 collection stops the program until it ends", "System.GC.Concurrent=true (DOTNET_gcConcurrent=1)")
 	}
-	add("keep less that lives for good, or in fewer objects without references: each gen 2 collection marks all of it", "")
+	add("keep fewer long-lived objects, or keep them in fewer objects without references: each gen 2 collection marks all of them", "")
 }

@@ -13,22 +13,22 @@ import (
 // HeapLeak is a live set that grows from one gen 2 collection to the next.
 var HeapLeak = check.Check{
 	ID:    "dotnet.heap-leak",
-	Title: "what lives after gen 2 collections keeps growing (a leak)",
+	Title: "live memory after gen 2 collections keeps growing (a leak)",
 	Step:  check.StepRest,
-	Doc: `Objects that are still referred to cannot be collected: event handlers that nobody
-removes, static dictionaries and caches without a bound, timers and cancellation
-registrations that are never disposed, state of requests that hang. What a gen 2
-collection leaves is live, and it rises from one to the next; requests get slow late, when
-these collections become longer and memory short.
+	Doc: `GC cannot collect objects that are still referenced: event handlers that are never removed,
+unbounded static dictionaries and caches, timers and cancellation registrations that are
+never disposed, state of hanging requests. What remains after a gen 2 collection is live, and
+it grows from one collection to the next. Requests become slow late, when these collections
+take longer and memory runs short.
 
-The trend is the median of the slopes between all such points, with its 95 % interval
-(Theil and Sen); it must also rise in the second half of the time, since caches that fill
-after a start grow at first and then stop. What lies in the heap between two gen 2
-collections proves nothing.
+The trend is the median of the slopes between all such points, with its 95 % interval (Theil
+and Sen); it must also rise in the second half of the recording, because caches that fill
+after a start grow first and then stop. The heap size between two gen 2 collections proves
+nothing.
 
-Objects with a finalizer (~Type) that nobody disposes of wait for the one thread that runs
-finalizers, with all they refer to. If that is met in one whenever it is looked at, they come
-faster than it ends them: one that blocks holds up all.
+Undisposed objects with a finalizer (~Type) wait for the finalizer thread, and so does
+everything they reference. If every sample shows that thread inside a finalizer, objects
+arrive faster than it finalizes them: one blocking finalizer delays all.
 
 How to tell it from similar problems: garbage that gen 2 collections free is not a leak
 (dotnet.mid-life-objects, dotnet.loh-churn), nor is a cache that has reached its size. Memory
@@ -38,8 +38,8 @@ What helps: find what grows: two heap snapshots some minutes apart (dotnet-gcdum
 compared by type, and the path that holds the type; remove handlers, bound caches
 (MemoryCache with a SizeLimit), dispose registrations. What does not help: GC.Collect, a
 larger heap.`,
-	Thresholds: "5 gen 2 collections, or of any generation where they are noticed and what reaches gen 2 stays, in 5 s or more; a slope whose 95 % interval is above 0, growth by a tenth that goes on in the second half; or 3 MB/s that stay while 9 of 10 looks, 20 or more in 4 bursts, meet the finalizer thread in a finalizer",
-	Needs:      "the collector's events over several gen 2 collections: minutes to hours",
+	Thresholds: "5 gen 2 collections in 5 s or more (collections of any generation if they slow requests and nothing that reaches gen 2 dies); a slope whose 95 % interval is above 0, and growth by 10 % that continues in the second half; or 3 MB/s retained while 90 % of 20 or more samples in 4 bursts show the finalizer thread in a finalizer",
+	Needs:      "GC events over several gen 2 collections: minutes to hours",
 	Applies:    isDotnet,
 	Judge:      judgeLeak,
 }
@@ -73,15 +73,15 @@ func judgeLeak(c *check.Case) check.Verdict {
 	points := whole.Heap.Points
 	what := "gen 2 collections"
 	if g.stays() { // then younger collections tell as well
-		what, points = "collections, as nothing that reached gen 2 died there", after(whole.Collections)
+		what, points = "collections (nothing that reached gen 2 died)", after(whole.Collections)
 	}
 	if n := len(points); n < leastPoints {
 		v.Summary = fmt.Sprintf("%s: too few to show a trend", units.Plural(n, "gen 2 collection"))
 		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_collections", "gen 2 collections", float64(n), "count", whole.Origin))
 		if kept, died, known := g.kept(); known && kept >= reaching && died <= remains {
 			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
-			v.Summary = fmt.Sprintf("collections keep %s/s and hardly any of it dies: %s are too few to tell a leak from a start", units.MiB(kept), units.Plural(n, "gen 2 collection"))
-			v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that they keep", kept, "bytes/s", g.Origin))
+			v.Summary = fmt.Sprintf("GC retains %s/s and almost none of it dies: %s are too few to distinguish a leak from a start", units.MiB(kept), units.Plural(n, "gen 2 collection"))
+			v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that survive them", kept, "bytes/s", g.Origin))
 		}
 		return v
 	}
@@ -92,27 +92,27 @@ func judgeLeak(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("heap.live_first_bytes", fmt.Sprintf("live after the first of %d %s", len(points), what), first.Live, "bytes", whole.Origin),
 		c.Figure("heap.live_last_bytes", "live after the last", last.Live, "bytes", whole.Origin),
-		c.Figure("heap.growth_bytes_per_s", "growth of what lives (median of slopes)", slope, "bytes/s", whole.Origin),
+		c.Figure("heap.growth_bytes_per_s", "growth of live memory (median of slopes)", slope, "bytes/s", whole.Origin),
 		c.Figure("heap.growth_least_bytes_per_s", "growth, at least", low, "bytes/s", whole.Origin),
 		c.Figure("heap.growth_most_bytes_per_s", "growth, at most", high, "bytes/s", whole.Origin))
-	v.Summary = fmt.Sprintf("what lives after gen 2 collections changed by %s in %s", units.MiB(growth), units.Time(1e9*took))
+	v.Summary = fmt.Sprintf("live memory after gen 2 collections changed by %s in %s", units.MiB(growth), units.Time(1e9*took))
 	late, latest, _ := trend(points[len(points)/2:])
 	switch {
 	case !(low > 0), growth < grown*first.Live, last.Live <= first.Live:
 		return v
 	case took < leastTrend:
 		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
-		v.Summary += ": too short a time to tell a leak from a start"
+		v.Summary += ": too short to distinguish a leak from a start"
 		return v
 	case late < slope/levelling || latest <= 0 && len(points) >= 2*leastPoints:
 		v.Summary += ", but growth is levelling off, as after a start"
 		return v
 	}
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("What lives after collections grows by %s per minute.", units.MiB(60*slope))
+	v.Title = fmt.Sprintf("Live memory after collections grows by %s per minute.", units.MiB(60*slope))
 	p := g.pauses(ordinary) // all copy or mark what stays
 	v.Weight = g.ShareOf(p)
-	v.Evidence = append(v.Evidence, c.Figure("gc.paused_share", "share of the time paused by collections", v.Weight, "1", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.paused_share", "share of the time paused by GC", v.Weight, "1", g.Origin))
 	if b := c.BillOf(g.Collector, p); b != nil && c.Slow() && b.Sum() > 0 {
 		v.Evidence = append(v.Evidence, b.Figures(c, "collections")...)
 		v.Saves = b.Saves(c)
@@ -120,7 +120,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 	g.grows(&v)
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "find which types grow: two snapshots of the heap some minutes apart", Setting: "dotnet-gcdump collect -p PID"},
-		check.Fix{Text: "then what holds them: remove event handlers, dispose registrations and timers, bound caches by size and age; until then, restart before memory is short"})
+		check.Fix{Text: "then fix what holds them: remove event handlers, dispose registrations and timers, limit caches by size and age; until then, restart before memory runs short"})
 	return v
 }
 

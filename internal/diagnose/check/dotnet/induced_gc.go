@@ -12,28 +12,27 @@ import (
 // InducedGC is somebody who asks for collections: the program, a library, a tool.
 var InducedGC = check.Check{
 	ID:    "dotnet.induced-gc",
-	Title: "garbage collections that code asks for (GC.Collect) pause the program",
+	Title: "garbage collections requested by code (GC.Collect) pause the program",
 	Step:  check.StepCollector,
-	Doc: `GC.Collect() collects all generations at once and stops the program meanwhile, for
-longer the more is in memory. Programs call it after large jobs; libraries call it by
-timers and when a limit is reached: ASP.NET's cache compares the private bytes of the
-process with 60 % of the physical memory however much of that is free, image and interop
-libraries call GC.AddMemoryPressure. Tools that count objects (dotnet-gcdump) bring one
-on as well.
+	Doc: `GC.Collect() collects all generations and stops the program until it ends; the larger
+the heap, the longer the stop. Programs call it after large jobs; libraries call it from
+timers and at limits: ASP.NET's cache compares the private bytes of the process with 60
+% of the physical memory, regardless of free memory; image and interop libraries call
+GC.AddMemoryPressure. Tools that count objects (dotnet-gcdump) also trigger one.
 
-The runtime reports each with the stack of who asked (GC/Triggered), which leads through
-timers and observers to the library it came from.
+The runtime reports each one with the caller's stack (GC/Triggered), which shows the
+library behind timers and observers.
 
-How to tell it from similar problems: collections that the runtime begins itself say why
-(small allocations, large allocations, low memory). Even intervals mean that a timer
-asks, not the load.
+How to tell it from similar problems: collections that the runtime starts itself have a
+reason (small allocations, large allocations, low memory). Regular intervals point to a
+timer, not to the load.
 
-What helps: remove the call; raise the limit of who watches memory, or give it the size
-of the container; where memory must be given back, GC.Collect(2,
+What helps: remove the call; raise the limit of the library that watches memory, or set
+it to the container's size; if memory must be returned, GC.Collect(2,
 GCCollectionMode.Optimized, blocking: false) leaves it to the runtime, and
 System.GC.ConserveMemory does it without a call. What does not help: a larger heap.`,
-	Thresholds: "a quarter of slow time in these pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
-	Needs:      "the collector's events with stacks: " + record,
+	Thresholds: "25 % of slow time in these pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 % of the time; without requests, 5 % of the time or one pause of a second",
+	Needs:      "GC events with stacks: " + record,
 	Applies:    isDotnet,
 	Judge:      judgeInduced,
 }
@@ -57,11 +56,11 @@ func judgeInduced(c *check.Case) check.Verdict {
 	if len(who) > 0 {
 		name = asker(&who[0])
 	}
-	v.Title = fmt.Sprintf("%s asks for collections: %s paused the program for %s in all, the longest for %s.", name, units.Plural(len(all), "induced collection"),
+	v.Title = fmt.Sprintf("%s requests collections: %s paused the program for %s in total, the longest for %s.", name, units.Plural(len(all), "induced collection"),
 		units.Time(1e9*p.Seconds()), units.Time(1e9*p.Longest().Seconds()))
 	for i := range who[:min(3, len(who))] {
 		t := &who[i]
-		text := "of these, asked for by " + asker(t)
+		text := "of these, requested by " + asker(t)
 		if len(t.Chain) > 1 {
 			text += ": " + strings.Join(t.Chain, " ← ")
 		}
@@ -99,8 +98,8 @@ func (g *collector) adviseInduced(v *check.Verdict, who []metrics.GCTrigger, lim
 		code = asker(&who[0])
 	}
 	if limit != nil {
-		add(fmt.Sprintf("raise the limit that it compares with: it asks whenever the process has more than about %s%s", units.Size(limit.at), limit.share()), "", code)
+		add(fmt.Sprintf("raise the limit that it compares with: it requests a collection whenever the process uses more than about %s%s", units.Size(limit.at), limit.share()), "", code)
 	}
-	add("do not ask for collections: the runtime collects when it is worth it", "", code)
-	add("or, where memory must be given back, ask for one that need not stop the program: GC.Collect(2, GCCollectionMode.Optimized, blocking: false)", "", "")
+	add("remove the call: the runtime decides when to collect", "", code)
+	add("or, if memory must be returned, request a non-blocking collection: GC.Collect(2, GCCollectionMode.Optimized, blocking: false)", "", "")
 }

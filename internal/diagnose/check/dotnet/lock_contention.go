@@ -23,12 +23,11 @@ var LockContention = check.Check{
 ReaderWriterLock): each waits until the holder releases it. If most threads of the pool
 wait, the pool is exhausted too and adds threads, which only join the queue.
 
-The runtime reports each wait that was longer than a spin (Contention events, with the
-code, since .NET 8 also with the holder of the lock); monitor-lock-contention-count only
-counts them, which does not show how long they took. Stacks show who waits
-(Monitor.Enter on top) and, where the holder is in the same code, what it does
-meanwhile: if it runs, too much is done under the lock; if it waits, the lock is held
-during a call, a task or a sleep.
+The runtime reports each wait that outlasts spinning (Contention events with the code;
+since .NET 8 also with the lock's holder); monitor-lock-contention-count counts waits
+but not their duration. Stacks show the waiting threads (Monitor.Enter on top) and, if
+the holder is in the same code, what the holder does: if it runs, the code does too much
+under the lock; if it waits, the lock is held during a call, a task or a sleep.
 
 How to tell it from similar problems: threads that wait for tasks or for the network
 starve the pool in the same way (dotnet.threadpool-starvation), but no other thread
@@ -38,7 +37,7 @@ holds what they need; a semaphore or a connection pool is meant to be held for a
 What helps: less work under the lock, no waiting under it, one lock per key, a snapshot
 that is replaced as a whole for data that is mostly read (System.Collections.Concurrent
 and .Immutable). What does not help: more threads.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time; without requests, on average one waiting thread in five looks or by the runtime's events",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time; without requests, on average one waiting thread in five samples or by the runtime's events",
 	Needs:      "contention events and the threads' stacks: " + record,
 	Applies:    isDotnet,
 	Judge:      judgeLock,
@@ -85,8 +84,8 @@ func judgeLock(c *check.Case) check.Verdict {
 func unlessQuiet(c *check.Case, v check.Verdict) check.Verdict {
 	if unseen := c.Share(ledger.Unobserved); v.State == check.RuledOut && unseen >= mostlyUnseen && c.UserVisible(check.Noticeable) {
 		v.State = check.Inconclusive
-		v.Summary = fmt.Sprintf("no slow request waited for a lock statement, but %s of slow time was not observed, and of ReaderWriterLockSlim the runtime tells nothing", units.Percent(unseen))
-		v.Needs = []check.Need{{What: "looks at its threads while requests are slow, in a longer recording", Command: record}}
+		v.Summary = fmt.Sprintf("no slow request waited for a lock statement, but %s of slow time was not observed, and the runtime does not report waits for ReaderWriterLockSlim", units.Percent(unseen))
+		v.Needs = []check.Need{{What: "thread samples while requests are slow, in a longer recording", Command: record}}
 	}
 	return v
 }

@@ -19,33 +19,32 @@ import (
 // which is collected only with the oldest generation.
 var LOHChurn = check.Check{
 	ID:    "dotnet.loh-churn",
-	Title: "short-lived large objects bring on collections of the oldest generation",
+	Title: "short-lived large objects trigger gen 2 collections",
 	Step:  check.StepCollector,
-	Doc: `Objects of 85,000 bytes and more live on the large object heap (LOH), which only gen 2
-collections clean. Where they are temporary – buffers of whole answers, arrays that lists
-and sets grow into, strings of documents – the runtime collects gen 2 each time their
-budget is used up, as often as the young generations, and marks all that lives for good
-each time. Blocking ones stop the program for all of it. Background ones stop it twice for
-a moment, take a CPU meanwhile, and threads that allocate large objects wait while the
-collector sweeps.
+	Doc: `Objects of 85,000 bytes or more live on the large object heap (LOH), which only gen 2
+collections clean. If they are temporary (buffers of whole responses, arrays of growing lists
+and sets, strings of documents), the runtime collects gen 2 each time their budget is used up,
+as often as the young generations, and marks all long-lived objects each time. A blocking
+collection stops the program until it ends. A background collection stops it twice, briefly,
+and uses a CPU; threads that allocate large objects wait while it sweeps.
 
-Allocation events name the types and the code: every large object over 100 KiB is told.
-.NET 6 and later tell which threads wait for memory meanwhile. Before, slow requests that meet
-background collections more often than by chance are charged what they take longer than
-usual, until those that came meanwhile are answered.
+Allocation events name the types and the code of every large object over 100 KiB. .NET 6 and
+later also report the threads that wait for memory during a background collection. For earlier
+versions, if slow requests overlap background collections more often than by chance, their
+time above the usual latency is charged to the collections, until the backlog is answered.
 
 How to tell it from similar problems: gen 2 collections for small allocations have another
-reason (dotnet.gen2-pause, dotnet.mid-life-objects); induced ones name who asked
+reason (dotnet.gen2-pause, dotnet.mid-life-objects); induced ones name the caller
 (dotnet.induced-gc); a heap that is larger after each of them leaks (dotnet.heap-leak).
 
-What helps: no large temporary objects – answers written to the stream as they are made
-instead of to a MemoryStream first, buffers from ArrayPool or RecyclableMemoryStream,
-lists and sets in chunks below 85,000 bytes (Unstall.Collections), capacities given at
-once instead of growing. System.GC.LOHThreshold moves the border where objects are only a
-little larger. What does not help: a larger heap; GCSettings.LargeObjectHeapCompactionMode,
-which makes the collections longer.`,
-	Thresholds: "2 gen 2 collections for large objects, and a quarter of slow time in their pauses, behind them and waiting for memory; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time or one of a second",
-	Needs:      "the collector's events, best with allocations: " + record,
+What helps: no large temporary objects: write responses directly to the stream instead of a
+MemoryStream first, take buffers from ArrayPool or RecyclableMemoryStream, keep lists and sets
+in chunks below 85,000 bytes (Unstall.Collections), set the capacity at creation.
+System.GC.LOHThreshold raises the threshold if objects are only slightly larger. What does not
+help: a larger heap; GCSettings.LargeObjectHeapCompactionMode, which makes the collections
+longer.`,
+	Thresholds: "2 gen 2 collections for large objects, and 25 % of slow time in their pauses, behind them and waiting for memory; if requests wait before the service sees them, pauses of 20 ms on average and 1 % of the time; without requests, 5 % of the time or one pause of a second",
+	Needs:      "GC events, best with allocations: " + record,
 	Applies:    isDotnet,
 	Judge:      judgeChurn,
 }
@@ -76,7 +75,7 @@ func judgeChurn(c *check.Case) check.Verdict {
 	g.judge(&v, g.pauses(forLarge), what, stalled)
 	if v.State == check.RuledOut && len(waits) > 0 && c.Ledger != nil && !c.HasRequestStates() && c.Share(ledger.Unobserved) >= check.Material {
 		v.State = check.Inconclusive
-		v.Summary += ", and threads waited for memory beside them; what requests waited for was hardly seen"
+		v.Summary += ", and threads also waited for memory; most waits of requests were not recorded"
 		v.Needs = []check.Need{{What: "a longer recording under load", Command: "unstall record PID --for 60s"}}
 	}
 	if v.State == check.RuledOut || len(large) < leastChurn || v.State != check.Supported && float64(len(large)) < churning*float64(gen1) {
@@ -90,9 +89,9 @@ func judgeChurn(c *check.Case) check.Verdict {
 	if v.State != check.Supported {
 		return v
 	}
-	v.Title = fmt.Sprintf("Large temporary objects bring on %s gen 2 collections per minute.", units.Num(g.perMinute(len(large))))
+	v.Title = fmt.Sprintf("Large temporary objects trigger %s gen 2 collections per minute.", units.Num(g.perMinute(len(large))))
 	if types := typesOf(sites); len(types) > 0 {
-		v.Title = fmt.Sprintf("Large temporary objects (%s) bring on %s gen 2 collections per minute.", strings.Join(types[:min(3, len(types))], ", "), units.Num(g.perMinute(len(large))))
+		v.Title = fmt.Sprintf("Large temporary objects (%s) trigger %s gen 2 collections per minute.", strings.Join(types[:min(3, len(types))], ", "), units.Num(g.perMinute(len(large))))
 	}
 	g.adviseChurn(&v, sites)
 	v.Prediction = append(v.Prediction, g.fewer(large, sites)...)
@@ -122,7 +121,7 @@ func (g *collector) largeWaits(v *check.Verdict) []metrics.GCWait {
 		sum, longest = sum+w.Seconds(), max(longest, w.Seconds())
 	}
 	v.Evidence = append(v.Evidence,
-		g.c.Figure("alloc.large_waits", "waits of threads for a large object while gen 2 is collected in the background", float64(len(waits)), "count", waits[0].Origin),
+		g.c.Figure("alloc.large_waits", "waits of threads to allocate a large object during a background gen 2 collection", float64(len(waits)), "count", waits[0].Origin),
 		g.c.Figure("alloc.large_waits_thread_s", "their total over all threads (not a pause)", sum, "thread s", waits[0].Origin),
 		g.c.Figure("alloc.large_wait_longest_ms", "longest of them", 1e3*longest, "ms", waits[0].Origin))
 	return waits
@@ -141,7 +140,7 @@ func (g *collector) culprits(v *check.Verdict) (sites []metrics.AllocationSite) 
 	if g.who == nil || g.who.Large == 0 {
 		for i, t := range g.gc.Triggers {
 			if i < 3 && t.Reason == largeReason && t.Owner != "" {
-				v.Evidence = append(v.Evidence, c.Figure("gc.gen2_by_caller", "of these, brought on by allocations in "+t.Owner, float64(t.Count), "count", t.Origin))
+				v.Evidence = append(v.Evidence, c.Figure("gc.gen2_by_caller", "of these, triggered by allocations in "+t.Owner, float64(t.Count), "count", t.Origin))
 			}
 		}
 		v.Needs = append(v.Needs, check.Need{What: "which objects: allocation events", Command: "unstall record PID"})
@@ -154,9 +153,9 @@ func (g *collector) culprits(v *check.Verdict) (sites []metrics.AllocationSite) 
 	}
 	for _, s := range bySite(g.who.LargeSites(), func(s *metrics.AllocationSite) string { return s.Serves }) {
 		if s.Serves != "" && s.Large >= onlyThere*g.who.Large {
-			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("large objects are allocated in requests that %s handles, and in no others", s.Serves), s.Origin))
+			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("only requests handled by %s allocate large objects", s.Serves), s.Origin))
 		} else if s.Serves != "" && s.Large >= worthType*g.who.Large {
-			v.Evidence = append(v.Evidence, c.Figure("alloc.large_route_share", fmt.Sprintf("share of large bytes: in requests that %s handles", s.Serves), s.Large/g.who.Large, "1", s.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("alloc.large_route_share", fmt.Sprintf("share of large bytes: in requests handled by %s", s.Serves), s.Large/g.who.Large, "1", s.Origin))
 		}
 	}
 	sites = bySite(g.who.LargeSites(), func(s *metrics.AllocationSite) string { return s.Type + " in " + s.Owner })
@@ -201,7 +200,7 @@ func (g *collector) adviseChurn(v *check.Verdict, sites []metrics.AllocationSite
 		}
 	}
 	if len(v.Fix) == 0 {
-		v.Fix = append(v.Fix, check.Fix{Text: "make no large temporary objects: write answers to the stream as they are made, rent buffers (ArrayPool), keep lists and sets in chunks below 85,000 bytes"})
+		v.Fix = append(v.Fix, check.Fix{Text: "avoid large temporary objects: write responses directly to the stream, rent buffers (ArrayPool), keep lists and sets in chunks below 85,000 bytes"})
 	}
 }
 
@@ -209,15 +208,15 @@ func (g *collector) adviseChurn(v *check.Verdict, sites []metrics.AllocationSite
 func instead(class string) string {
 	switch {
 	case strings.HasPrefix(class, "System.Byte[]"), strings.HasPrefix(class, "System.Char[]"):
-		return "write to the stream as you go, or rent the buffer (ArrayPool, RecyclableMemoryStream), instead of a " + class + " of the whole"
+		return "write directly to the stream, or rent the buffer (ArrayPool, RecyclableMemoryStream), instead of one " + class + " for the whole response"
 	case class == "System.String":
-		return "write the text as it is made (TextWriter, Utf8JsonWriter onto the answer's stream) instead of one string of the whole"
+		return "write the text directly to the response stream (TextWriter, Utf8JsonWriter) instead of building one string"
 	case strings.Contains(class, "Slot") || strings.Contains(class, "Entry"):
-		return "keep the set or dictionary in chunks (Unstall.Collections: ChunkedHashSet, ChunkedDictionary), or give its capacity at once: it grows by arrays of " + class
+		return "keep the set or dictionary in chunks (Unstall.Collections: ChunkedHashSet, ChunkedDictionary), or set its capacity at creation: it grows through arrays of " + class
 	case strings.HasSuffix(class, "[]"):
-		return "keep the list in chunks (Unstall.Collections: ChunkedList), or give its capacity at once: it grows by arrays of " + class
+		return "keep the list in chunks (Unstall.Collections: ChunkedList), or set its capacity at creation: it grows through arrays of " + class
 	}
-	return "make it smaller than 85,000 bytes, or keep and use it again"
+	return "make it smaller than 85,000 bytes, or reuse it"
 }
 
 // fewer predicts the gen 2 collections that remain, and the pauses. They come as often as the budget of

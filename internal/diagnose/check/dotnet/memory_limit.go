@@ -23,7 +23,7 @@ type memoryLimit struct {
 	origin evidence.Origin
 }
 
-// usualLimit is the part of the memory there is with which ASP.NET's cache compares the private
+// usualLimit is the part of the total memory with which ASP.NET's cache compares the private
 // bytes of the process, where its limit is not set
 // (https://learn.microsoft.com/dotnet/api/system.web.configuration.cachesection.privatebyteslimit).
 const usualLimit = .6
@@ -83,12 +83,12 @@ func (m *memoryLimit) figures(c *check.Case) (out []check.Evidence) {
 			out = append(out, c.Figure(id, text, v, "bytes", m.origin))
 		}
 	}
-	add("process.memory_asked_bytes", "memory of the process when one was asked for, at least", m.at)
-	add("process.memory_unasked_bytes", "memory of the process while none was asked for, at most", m.below)
-	add("process.memory_limit_bytes", cmp.Or(m.whose, "memory there is"), m.of)
+	add("process.memory_asked_bytes", "least memory of the process when a collection was requested", m.at)
+	add("process.memory_unasked_bytes", "most memory of the process while none was requested", m.below)
+	add("process.memory_limit_bytes", cmp.Or(m.whose, "total memory"), m.of)
 	if m.at >= usualLimit*m.of {
-		add("process.memory_watch_bytes", fmt.Sprintf("%s of that, the usual limit of who watches the private bytes of a process (as ASP.NET's cache does)", units.Percent(usualLimit)), usualLimit*m.of)
+		add("process.memory_watch_bytes", fmt.Sprintf("%s of that, the usual limit of libraries that watch private bytes (such as ASP.NET's cache)", units.Percent(usualLimit)), usualLimit*m.of)
 	}
-	add("host.memory_free_bytes", "memory of the host that was free meanwhile: who asks does not look at that", m.free)
+	add("host.memory_free_bytes", "memory of the host that was free at that time; the caller does not check it", m.free)
 	return out
 }

@@ -12,26 +12,26 @@ import (
 // MidLife is objects that live long enough to be copied out of the young generations, and die soon after.
 var MidLife = check.Check{
 	ID:    "dotnet.mid-life-objects",
-	Title: "objects live too long for the young generations and not for good",
+	Title: "objects die after promotion (mid-life objects)",
 	Step:  check.StepCollector,
-	Doc: `The collector is cheap where objects die young or live for ever. Objects that live for
-seconds – state of slow requests, batches, buffers between stages, caches whose entries
-expire soon – are alive when gen 0 is collected and are copied, often once more out of
-gen 1, and are garbage soon after; those that got to gen 2 stay there until it is marked
-as a whole. Young collections are long for what they copy, and gen 2 ones frequent.
+	Doc: `GC is cheap if objects die young or live forever. Objects that live for seconds (state of
+slow requests, batches, buffers between stages, short-lived cache entries) are alive when
+gen 0 is collected, so GC copies them, often again out of gen 1, and they become garbage
+soon after. Those that reach gen 2 stay until all of gen 2 is marked. Young collections
+take long because they copy much, and gen 2 collections are frequent.
 
-The runtime's events say how much each collection kept. What collections of gen 0 and
-gen 1 keep per second against what the heap grows by is what died soon after.
+The runtime's events say how much each collection kept. The bytes that gen 0 and gen 1
+collections retain per second, minus the growth of the heap, died soon after.
 
 How to tell it from similar problems: with a leak the heap is larger after each
-collection (dotnet.heap-leak); with large objects the reason says so (dotnet.loh-churn).
+collection (dotnet.heap-leak); collections for large objects have that reason (dotnet.loh-churn).
 
-What helps: let go of state earlier – build it after the slow call, not before –, stream
-instead of collecting batches, pool objects that are made again and again, refresh values
-of caches in place; a larger gen 0 budget (DOTNET_GCgen0size) so that more is dead when
-it is collected. What does not help: GC.Collect, which promotes what lives at that moment.`,
-	Thresholds: "3 MB/s that collections of gen 0 and gen 1 keep of which more than half dies soon after, and a quarter of slow time in pauses and behind them; where requests wait before the service sees them, pauses of 20 ms in the mean and 1 % of the time; without requests 5 % of the time",
-	Needs:      "the collector's events: " + record,
+What helps: release state earlier (build it after the slow call, not before), stream instead of
+collecting batches, pool objects that are created repeatedly, refresh cache values in place; a
+larger gen 0 budget (DOTNET_GCgen0size) so that more objects are dead at collection. What does
+not help: GC.Collect, which promotes all live objects.`,
+	Thresholds: "gen 0 and gen 1 collections retain 3 MB/s, more than half of which dies soon after, and 25 % of slow time is in pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 % of the time; without requests, 5 % of the time",
+	Needs:      "GC events: " + record,
 	Applies:    isDotnet,
 	Judge:      judgeMidLife,
 }
@@ -54,32 +54,32 @@ func judgeMidLife(c *check.Case) check.Verdict {
 	young := g.those(func(x *metrics.Collection) bool { return ordinary(x) && x.Generation < evidence.Gen2 })
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen0_gen1_collections", "collections of gen 0 and gen 1", float64(len(young)), "count", g.Origin))
 	if !known {
-		v.State, v.Summary = check.RuledOut, "too few collections to tell what dies after them"
+		v.State, v.Summary = check.RuledOut, "too few collections to show what dies after them"
 		return v
 	}
-	v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that they keep", kept, "bytes/s", g.Origin),
+	v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that survive them", kept, "bytes/s", g.Origin),
 		c.Figure("gc.promoted_dies_share", "share of them that dies soon after", died, "1", g.Origin))
 	if kept < reaching || died < mostDies {
-		v.State, v.Summary = check.RuledOut, fmt.Sprintf("collections of gen 0 and gen 1 keep %s MB/s, %s of that dies soon after", units.Num(kept/1e6), units.Percent(died))
+		v.State, v.Summary = check.RuledOut, fmt.Sprintf("gen 0 and gen 1 collections retain %s MB/s, %s of which dies soon after", units.Num(kept/1e6), units.Percent(died))
 		return v
 	}
 	what := "collections of gen 0 and gen 1"
 	promoted, there, ok := g.throughGen2()
 	toGen2 := ok && promoted >= reaching && there >= mostDies
 	if toGen2 { // it is for these that gen 2 is collected
-		what = "collections, those of gen 2 for what dies there among them,"
+		what = "collections, including gen 2 collections for objects that die there,"
 	}
 	p := g.pauses(func(x *metrics.Collection) bool { return ordinary(x) && (toGen2 || x.Generation < evidence.Gen2) })
 	g.judge(&v, p, what, nil)
 	if v.State != check.Supported {
 		return v
 	}
-	v.Title = fmt.Sprintf("Objects live too long for the young generations: %s MB/s outlive a collection, and %s of them are garbage soon after.", units.Num(kept/1e6), units.Percent(died))
+	v.Title = fmt.Sprintf("Objects outlive the young generations: %s MB/s survive a collection, and %s of that is garbage soon after.", units.Num(kept/1e6), units.Percent(died))
 	if toGen2 {
-		v.Title = fmt.Sprintf("Objects die in gen 2: %s MB/s live long enough to get there, and %s of them are garbage soon after.", units.Num(promoted/1e6), units.Percent(there))
+		v.Title = fmt.Sprintf("Objects die in gen 2: %s MB/s are promoted to it, and %s of that is garbage soon after.", units.Num(promoted/1e6), units.Percent(there))
 	}
 	gen1 := &g.gc.Generations[evidence.Gen1]
-	g.figure(&v, "gc.gen1_survival_share", "share of gen 0 and gen 1 that gen 1 collections keep", gen1.Survival(), "1", g.Origin)
+	g.figure(&v, "gc.gen1_survival_share", "share of gen 0 and gen 1 that survives gen 1 collections", gen1.Survival(), "1", g.Origin)
 	g.figure(&v, "gc.gen1_mean_pause_ms", "mean pause of gen 1 collections", 1e3*gen1.Mean, "ms", g.Origin)
 	site := ""
 	if g.who != nil && len(g.who.Sites) > 0 {
@@ -92,8 +92,8 @@ func judgeMidLife(c *check.Case) check.Verdict {
 			}
 		}
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: "let go of these objects earlier, or keep them and use them again: what lives for seconds is copied, and collected at the highest price", Code: site},
-		check.Fix{Text: "or make gen 0 larger, so that more is dead when it is collected", Setting: "DOTNET_GCgen0size=0x10000000 (hexadecimal: 256 MB)"})
+	v.Fix = append(v.Fix, check.Fix{Text: "release these objects earlier, or pool and reuse them: objects that live for seconds are copied and need a gen 2 collection", Code: site},
+		check.Fix{Text: "or enlarge gen 0, so that more objects are dead when it is collected", Setting: "DOTNET_GCgen0size=0x10000000 (hexadecimal: 256 MB)"})
 	return v
 }
 

@@ -16,14 +16,14 @@ import (
 // the work that would release them.
 var ThreadPoolStarvation = check.Check{
 	ID:    "dotnet.threadpool-starvation",
-	Title: "blocking code uses up the threads of the pool",
+	Title: "blocking code uses up the thread pool",
 	Step:  check.StepPool,
 	Doc: `Everything in ASP.NET Core runs on the threads of one pool: requests, and the code of an
 async method after its await. Code that waits on such a thread for something to complete
-(task.Result, Wait(), GetAwaiter().GetResult(), Thread.Sleep, synchronous I/O) keeps the
+(task.Result, Wait(), GetAwaiter().GetResult(), Thread.Sleep, synchronous I/O) holds the
 thread without using it. The pool starts with one thread per CPU, so a few such requests
-take all of them; what they wait for often needs a pool thread itself to complete, and
-gets none. The service stops responding while CPUs are idle.
+take all of them; the work they wait for often needs a pool thread to complete, and gets
+none. The service stops responding while CPUs are idle.
 
 The pool adds threads, slowly: one or two a second, and since .NET 6 faster where the
 wait is one of Task's own (as many at once as there are CPUs, then one every 25 to 250
@@ -45,7 +45,7 @@ helps until then: a higher minimum of threads (System.Threading.ThreadPool.MinTh
 or the environment's DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): each
 thread costs memory, and the code still blocks. What does not help: more CPUs, a larger
 maximum.`,
-	Thresholds: "half of the pool's threads with work blocked in looks, with more of them than three for each CPU, or a queue that does not empty, or a quarter of slow time in it; without looks a pool that grows one by one beyond its CPUs, or such a queue, while these are idle",
+	Thresholds: "thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or 25 % of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle",
 	Needs:      "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
 
 	Applies: isDotnet,
@@ -68,8 +68,8 @@ const blocking = .5
 // How a pool whose threads are blocked fares.
 const (
 	starves   = "the pool starves"
-	madeUpFor = "more threads make up for it"
-	oneLook   = "the pool starves, or has added threads to make up for it"
+	madeUpFor = "extra threads compensate for it"
+	oneLook   = "the pool starves, or has added threads to compensate"
 )
 
 func judgeStarvation(c *check.Case) check.Verdict {
@@ -80,7 +80,7 @@ func judgeStarvation(c *check.Case) check.Verdict {
 	case !p.Watched():
 		v.State, v.Summary, v.Needs = check.Inconclusive, "the pool's threads were not recorded", []check.Need{allEvidence}
 	case p.Busy() && p.CPU < p.Then:
-		v.Summary = fmt.Sprintf("the CPUs are %s busy whenever work waits for a thread, so it waits for CPU", units.Percent(p.Then))
+		v.Summary = fmt.Sprintf("the CPUs are %s busy whenever work waits for a thread, so the work waits for CPU", units.Percent(p.Then))
 	case p.Busy():
 		v.Summary = fmt.Sprintf("the CPUs are %s busy, so work waits for CPU", units.Percent(p.CPU))
 	case p.Worst != nil && !s.grewUnseen():
@@ -146,7 +146,7 @@ func (s *starving) byStacks(v *check.Verdict) {
 	case n == 0 && s.work.Blocked < blocking*s.work.Busy, blocked < blocking*float64(w.Busy) && s.work.Blocked < blocking*s.work.Busy:
 		if s.exhausted() && s.work.Blocked >= someBlocking*s.work.Busy {
 			v.State = check.Inconclusive
-			v.Summary = fmt.Sprintf("on average %s of %s pool threads with work were blocked, while %s work items waited for a thread",
+			v.Summary = fmt.Sprintf("on average %s of %s busy pool threads were blocked, while %s work items waited for a thread",
 				units.Num(s.work.Blocked), units.Num(s.work.Busy), units.Num(p.Queue.Mean()))
 			v.Needs = []check.Need{stacksEvidence}
 		}
@@ -154,23 +154,23 @@ func (s *starving) byStacks(v *check.Verdict) {
 	case cores == 0 && n > 1 && !p.Climbs():
 		g := p.Waiting()[0]
 		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
-		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s, but the number of CPUs and whether they are idle is not known", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View))
+		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s, but neither the number of CPUs nor their use is known", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View))
 		return
 	case !p.Above(blocked) && !(p.Climbs() && blocked >= cores) && !s.exhausted():
 		return
 	case math.IsNaN(p.CPU) && cores > 0 && float64(w.Busy-n) >= cores:
 		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
-		v.Summary += fmt.Sprintf(", while %d ran; whether the CPUs are busy is not known", w.Busy-n)
+		v.Summary += fmt.Sprintf(", while %d ran; CPU use is unknown", w.Busy-n)
 		return
 	case (2*locks > n || 2*s.work.Locked > s.work.Blocked && s.work.Blocked > 0) && s.lockNamed():
 		v.Summary = fmt.Sprintf("%d of %d pool threads wait for a lock: see dotnet.lock-contention", locks, w.Pool)
 		return
 	case s.behindLock() >= blocking && s.lockNamed(): // by the runtime's events: more threads would only queue for it
-		v.Summary = fmt.Sprintf("%s of the pool's threads wait for a lock or hold it meanwhile: see dotnet.lock-contention", units.Percent(s.behindLock()))
+		v.Summary = fmt.Sprintf("%s of the pool's threads wait for a lock or hold it: see dotnet.lock-contention", units.Percent(s.behindLock()))
 		return
 	case math.IsNaN(p.CPU) && !p.Above(blocked):
 		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
-		v.Summary += "; whether the CPUs are busy is not known"
+		v.Summary += "; CPU use is unknown"
 		return
 	}
 	fares := starves
@@ -178,7 +178,7 @@ func (s *starving) byStacks(v *check.Verdict) {
 	case p.Climbs() && (p.Climb.Still || p.Threads.Span() < metrics.Short):
 	case p.Threads.Span() < metrics.Short:
 		fares = oneLook
-		v.Needs = append(v.Needs, check.Need{What: "whether it still starves: " + countersEvidence.What, Command: countersEvidence.Command})
+		v.Needs = append(v.Needs, check.Need{What: "to show whether it still starves: " + countersEvidence.What, Command: countersEvidence.Command})
 	case p.Above(p.Size()) && !p.Short(1):
 		if !p.Above(p.Held(s.work)) && !s.exhausted() {
 			s.roomy(v)
@@ -194,9 +194,9 @@ func (s *starving) byStacks(v *check.Verdict) {
 // keep no request waiting.
 func (s *starving) roomy(v *check.Verdict) {
 	w := s.work
-	v.Summary = fmt.Sprintf("on average %s pool threads were blocked with work, on %.0f CPUs", units.Num(s.pool.Held(w)), s.pool.Cores)
+	v.Summary = fmt.Sprintf("on average %s busy pool threads were blocked, on %.0f CPUs", units.Num(s.pool.Held(w)), s.pool.Cores)
 	if w.Parked > 0 {
-		v.Summary += fmt.Sprintf(", beside %s consumers that wait for some", units.Num(w.Parked))
+		v.Summary += fmt.Sprintf(", and %s idle consumers", units.Num(w.Parked))
 	}
 	v.Summary += "; no work waited for a thread"
 }
@@ -236,19 +236,19 @@ func (s *starving) byCount(v *check.Verdict) {
 	switch {
 	case p.Loose && p.Grows():
 		v.State, v.Needs = check.Inconclusive, []check.Need{allEvidence}
-		v.Summary += fmt.Sprintf(" and adds %s per second; whether they are pool threads, and blocked, was not recorded", units.Num(p.Climb.Rate))
+		v.Summary += fmt.Sprintf(" and adds %s per second; whether they are blocked pool threads was not recorded", units.Num(p.Climb.Rate))
 	case p.Loose:
 		v.State, v.Needs = check.Inconclusive, []check.Need{allEvidence}
 		v.Summary += "; how many of them are pool threads was not recorded"
 	case climbs && math.IsNaN(p.CPU):
 		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
-		v.Summary += fmt.Sprintf(" and adds %s per second; whether the CPUs are idle meanwhile was not recorded", units.Num(p.Climb.Rate))
+		v.Summary += fmt.Sprintf(" and adds %s per second; CPU use was not recorded", units.Num(p.Climb.Rate))
 	case climbs && paused >= collecting:
 		v.State, v.Needs = check.Inconclusive, []check.Need{stacksEvidence}
 		v.Summary += fmt.Sprintf(" and adds %s per second, but GC pauses the program for %s of the time", units.Num(p.Climb.Rate), units.Percent(paused))
 	case (climbs || queued) && p.Starved():
 		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "the same while the host has CPUs to spare", Command: record}}
-		v.Summary += ", while others use the CPUs of the host: threads that are ready wait for one, and work waits for these"
+		v.Summary += ", while other processes use the host's CPUs: runnable threads wait for a CPU, and work waits for these threads"
 	case queued && !climbs && s.behindLock() >= blocking && s.lockNamed():
 		v.Summary += ", and most of them wait for a lock: see dotnet.lock-contention"
 	case climbs, queued && paused < collecting && !math.IsNaN(p.CPU):
@@ -258,10 +258,10 @@ func (s *starving) byCount(v *check.Verdict) {
 		v.Summary += ", some of them added by the runtime to test whether more increase throughput"
 	case p.Above(level):
 		v.State, v.Needs = check.Inconclusive, []check.Need{stacksEvidence}
-		v.Summary += ", more than running work needs: some are blocked, or were"
+		v.Summary += ", more than the running work needs: some are or were blocked"
 	case p.Cores == 0:
 		v.State, v.Needs = check.Inconclusive, []check.Need{allEvidence}
-		v.Summary += "; the number of CPUs is not known"
+		v.Summary += "; the number of CPUs is unknown"
 	case p.Threads.Span() < metrics.Short:
 		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
 		v.Summary += "; whether the number grows was not recorded"

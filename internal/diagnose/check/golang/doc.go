@@ -12,6 +12,6 @@ import (
 )
 
 // gcTrace asks for the collector's log.
-var gcTrace = check.Need{What: "the log of the service, started with GC logging on in its environment", Command: "GODEBUG=gctrace=1"}
+var gcTrace = check.Need{What: "the log of the service, started with GC logging enabled in its environment", Command: "GODEBUG=gctrace=1"}
 
 func isGo(c *check.Case) bool { return c.Runtime() == platform.Go.ID }

@@ -37,13 +37,13 @@ What helps: let the heap grow more before a cycle starts. Since Go 1.19: GOMEMLI
 GOGC=off or a high GOGC; before: a ballast, a large allocation that is never touched.
 Fewer cycles mark less; the memory between the live heap and the goal fills with garbage
 and becomes resident. Twice the headroom halves the cycles: the gain per MiB falls
-quickly, so the advice is the knee of that curve, not all the memory there is: the least
+quickly, so the advice is the knee of that curve, not all the total memory: the least
 from which another doubling of the headroom would save less than 5 % of what GC costs
 now and of the p99 that can be gained (unstall predict shows the whole curve). Where the
 live heap may grow by half before a limit makes GC take a quarter of the CPUs, the
 advice is a limit; else it is GOGC, or more memory. What does not help: tuning pauses,
 more goroutines, runtime.GC().`,
-	Thresholds: "a GC cycle per second that marks 5 % of the time, and a quarter of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
+	Thresholds: "a GC cycle per second that marks 5 % of the time, and 25 % of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
 	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
 	Applies:    isGo,
 	Judge:      judgeGCRate,
@@ -92,8 +92,8 @@ func judgeGCRate(c *check.Case) check.Verdict {
 		c.Figure("gc.cycles_per_s", "GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
 		c.Figure("gc.marking_share", "share of the time in which GC was marking", g.Marking.Number, "1", g.Origin))
 	if forced := askedFor(g); forced > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("gc.forced_cycles", "GC cycles that the program asked for", float64(forced), "count", g.Origin))
-		v.Summary = fmt.Sprintf("%s GC cycles/s without the %d that were asked for, marking %s of the time", units.Num(g.Rate.Number), forced, units.Percent(g.Marking.Number))
+		v.Evidence = append(v.Evidence, c.Figure("gc.forced_cycles", "GC cycles requested by the program", float64(forced), "count", g.Origin))
+		v.Summary = fmt.Sprintf("%s GC cycles/s without the %d requested ones, marking %s of the time", units.Num(g.Rate.Number), forced, units.Percent(g.Marking.Number))
 	}
 	if g.Rate.Number < frequent || g.Marking.Number < marking {
 		return v
@@ -145,7 +145,7 @@ func judgeGCRate(c *check.Case) check.Verdict {
 		}
 		v.Summary = fmt.Sprintf("%s GC cycles/s", units.Num(g.Rate.Number))
 		g.advise(c, &v, nil)
-		v.Needs = []check.Need{{What: "what it costs requests: add an access log of the same time, or an execution trace"}}
+		v.Needs = []check.Need{{What: "what it costs requests: add an access log from the same period, or an execution trace"}}
 	case profiled && share < sparing:
 		v.Summary = fmt.Sprintf("%s GC cycles/s, but only %s of the process's CPU time", units.Num(g.Rate.Number), units.Percent(share))
 	default:
@@ -214,7 +214,7 @@ func judgeGCCounter(c *check.Case) (v check.Verdict, ok bool) {
 // took on processors is no measure of what it cost then.
 func starved(c *check.Case, v check.Verdict, share float64, origin evidence.Origin) check.Verdict {
 	v.State = check.Inconclusive
-	v.Summary = "the host did not run the process all the time, so the cost of GC cannot be told"
+	v.Summary = "the host did not run the process all the time, so the cost of GC is unknown"
 	v.Evidence = append(v.Evidence, c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", share, "1", origin))
 	v.Needs = []check.Need{{What: "the same recording while the host has free CPUs"}}
 	return v
@@ -239,9 +239,9 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 		c.Figure("gc.paused_ms", "stop-the-world pauses of GC, in total", 1e3*g.Pauses.Seconds(), "ms", g.Origin))
 	if p := b.Behind; p != nil {
 		v.Evidence = append(v.Evidence,
-			c.Figure("slow.pool_held_by_gc_ms", fmt.Sprintf("slow time: waiting for the %s, whose places GC kept taken for longer (replay of %s, which gives %s of the %s that requests waited for it, and %s without GC)",
+			c.Figure("slow.pool_held_by_gc_ms", fmt.Sprintf("slow time: waiting for the %s, whose slots GC kept occupied longer (replay of %s, which gives %s of the %s that requests waited for it, and %s without GC)",
 				p.Name, units.Plural(p.Places, "place"), units.Time(float64(p.Replayed)), units.Time(float64(p.Observed)), units.Time(float64(p.Without))), float64(b.Pool)/1e6, "ms", g.Origin),
-			c.Figure("pool.held_by_gc_share", "share of the time that its places were kept in which their holders waited for GC", p.Part, "1", g.Origin))
+			c.Figure("pool.held_by_gc_share", "share of the holding time in which the holders waited for GC", p.Part, "1", g.Origin))
 	}
 	v.Summary = check.OfSlow(float64(b.Total()) / total)
 	switch {
@@ -261,17 +261,17 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 			return v
 		}
 		v.State = check.Inconclusive
-		v.Summary = "the host did not run the process all the time, so the cost of GC cannot be told"
-		v.Needs = []check.Need{{What: "the same recording on a host with free CPUs, or with /proc beside it"}}
+		v.Summary = "the host did not run the process all the time, so the cost of GC is unknown"
+		v.Needs = []check.Need{{What: "the same recording on a host with free CPUs, or with /proc of the host"}}
 		return v
 	case !c.Slow() || float64(b.Total())/total < check.Material && !crowds(c, b, profile):
 		return v
 	case c.Full():
-		v.Summary += ", but the service's own work fills the CPUs: requests queue for those, with GC or without"
+		v.Summary += ", but the service's own work fills the CPUs: requests queue for CPUs, with or without GC"
 		return v
 	case c.Stopped() >= check.OftenStopped:
 		v.State = check.Inconclusive
-		v.Summary += fmt.Sprintf(", while a CPU quota stopped the process in %s of its periods", units.Percent(c.Stopped()))
+		v.Summary += fmt.Sprintf(", while a CPU quota throttled the process in %s of its periods", units.Percent(c.Stopped()))
 		v.Needs = []check.Need{{What: "the same recording with a higher CPU quota"}}
 		return v
 	}

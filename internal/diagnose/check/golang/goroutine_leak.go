@@ -15,21 +15,21 @@ import (
 // GoroutineLeak is goroutines that are started and never end.
 var GoroutineLeak = check.Check{
 	ID:    "go.goroutine-leak",
-	Title: "goroutines are started and never end",
+	Title: "goroutines are started but never end",
 	Step:  check.StepRest,
-	Doc: `A goroutine that waits for something that never comes stays forever, with its stack and
-all it refers to: a send on a channel whose reader left after a timeout, a reader of a
-channel nobody closes, a missing cancel(). Their number grows with the traffic; memory,
-GC marking (stacks are roots) and finally everything else follow.
+	Doc: `A goroutine that waits for an event that never happens stays forever, with its stack and
+everything it references: a send on a channel whose reader left after a timeout, a
+reader of a channel that is never closed, a missing cancel(). Their number grows with
+the traffic; memory, and GC marking (stacks are roots) grow with them.
 
 How to tell it from similar problems: a pool of workers or idle connections is large but
 does not grow; under overload goroutines pile up too, but they run or wait for a CPU and
-go away with the load. A leak grows at one creation site, in one waiting place, while
-requests come and go.
+go away with the load. A leak grows at one creation site and one wait, while requests
+come and go.
 
 What helps: give every goroutine an end: context with cancel, a buffered channel for a
-result nobody may read, a select with the context's Done.`,
-	Thresholds: "50 more goroutines at one place and a fifth more than before, in two profiles or left over in a trace, and more in all",
+result that may never be read, a select with the context's Done.`,
+	Thresholds: "50 more goroutines at one place and 20 % more than before, in two profiles or left over in a trace, and more in total",
 	Needs:      "two goroutine profiles some time apart, or an execution trace",
 	Applies:    isGo,
 	Judge:      judgeLeak,
@@ -180,9 +180,9 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 	}
 	if busy := serves(worst); busy || more >= leakCount && float64(grown) <= perRequest*float64(more) {
 		v.State = check.Inconclusive
-		v.Summary = fmt.Sprintf("%d more goroutines serve connections: that is load and not a leak, unless they stay", grown)
+		v.Summary = fmt.Sprintf("%d more goroutines serve connections: this is load, not a leak, unless they stay", grown)
 		if !busy {
-			v.Summary = fmt.Sprintf("%d more goroutines in %s, while %d more serve connections: that is load and not a leak, unless they stay", grown, worst, more)
+			v.Summary = fmt.Sprintf("%d more goroutines in %s, while %d more serve connections: this is load, not a leak, unless they stay", grown, worst, more)
 		}
 		v.Needs = []check.Need{{What: "a third goroutine profile, taken after the load has gone"}}
 		return v
@@ -256,10 +256,10 @@ func servers(c *check.Case) func(site string) bool {
 // keptFor are where goroutines wait for a connection of a pool, and what keeps those from it
 // that had one before.
 var keptFor = []struct{ at, fix string }{
-	{"net/http.(*Transport).getConn", "these wait for a connection to the same host, and those that have one do not give it back: close the body of every response, of errors, too, and set a timeout (http.Client.Timeout)"},
-	{"database/sql.(*DB).conn", "these wait for a connection of the pool, and those that have one do not give it back: close rows and statements, and end each transaction on every path"},
-	{"github.com/jackc/puddle/", "these wait for a connection of the pool, and those that have one do not give it back: close rows, release connections, and end each transaction on every path"},
-	{"github.com/gomodule/redigo/redis.(*Pool).", "these wait for a connection of the pool, and those that have one do not give it back: close each on every path"},
+	{"net/http.(*Transport).getConn", "these goroutines wait for a connection to one host, and the holders do not return theirs: close the body of every response, of errors, too, and set a timeout (http.Client.Timeout)"},
+	{"database/sql.(*DB).conn", "these goroutines wait for a connection of the pool, and the holders do not return theirs: close rows and statements, and end each transaction on every path"},
+	{"github.com/jackc/puddle/", "these goroutines wait for a connection of the pool, and the holders do not return theirs: close rows, release connections, and end each transaction on every path"},
+	{"github.com/gomodule/redigo/redis.(*Pool).", "these goroutines wait for a connection of the pool, and the holders do not return theirs: close each on every path"},
 }
 
 func leakFix(site string) []check.Fix {
@@ -268,7 +268,7 @@ func leakFix(site string) []check.Fix {
 			return []check.Fix{{Text: k.fix, Code: site}}
 		}
 	}
-	return []check.Fix{{Text: "make this goroutine end: a context that is cancelled, a select on Done, or a buffered channel for a result that nobody may read", Code: site}}
+	return []check.Fix{{Text: "make this goroutine end: a context that is cancelled, a select on Done, or a buffered channel for a result that may never be read", Code: site}}
 }
 
 func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
@@ -280,13 +280,13 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 	if c.Ledger != nil {
 		requests = len(c.Ledger.Rows)
 	}
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("at most %s of one kind still waited at the end", units.Plural(int(f.Number), "goroutine"))}
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("no leak: at most %s with the same stack were left waiting at the end", units.Plural(int(f.Number), "goroutine"))}
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting", "goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
 	if f.Number < leakCount || servers(c)(f.Value) {
 		return v, true
 	}
 	if open := underWay(c, f); open > 0 && f.Number <= perRequest*float64(open) {
-		v.Summary += fmt.Sprintf(", with %s under way", units.Plural(open, "request"))
+		v.Summary += fmt.Sprintf(", with %s in flight", units.Plural(open, "request"))
 		return v, true
 	}
 	// A leak leaves them at a steady pace all through the trace; work in
@@ -298,7 +298,7 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 		return v, true
 	}
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("Goroutines are started and do not end: %s.", f.Value)
+	v.Title = fmt.Sprintf("Goroutines are started but do not end: %s.", f.Value)
 	v.Summary = fmt.Sprintf("%.0f still waiting at the end, after %s", f.Number, units.Plural(requests, "request"))
 	v.Fix = leakFix(f.Value)
 	v.Needs = []check.Need{{What: "whether they ever end: " + twoProfiles.What, Command: twoProfiles.Command}}

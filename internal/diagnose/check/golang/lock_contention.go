@@ -15,19 +15,19 @@ var LockContention = check.Check{
 	Title: "requests wait for a mutex",
 	Step:  check.StepLocks,
 	Doc: `Goroutines queue for one sync.Mutex or sync.RWMutex. The lock shows as time blocked in
-sync.(*Mutex).Lock; what its holder did meanwhile says what to change: if it ran, the
+sync.(*Mutex).Lock; the holder's state shows what to change: if it ran, the
 critical section is too long or entered too often; if it waited for a dependency, the
 lock is held across a call; if it waited for a CPU or for GC, the lock only passes on
-somebody else's delay.
+another delay.
 
 How to tell it from similar problems: a pool or semaphore is not a lock, its holders are
 supposed to hold it (service.pool-exhausted). Mutex profiles count the waiting of all
-goroutines, background work included; only a trace shows what of it made requests slow.
+goroutines, background work included; only a trace shows which part made requests slow.
 
 What helps: less work under the lock, no calls under it, one lock per key (sharding), an
-atomic snapshot (copy on write) for what is mostly read. RWMutex helps only where
-readers hold it for long: its own counter is shared by all CPUs.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for locks in a trace",
+atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if readers hold
+it for long: its own counter is shared by all CPUs.`,
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for locks in a trace",
 	Needs:      "what goroutines waited for: an execution trace; a mutex profile shows only where",
 	Applies:    isGo,
 	Judge:      judgeLock,
@@ -81,7 +81,7 @@ func judgeLockByProfile(c *check.Case) check.Verdict {
 	if !ok {
 		return v
 	}
-	v.Summary = fmt.Sprintf("%s s of waiting for locks and channels in the profiles, but not how much of it by requests", units.Num(float64(p.Waited)/1e9))
+	v.Summary = fmt.Sprintf("%s s of waiting for locks and channels in the profiles; how much of it requests waited is unknown", units.Num(float64(p.Waited)/1e9))
 	v.Evidence = append(v.Evidence, c.Figure("lock.profile_waited_s", "time waited for locks and channels since the process started", float64(p.Waited)/1e9, "s", p.Origin))
 	for _, f := range c.Bundle.Stacks.Frames(p.At) {
 		if name := c.Bundle.Names.Text(f.Func); name != "" && !internalFrame(name) {

@@ -15,7 +15,7 @@ var MemoryLimitThrash = check.Check{
 	Title: "the memory limit is too close to the live heap, so GC runs all the time",
 	Step:  check.StepCollector,
 	Doc: `With GOMEMLIMIT (or debug.SetMemoryLimit) the heap's goal is the limit less all that is
-not heap. If the live heap comes near to that, a cycle starts again as soon as the last
+not heap. If the live heap approaches that goal, a cycle starts again as soon as the last
 one has ended, and allocating goroutines must mark (assist) for most of what they
 allocate. The runtime caps GC at half of the CPUs, so the process runs on slowly instead
 of being killed.
@@ -25,9 +25,9 @@ here the limit sets it, whatever the live heap does, and it may even be below th
 heap.
 
 What helps: a higher limit if the container allows it (the live heap should be at most
-half of it), or less that is live: caches, sessions, goroutines. A leak looks the same:
+half of it), or a smaller live heap: caches, sessions, goroutines. A leak looks the same:
 check whether the live heap grows. GOGC has no effect under the limit.`,
-	Thresholds: "a GC cycle per second, a heap goal below twice the live heap, and a quarter of slow time; without requests, 5 % of all CPUs",
+	Thresholds: "a GC cycle per second, a heap goal below twice the live heap, and 25 % of slow time; without requests, 5 % of all CPUs",
 	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
 	Applies:    isGo,
 	Judge:      judgeThrash,
@@ -116,7 +116,7 @@ func judgeThrash(c *check.Case) check.Verdict {
 // widen advises a limit that leaves room, by the knee of what memory buys. Who keeps
 // nearly as much live as it may use is told to keep less, or to get more.
 func (g *collector) widen(c *check.Case, v *check.Verdict, b *goheap.Bill) {
-	less := check.Fix{Text: "keep less alive: look for caches and sessions in the heap profile (go tool pprof -sample_index=inuse_space)"}
+	less := check.Fix{Text: "reduce the live heap: look for caches and sessions in the heap profile (go tool pprof -sample_index=inuse_space)"}
 	h := g.Heap()
 	latency, why := g.Latency(b)
 	f, err := h.Frontier(c.Bundle.Subjects[c.Subject].Name, latency)
@@ -127,9 +127,9 @@ func (g *collector) widen(c *check.Case, v *check.Verdict, b *goheap.Bill) {
 	v.Frontier = f.Table()
 	at, ok := f.Recommended()
 	if !ok {
-		text := f.Why + ": give it more memory, or keep less alive"
+		text := f.Why + ": give it more memory, or reduce the live heap"
 		if f.Most > 0 {
-			text = fmt.Sprintf("%.0f MiB of the %s's memory can be used, too little for %.0f MiB of live heap: give it more memory, or keep less alive", f.Most/(1<<20), f.Who, g.Live.Number/(1<<20))
+			text = fmt.Sprintf("%.0f MiB of the %s's memory can be used, too little for %.0f MiB of live heap: give it more memory, or reduce the live heap", f.Most/(1<<20), f.Who, g.Live.Number/(1<<20))
 		}
 		v.Fix = append(v.Fix, check.Fix{Text: text}, less)
 		return

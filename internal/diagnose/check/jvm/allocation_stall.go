@@ -17,25 +17,25 @@ var AllocationStall = check.Check{
 	Step:  check.StepCollector,
 	Doc: `ZGC collects while the program runs and pauses it for less than a ms. If the heap is
 full before a cycle ends, each thread that allocates waits until memory is free: an
-allocation stall, of that thread alone. Relocation stalls are of threads that need an
-object moved while no room to move it to is left. The log gives thread and time. Ten
-threads that stall for a second at the same time are ten seconds in the log, and at most
-one second for a request: stalls are not pauses, and their sum is compared with the
-requests in flight.
+allocation stall, of that thread alone. A relocation stall occurs if a thread needs an
+object moved and no free space is left. The log gives thread and time. Ten threads that
+stall for a second at the same time are ten seconds in the log, and at most one second
+for a request: stalls are not pauses, so unstall compares their sum with the requests in
+flight.
 
 How to tell it from similar problems: if requests are slow without stalls while GC runs
 all the time, they compete with GC for CPUs (linux.cpu-saturation). If the heap is still
 full after each GC cycle, it is too small or leaks (jvm.old-gen-leak). Shenandoah delays
-threads that allocate, up to 10 ms each time (pacing, told by -Xlog:gc+stats after each
-cycle), before it pauses all (jvm.degenerated-gc).
+threads that allocate, up to 10 ms each time (pacing, reported by -Xlog:gc+stats after
+each cycle), before it pauses all (jvm.degenerated-gc).
 
-What helps: a larger heap: as much must be free as is allocated during a cycle, and a
-cycle takes longer the more is live; allocating less; generational ZGC
+What helps: a larger heap: the free part must hold everything allocated during a cycle,
+and a larger live heap makes cycles longer; allocating less; generational ZGC
 (-XX:+ZGenerational in JDK 21 and 22, the default from 23 on, the only one from 24 on),
 whose young cycles are short; more GC threads where CPUs are idle (-XX:ConcGCThreads).
 -XX:SoftMaxHeapSize below -Xmx makes cycles start earlier and keeps the rest for bursts.
 What does not help: a pause goal, which it does not have.`,
-	Thresholds: "stalls in 1 % of the time, or one of a second; with requests a quarter of slow time, or 1 % of 10 s where most of it was not seen",
+	Thresholds: "stalls in 1 % of the time, or one of a second; with requests, 25 % of slow time, or 1 % of 10 s where most of it was not seen",
 	Needs:      "ZGC's log (-Xlog:gc is enough: stalls are logged at level info), Shenandoah's with -Xlog:gc*; requests from the same time, to show what they cost",
 	Applies: func(c *check.Case) bool {
 		return isJVM(c) && (withCollector(c, "ZGC") || withCollector(c, "Shenandoah") && tellsPacing(c))

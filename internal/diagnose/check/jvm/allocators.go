@@ -91,7 +91,7 @@ func (g *collector) survivors() (out []check.Evidence, code string) {
 		if share < leastAllocated {
 			break
 		}
-		text := "share of the sampled objects still alive that are " + cmp.Or(k.class, "of a class that is not told")
+		text := "share of the sampled live objects that are " + cmp.Or(k.class, "of an unnamed class")
 		if k.at != "" {
 			text += ", allocated in " + k.at
 		}

@@ -41,7 +41,7 @@ first cycle only), a larger heap, survivor spaces large enough that less is prom
 against fragmentation a collector that compacts: G1. CMS was deprecated in JDK 9 and
 removed in 14. What does not help: more threads for young collections, a larger young
 generation alone: each promotion then needs a larger free piece.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time; the log must name a failure, or show CMS's cycles before",
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; the log must name a failure, or show CMS's cycles before",
 	Needs:      "a CMS log with the sizes of the old generation (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails); requests from the same time, to show what it costs",
 	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "CMS") },
 	Judge:      judgeCMS,
@@ -229,7 +229,7 @@ func (s cms) advise(g *collector, v *check.Verdict) {
 		if !math.IsNaN(s.live) && at < 100*s.live+ahead {
 			add(fmt.Sprintf("also enlarge the heap: live objects fill %s of the old generation, so starting earlier alone would make CMS run all the time", units.Percent(s.live)), sized("-Xmx", enlarged*s.capacity+s.young))
 		}
-		add("start cycles earlier, so that there is room for what is promoted meanwhile", fmt.Sprintf("-XX:CMSInitiatingOccupancyFraction=%.0f -XX:+UseCMSInitiatingOccupancyOnly", at))
+		add("start cycles earlier, so that there is room for objects promoted during a cycle", fmt.Sprintf("-XX:CMSInitiatingOccupancyFraction=%.0f -XX:+UseCMSInitiatingOccupancyOnly", at))
 		add("promote less: make survivor spaces large enough for what requests keep (object ages: -XX:+PrintTenuringDistribution, since JDK 9 -Xlog:gc+age*=debug)", "")
 	}
 	if !s.fragmented() {

@@ -33,7 +33,7 @@ by default; a larger -XX:ShenandoahInitFreeThreshold for the first cycles), more
 for the concurrent phases (-XX:ConcGCThreads) where CPUs are idle; allocating less; from
 JDK 25 on the generational mode, which frees short-lived objects without a whole cycle.
 What does not help: more threads for pauses (-XX:ParallelGCThreads) alone.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time",
 	Needs:      "Shenandoah's log; requests from the same time, to show what it costs",
 	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "Shenandoah") },
 	Judge:      judgeDegenerated,
@@ -95,13 +95,13 @@ const manyCores = 4
 // adviseConcurrent is advice for collectors that free beside the program and do not keep up.
 func (g *collector) adviseConcurrent(v *check.Verdict, live, capacity float64) {
 	if capacity > 0 {
-		text, more := "enlarge the heap: the collector must finish before the free part is used up", 2*capacity
+		text, more := "enlarge the heap: GC must finish before the free part is used up", 2*capacity
 		if live > 0 {
 			text += fmt.Sprintf(" (now %s of the heap is in use right after a collection)", units.Percent(live/capacity))
 			more = max(enlarged*capacity, concurrently*live)
 		}
 		if room := g.roomBeside(); room > 0 && more > room {
-			text += fmt.Sprintf("; but %s GiB of memory is too little for that: keep or allocate less", units.Num(room/(1<<30)))
+			text += fmt.Sprintf("; but %s GiB of memory is too little for that: reduce the live set or allocate less", units.Num(room/(1<<30)))
 		}
 		v.Fix = append(v.Fix, check.Fix{Text: text, Setting: sized("-Xmx", more)})
 	}

@@ -18,7 +18,7 @@ var ExplicitGC = check.Check{
 	ID:    "jvm.explicit-gc",
 	Title: "garbage collections requested by code or tools (System.gc(), jcmd) pause the program",
 	Step:  check.StepCollector,
-	Doc: `System.gc() collects the whole heap at once, in a stop-the-world pause in Serial,
+	Doc: `System.gc() collects the whole heap, in a stop-the-world pause in Serial,
 Parallel, and, unless told otherwise, CMS and G1. Programs and libraries call it: RMI
 once an hour (sun.rmi.dgc.server.gcInterval), NIO where direct buffers reach their
 limit, frameworks. Tools trigger it as well: jcmd GC.run (Diagnostic Command), jmap
@@ -26,9 +26,9 @@ limit, frameworks. Tools trigger it as well: jcmd GC.run (Diagnostic Command), j
 objects (Heap Dump), profilers (JvmtiEnv ForceGarbageCollection).
 
 How to tell it from similar problems: look at the trigger in brackets. Allocation
-Failure, Ergonomics and G1 Compaction Pause are the collector's own (jvm.full-gc);
-Metadata GC Threshold is about class metadata (jvm.metaspace-gc). Even intervals mean
-that a timer calls it, not the load.
+Failure, Ergonomics and G1 Compaction Pause are GC's own (jvm.full-gc); Metadata GC
+Threshold is about class metadata (jvm.metaspace-gc). Regular intervals point to a
+timer, not to the load.
 
 What helps: remove the call. Otherwise -XX:+ExplicitGCInvokesConcurrent, which makes CMS
 and G1 run a concurrent cycle instead (Shenandoah and ZGC do so anyway, Serial and
@@ -37,7 +37,7 @@ those that free direct buffers: a program that uses many then fails with
 OutOfMemoryError: Direct buffer memory unless -XX:MaxDirectMemorySize is large enough.
 Neither affects collections requested by tools. What does not help: a larger heap, which
 makes each collection longer.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time",
 	Needs:      "a GC log with the triggers of collections; requests from the same time, to show what they cost",
 	Applies:    isJVM,
 	Judge:      judgeExplicit,
@@ -92,13 +92,13 @@ func (g *collector) adviseExplicit(v *check.Verdict, trigger string, every float
 	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
 	switch {
 	case strings.Contains(trigger, "Heap Inspection"):
-		add("someone takes class histograms of live objects (jmap -histo:live, jcmd GC.class_histogram), which collects first; with -all it does not", "jcmd PID GC.class_histogram -all")
+		add("a tool takes class histograms of live objects (jmap -histo:live, jcmd GC.class_histogram), which collects first; with -all it does not", "jcmd PID GC.class_histogram -all")
 		return
 	case strings.Contains(trigger, "Heap Dump"):
-		add("someone dumps the live objects of the heap, which collects first; with -all it does not, but the dump still pauses the service while it is written", "jcmd PID GC.heap_dump -all FILE.hprof")
+		add("a tool dumps the live objects of the heap, which collects first; with -all it does not, but the dump still pauses the service while it is written", "jcmd PID GC.heap_dump -all FILE.hprof")
 		return
 	case strings.Contains(trigger, "Diagnostic Command"):
-		add("someone runs jcmd PID GC.run: find who does (a cron job, a monitoring agent) and remove it", "")
+		add("a tool runs jcmd PID GC.run: find it (a cron job, a monitoring agent) and remove the call", "")
 		return
 	case strings.Contains(trigger, "Jvmti"):
 		add("an agent in the JVM forces collections (-agentpath or -agentlib on the command line: a profiler, a monitor): reconfigure or remove it", "")

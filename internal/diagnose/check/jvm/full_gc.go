@@ -25,9 +25,9 @@ G1 before JDK 10), a fraction of that in parallel. Serial and Parallel make one 
 old generation cannot take what young collections promote; G1, Shenandoah and ZGC only
 when their concurrent work did not keep up, which is a failure each time.
 
-How much is freed shows what to do. If little, the live set nearly fills the heap:
+The amount freed shows what to do. If it is little, the live set nearly fills the heap:
 enlarge the heap, shrink caches, or find a leak (jvm.old-gen-leak: what stays grows from
-one full collection to the next). If much, objects are promoted that die soon after: the
+one full collection to the next). If it is much, promoted objects die soon after: the
 young generation or the survivor spaces are too small for what one request holds.
 
 How to tell it from similar problems: look at the trigger in the log. System.gc() and
@@ -40,7 +40,7 @@ What helps: a larger heap (-Xmx at least 1.5 times what is live after a full col
 as far as the container allows, with room outside the heap for threads, metaspace and
 buffers); keeping less; a collector that compacts concurrently where pauses are the
 problem. What does not help: calling System.gc() at quiet times.`,
-	Thresholds: "two full collections that take 2 % of the time (8 % of the worst minute), or one of a second, or three in a row that leave 95 % of the heap in use, or the JVM's own line about GCTimeLimit; with requests a quarter of slow time",
+	Thresholds: "two full collections that take 2 % of the time (8 % of the worst minute), or one of a second, or three in a row that leave 95 % of the heap in use, or the JVM's own line about GCTimeLimit; with requests, 25 % of slow time",
 	Needs:      "a GC log; requests from the same time, to show what it costs them",
 	Applies:    isJVM,
 	Judge:      judgeFull,
@@ -77,9 +77,9 @@ func judgeFull(c *check.Case) check.Verdict {
 		v.Summary = "only one full collection"
 	}
 	if others := g.Pauses.Of(evidence.PauseFull); len(p) == 0 && len(others) > 0 && v.State == check.RuledOut {
-		v.Summary = fmt.Sprintf("no full collections but %d with causes of their own", len(others))
+		v.Summary = fmt.Sprintf("no full collections except %d that other causes explain", len(others))
 		if len(others) == 1 {
-			v.Summary = "no full collection but one with a cause of its own"
+			v.Summary = "no full collection except one that another cause explains"
 		}
 	}
 	if len(p) == 0 || v.State != check.Supported {
@@ -186,14 +186,14 @@ func (g *collector) adviseFull(v *check.Verdict, live, before, capacity float64)
 		setting := sized("-Xmx", enlarged*live)
 		text := fmt.Sprintf("enlarge the heap to at least %s times the live set: %s of it is still in use after a full collection", units.Num(enlarged), units.Percent(live/capacity))
 		if room > 0 && enlarged*live > room {
-			text += fmt.Sprintf("; %s GiB of memory is too little for that: keep less, or give it more", units.Num(room/(1<<30)))
+			text += fmt.Sprintf("; %s GiB of memory is too little for that: reduce the live set, or give the process more memory", units.Num(room/(1<<30)))
 		}
 		v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting},
-			check.Fix{Text: "or keep less: bounded caches, smaller sessions; two class histograms some minutes apart show what grows (jcmd PID GC.class_histogram -all)"})
+			check.Fix{Text: "or reduce the live set: bounded caches, smaller sessions; two class histograms some minutes apart show what grows (jcmd PID GC.class_histogram -all)"})
 	case before > 0 && (before-live)/before >= freed:
 		v.Fix = append(v.Fix, check.Fix{Text: "enlarge the young generation: most of what full collections free died soon after it was promoted", Setting: g.largerYoung(2)})
 	default:
-		v.Fix = append(v.Fix, check.Fix{Text: "enlarge the heap or keep less, depending on what is live after a full collection"})
+		v.Fix = append(v.Fix, check.Fix{Text: "enlarge the heap or reduce the live set, depending on what is live after a full collection"})
 	}
 	if g.Is("CMS") {
 		v.Fix = append(v.Fix, check.Fix{Text: "let CMS collect the old generation before it is full, so that the full collection is not needed", Setting: "-XX:CMSInitiatingOccupancyFraction=70 -XX:+UseCMSInitiatingOccupancyOnly"})

@@ -36,7 +36,7 @@ What helps: a larger heap; no fixed young generation; a larger reserve
 (-XX:InitiatingHeapOccupancyPercent; from JDK 9 on that is only the value G1 starts to
 adapt from, so -XX:-G1UseAdaptiveIHOP with it); more threads for marking. What does not
 help: a shorter pause goal.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time",
 	Needs:      "G1's log; requests from the same time, to show what it costs",
 	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
 	Judge:      judgeEvacuation,
@@ -97,7 +97,7 @@ func (g *collector) adviseEvacuation(v *check.Verdict, live, capacity float64) {
 			text = fmt.Sprintf("enlarge the heap: %s of it is in use after such a collection", units.Percent(live/capacity))
 		}
 		if room > 0 && enlarged*capacity > room {
-			text += fmt.Sprintf("; but %s GiB of memory is too little for that: keep less", units.Num(room/(1<<30)))
+			text += fmt.Sprintf("; but %s GiB of memory is too little for that: reduce the live set", units.Num(room/(1<<30)))
 		}
 		add(text, sized("-Xmx", enlarged*capacity))
 	}

@@ -17,7 +17,7 @@ var G1Humongous = check.Check{
 	Step:  check.StepCollector,
 	Doc: `G1 divides the heap into regions of equal size (1 to 32 MiB by the size of the heap: a
 2048th of it, a power of two). An object of half a region or more, nearly always an
-array, is humongous: it is put into the old generation at once, alone in as many
+array, is humongous: it goes directly into the old generation, alone in as many
 adjacent regions as it takes, and the rest of the last one is wasted: an array just
 above half a region costs twice its size. Before each such allocation G1 checks whether
 to start a concurrent cycle; with many of them cycles follow each other and take CPU
@@ -35,7 +35,7 @@ buffers in chunks, streams instead of whole bodies, maps and lists created with 
 final size. Before 8u60 dead humongous objects were freed by concurrent cycles only.
 What does not help: a longer pause goal, a larger young generation: humongous objects
 are never in it.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time; a rate from 5 collections",
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; a rate from 5 collections",
 	Needs:      "G1's log (-Xlog:gc*; before JDK 9 -XX:+PrintGCDetails), requests from the same time, to show what it costs",
 	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
 	Judge:      judgeHumongous,

@@ -25,21 +25,22 @@ ParallelGCThreads on a 32-core host with a quota of 2 spend the period's share i
 ms, and the rest of the period is the pause), other processes or virtual machines use
 the CPUs. Pauses are then long though little is copied.
 
-The log is compared with itself: how many CPUs its collections had when they had most
-(the 90th percentile of CPU ÷ wall) is what they can use; those with less than half of
-that, or less than half a CPU, are the starved ones, and what they lost is the wall time
-beyond what their work takes at that pace.
+unstall compares collections within the log: the 90th percentile of CPU ÷ wall is the
+number of CPUs that collections can use. Collections with less than half of that, or
+less than half a CPU, are starved. Their loss is the wall time beyond what the same work
+takes at that number of CPUs.
 
 How to tell it from similar problems: pages read from swap, or a log on a slow disk,
-keep threads waiting without CPU as well: then the host's CPUs are idle, no quota stops
-anything, and there are major page faults (jvm.gc-kernel-time). A collection that uses
-one thread by design (Serial, a full collection of CMS) has CPU equal to wall time.
+keep threads waiting without CPU as well: then the host's CPUs are idle, no quota
+throttles the process, and there are major page faults (jvm.gc-kernel-time). A
+collection that uses one thread by design (Serial, a full collection of CMS) has CPU
+equal to wall time.
 
 What helps: as many GC threads as the quota has CPUs (-XX:ParallelGCThreads,
 -XX:ActiveProcessorCount; JDK 8u191 and later see the quota by themselves, earlier ones
 see the host), a higher quota, fewer other processes on the host. What does not help:
 tuning the heap.`,
-	Thresholds: "0.25 s lost in collections of 50 ms or more that had half a CPU or half of what the best had, and 1 % of the time, or a quarter of slow time",
+	Thresholds: "0.25 s lost in collections of 50 ms or more that had less than half a CPU or half of the CPUs of the best, and 1 % of the time, or 25 % of slow time",
 	Needs:      "a GC log with CPU times; /proc and cpu.stat from the same time",
 	Applies:    isJVM,
 	Judge:      judgeStarved,
@@ -88,7 +89,7 @@ func judgeStarved(c *check.Case) check.Verdict {
 	g.judgePart(&v, starved, part, what)
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.starved_cpus", "CPUs that GC threads got in these collections, on average", g.meanUsed(starved), "CPUs", g.OriginOf(starved[0])),
-		c.Figure("gc.best_cpus", "CPUs that they got in the best collections", pace.best(starved), "CPUs", g.Origin),
+		c.Figure("gc.best_cpus", "CPUs that GC threads got in the best collections", pace.best(starved), "CPUs", g.Origin),
 		c.Figure("gc.starved_time_share", "share of their time lost by lack of CPU", part, "1", g.Origin))
 	if v.State != check.Supported {
 		return v
@@ -194,9 +195,9 @@ func (g *collector) judgeHost(v *check.Verdict, p metrics.Pauses, lost float64) 
 	who := ""
 	if q := metrics.QuotaOf(c.Bundle, c.Subject, -1, g.Window); q.Stopped.MostlyKnown() && q.Periods.Number > 0 {
 		share := q.Share()
-		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods_share", "share of periods in which the CPU quota stopped the process", share, "1", q.Stopped.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods_share", "share of periods in which the CPU quota throttled the process", share, "1", q.Stopped.Origin))
 		if share >= oftenThrottled {
-			who = fmt.Sprintf("a CPU quota stopped the process in %s of its periods", units.Percent(share))
+			who = fmt.Sprintf("a CPU quota throttled the process in %s of its periods", units.Percent(share))
 			v.Fix = append(v.Fix, g.quotaFix()...)
 		}
 	}
@@ -209,7 +210,7 @@ func (g *collector) judgeHost(v *check.Verdict, p metrics.Pauses, lost float64) 
 		}
 		if who == "" && host.Taken() >= busy*cores {
 			who = fmt.Sprintf("the host's %.0f CPUs were %s busy", cores, units.Percent(host.Taken()/cores))
-			v.Fix = append(v.Fix, check.Fix{Text: "find which process uses the CPUs and give this service its own: cpuset, CPU weights, or fewer processes on this host"})
+			v.Fix = append(v.Fix, check.Fix{Text: "find the process that uses the CPUs and give this service its own: cpuset, CPU weights, or fewer processes on this host"})
 		}
 	}
 	v.Title = fmt.Sprintf("In %d of %s GC threads got only %s, which made pauses %s longer in total.", len(p), units.Plural(len(g.Pauses), "collection"), ofCPUs(g.meanUsed(p)), units.Time(1e9*lost))

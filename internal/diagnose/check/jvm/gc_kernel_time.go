@@ -18,25 +18,25 @@ var GCKernelTime = check.Check{
 	Doc: `Copying and marking objects is work in user mode. Where GC threads use more system than
 user time (user=0.04 sys=0.35 in [Times: …], or the gc,cpu lines of unified logs), the
 kernel works for them: it provides pages that were never touched (a heap that grows, or
-was given back, without -XX:+AlwaysPreTouch), reads pages that were swapped out, zeroes
+was returned, without -XX:+AlwaysPreTouch), reads pages that were swapped out, zeroes
 and compacts transparent huge pages, or migrates pages between NUMA nodes. All threads
-wait meanwhile, since this is a stop-the-world pause.
+wait, because this is a stop-the-world pause.
 
-The log does not say which of these it is; the kernel does: page faults of the process,
+The log does not show which of these it is; the kernel's counters do: page faults of the process,
 pages read from swap, huge pages split and compaction stalls in /proc/vmstat, memory
 pressure.
 
 How to tell it from similar problems: if user time is the larger part, GC really works
-(jvm.young-gc-rate, jvm.full-gc); if both together are far below the wall time, its
-threads did not run at all (jvm.gc-cpu-starved), or waited for a disk: swapped pages
-show as little CPU and much wall time.
+(jvm.young-gc-rate, jvm.full-gc); if both together are far below the wall time, GC threads did
+not run at all (jvm.gc-cpu-starved), or waited for a disk: swapped pages cost little CPU and much
+wall time.
 
 What helps: -Xms equal to -Xmx with -XX:+AlwaysPreTouch (pages are touched once, at the
 start, which takes longer then); no swap for this host or container (swapoff, or a lower
 limit and vm.swappiness 1); transparent huge pages set to madvise with
 -XX:+UseTransparentHugePages, or static huge pages. What does not help: another
 collector, which touches the same pages.`,
-	Thresholds: "0.25 s of system time (25 ticks of the log's clock) in collections that have more of it than user time, and 1 % of the time lost, or a quarter of slow time",
+	Thresholds: "0.25 s of system time (25 ticks of the log's clock) in collections that have more of it than user time, and 1 % of the time lost, or 25 % of slow time",
 	Needs:      "a GC log with CPU times; /proc of the host, to show why",
 	Applies:    isJVM,
 	Judge:      judgeKernel,
@@ -87,7 +87,7 @@ func judgeKernel(c *check.Case) check.Verdict {
 	}
 	if s < leastKernel && p.Longest().Seconds() < aSecond {
 		v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
-		v.Summary = fmt.Sprintf("%s used %s of system CPU time, as the log counts it in steps of 10 ms: too little to be worth naming", units.Plural(len(p), "collection"), units.Time(1e9*s))
+		v.Summary = fmt.Sprintf("%s used %s of system CPU time, which the log counts in steps of 10 ms: too little to matter", units.Plural(len(p), "collection"), units.Time(1e9*s))
 		return v
 	}
 	v.Title = fmt.Sprintf("%d of %s spent %s of their CPU time in the kernel.", len(p), units.Plural(len(g.Pauses), "collection"), units.Percent(part))
@@ -187,14 +187,14 @@ func (g *collector) kernelWork() (w kernelWork, seen bool) {
 }
 
 func (g *collector) kernelFix(w kernelWork) (out []check.Fix) {
-	touch := check.Fix{Text: "touch the heap's pages once at the start, and give none back", Setting: "-XX:+AlwaysPreTouch"}
+	touch := check.Fix{Text: "touch the heap's pages once at the start, and return none", Setting: "-XX:+AlwaysPreTouch"}
 	if heap := sized("-Xms", g.Flag(evidence.FactMaxHeapSize)); heap != "" {
 		touch.Setting = join(heap, touch.Setting)
 	} else if heap := g.Capacity.Number; !math.IsNaN(heap) {
 		touch.Text += "; with -Xms equal to -Xmx"
 	}
 	if release(g.c) >= 12 && g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah") {
-		touch.Text += " (with -Xms equal to -Xmx this collector also gives no memory back while idle)"
+		touch.Text += " (with -Xms equal to -Xmx this collector also returns no memory while idle)"
 	}
 	pages := check.Fix{Text: "use huge pages only on request, and request them for the heap", Setting: "-XX:+UseTransparentHugePages", Code: "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled\necho defer+madvise >/sys/kernel/mm/transparent_hugepage/defrag"}
 	swap := check.Fix{Text: "keep the heap out of swap: free memory on this host, swapoff, or vm.swappiness=1", Code: "sysctl vm.swappiness=1"}

@@ -22,12 +22,12 @@ var LockContention = check.Check{
 StampedLock): each waits until the holder releases it. If most threads of a server's
 pool wait, none is left for other requests either.
 
-Thread dumps show it: who is BLOCKED, or parked below ReentrantLock.lock; for a monitor
-the dump also says who holds it, and what that thread does meanwhile. If it runs, too
-much is done under the lock; if it waits, the lock is held during a call, a query or a
+Thread dumps show it: threads are BLOCKED, or parked below ReentrantLock.lock; for a
+monitor the dump also names the holder and its stack. If the holder runs, the code does
+too much under the lock; if it waits, the lock is held during a call, a query or a
 sleep. For the locks of java.util.concurrent a dump names the holder only with jstack
--l, which walks the whole heap in a stop-the-world pause: there, a thread in the same
-code that does not wait is taken for the holder.
+-l, which walks the whole heap in a stop-the-world pause: without it, unstall takes a
+thread in the same code that does not wait for the holder.
 
 How to tell it from similar problems: threads that wait for a connection pool, a future
 or a socket are parked too, but below other calls; GC pauses all threads, not only those
@@ -37,7 +37,7 @@ lock, so that few threads wait at a time and no single place stands out.
 What helps: less work under the lock, no waiting under it, one lock per key
 (ConcurrentHashMap.compute), a snapshot that is replaced as a whole for data that is
 mostly read (CopyOnWrite…, a volatile reference). What does not help: more threads.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time; without requests, on average one waiting thread in five thread dumps, whose holder has work; one dump for a deadlock",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock",
 	Needs:      "thread dumps over some seconds under load: unstall record PID, or jcmd PID Thread.print ten times, one second apart",
 	Applies:    isJVM,
 	Judge:      judgeLock,
@@ -55,7 +55,7 @@ const fewLooks = 5
 func judgeLock(c *check.Case) check.Verdict {
 	w := metrics.LockDumps(c.Bundle, c.Threads(), c.Subject)
 	if !w.Waiting.Known() {
-		return check.Verdict{State: check.Inconclusive, Summary: "no thread dumps recorded", Needs: dumps("thread dumps under load, to show which threads wait for locks and who holds them")}
+		return check.Verdict{State: check.Inconclusive, Summary: "no thread dumps recorded", Needs: dumps("thread dumps under load, to show which threads wait for locks and which hold them")}
 	}
 	figures := []check.Evidence{c.Figure("lock.waiting_threads", fmt.Sprintf("threads waiting for a lock, average of %s", units.Plural(w.Looks, "thread dump")), w.Waiting.Number, "count", w.Waiting.Origin)}
 	if f, ok := c.Fact(evidence.FactDeadlock); ok {
@@ -86,7 +86,7 @@ func judgeLock(c *check.Case) check.Verdict {
 			known = "probably its holder: a thread in the same code, "
 		}
 		if w.Holder.Beside {
-			known = "probably its holder: a thread that is there when others wait, and hardly ever else, "
+			known = "probably its holder: a thread that is there when others wait, and rarely otherwise, "
 		}
 		k.Held = append(k.Held, c.Seen(fmt.Sprintf("%s%s, %s, in %d of %s", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, units.Plural(w.Looks, "thread dump")), w.Looked))
 	}
@@ -123,9 +123,9 @@ func deadlock(c *check.Case, w *metrics.Locks, f evidence.Fact, figures []check.
 		case evidence.FactDeadlock:
 			v.Evidence = append(v.Evidence, c.Seen("deadlock of "+x.Value, x.Origin))
 		case evidence.FactDeadlockChain:
-			who := "the locks of the thread dump show it, and so does the JVM: "
+			who := "seen in the locks of the thread dump, and reported by the JVM: "
 			if x.Number == 0 {
-				who = "the locks of the thread dump show it, where the JVM says nothing: "
+				who = "seen in the locks of the thread dump, not reported by the JVM: "
 			}
 			v.Evidence = append(v.Evidence, c.Seen(who+x.Value, x.Origin))
 		default:

@@ -17,22 +17,21 @@ var LongPause = check.Check{
 	ID:    "jvm.long-pause",
 	Title: "single GC pauses take seconds",
 	Step:  check.StepCollector,
-	Doc: `A young collection usually takes a few to some tens of ms, a remark as well. Where one
-takes a second or more, every request under way waits that long, health checks fail and
-callers give up, though it is a small share of the time. One such pause is enough: it is
-told however rare it is, with when it was.
+	Doc: `A young collection usually takes a few to some tens of ms, a remark as well. If one takes
+a second or more, every request in flight waits that long, health checks fail and callers
+give up, though it is a small share of the time. One such pause is enough: unstall
+reports it, however rare, with its time.
 
-A young collection takes long if much survives it: it copies what lives, at some hundred
-MiB/s for each GC thread. That is so where a cache or a large list is built within one
-young generation, where survivor spaces are too small and all is promoted, or where one
+A young collection takes long if much survives it: it copies live objects at some hundred
+MiB/s per GC thread. Typical reasons: a cache or a large list is built within one young
+generation, survivor spaces are too small so that everything is promoted, or a single
 thread copies (Serial, ParallelGCThreads=1). A remark or cleanup takes long where many
 references, classes or a full young generation must be visited.
 
 How to tell it from similar problems: a pause with far less CPU time than wall time was
 not run by the host (jvm.gc-cpu-starved); more system than user time is the kernel's
-(jvm.gc-kernel-time); full collections have a cause of their own (jvm.full-gc), and so
-have those that somebody asked for. Without CPU times in the log these cannot be told
-apart.
+(jvm.gc-kernel-time); full collections (jvm.full-gc) and requested ones (jvm.explicit-gc)
+are separate causes. Without CPU times in the log these cannot be distinguished.
 
 What helps: more GC threads where one copies and CPUs are idle; a smaller young
 generation where all of it survives; building large caches outside the heap, or in parts;
@@ -40,7 +39,7 @@ a collector that copies while the program runs (generational ZGC, Shenandoah). F
 remark: -XX:+ParallelRefProcEnabled, and with CMS -XX:+CMSScavengeBeforeRemark. What does
 not help: a larger young generation.`,
 	Thresholds: "one pause of a second",
-	Needs:      "a GC log; CPU times in it, to tell who took the time; requests from the same time, to show what it costs",
+	Needs:      "a GC log; CPU times in it, to show what took the time; requests from the same time, to show what it costs",
 	Applies:    isJVM,
 	Judge:      judgeLong,
 }
@@ -60,7 +59,7 @@ func judgeLong(c *check.Case) check.Verdict {
 	}
 	if len(p) == 0 {
 		if g.Pauses.Longest().Seconds() >= aSecond {
-			v.Summary = "all pauses of a second or more have a cause of their own"
+			v.Summary = "other causes explain all pauses of a second or more"
 		}
 		return v
 	}
@@ -132,19 +131,19 @@ func (g *collector) longFigures(v *check.Verdict, p metrics.Pauses) {
 	if marking {
 		add("let all GC threads process references in remark", "-XX:+ParallelRefProcEnabled")
 		if g.Is("CMS") {
-			add("collect the young generation just before remark, so that it has less to visit", "-XX:+CMSScavengeBeforeRemark")
+			add("collect the young generation just before remark, so that remark has less to visit", "-XX:+CMSScavengeBeforeRemark")
 		}
 	}
 	if untimed {
-		v.Needs = append(v.Needs, check.Need{What: "CPU times of collections, which tell work from waiting for a CPU, a disk or swap (JDK 9 or later)", Command: "-Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags"},
+		v.Needs = append(v.Needs, check.Need{What: "CPU times of collections, which distinguish work from waiting for a CPU, a disk or swap (JDK 9 or later)", Command: "-Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags"},
 			check.Need{What: "or, before JDK 9", Command: "-XX:+PrintGCDetails"})
 	}
 	if len(v.Fix) == 0 {
-		add("find what it waited for: look at the log's lines about this collection (references, roots, time to safepoint), and at what else ran on the host at that time", "")
+		add("find what it waited for: see the log's lines about this collection (references, roots, time to safepoint), and what else ran on the host at that time", "")
 	}
 }
 
-var fewerSurvive = check.Fix{Text: "make fewer objects survive at once: build large caches in parts, or let the young generation be smaller, so that each collection copies less"}
+var fewerSurvive = check.Fix{Text: "make fewer objects survive each collection: build large caches in parts, or let the young generation be smaller, so that each collection copies less"}
 
 // copiedBy is what survived one of these collections, in the mean of those of which it is
 // known, bytes; NaN of none.

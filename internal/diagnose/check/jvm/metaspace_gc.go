@@ -24,7 +24,7 @@ threshold cannot rise: each class that does not fit costs full collections (Meta
 Threshold, then Metadata GC Clear Soft References), in the end OutOfMemoryError:
 Metaspace.
 
-How to tell its kinds apart: at the start of a service the threshold is raised a few
+How to tell the variants apart: at the start of a service the threshold is raised a few
 times while classes are loaded, and then no more. Where classes are created all the time
 (a class loader for each script, template or XML binding; proxies, lambdas compiled
 again) each collection frees most of it. A leak of class loaders (redeployments, thread
@@ -35,9 +35,9 @@ How to tell it from similar problems: look at the trigger in brackets; full coll
 for lack of heap say Allocation Failure or Ergonomics (jvm.full-gc).
 
 What helps: -XX:MetaspaceSize above what is in use once all is loaded (at a start),
-reusing class loaders (churn), finding who holds the loaders (a leak: jcmd PID
+reusing class loaders (churn), finding what holds the loaders (a leak: jcmd PID
 VM.classloader_stats, VM.metaspace). What does not help: a larger heap.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time",
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time",
 	Needs:      "a GC log with the triggers of collections; requests from the same time, to show what they cost",
 	Applies:    isJVM,
 	Judge:      judgeMetaspace,
@@ -101,10 +101,10 @@ func (g *collector) adviseMetaspace(v *check.Verdict, p metrics.Pauses, before, 
 		add("until then, raise the threshold so that collections are rarer", ample)
 	case limit > 0 && before >= limitNear*limit:
 		add("raise the limit: the loaded classes do not fit within it", sized(most+"=", 2*limit))
-		add("if metaspace keeps growing whatever its limit, class loaders leak: find who holds those of earlier deployments", "jcmd PID VM.classloader_stats")
+		add("if metaspace keeps growing whatever its limit, class loaders leak: find what holds those of earlier deployments", "jcmd PID VM.classloader_stats")
 	default:
 		add("start with a threshold above what is in use once all is loaded: each stage of loading raises it once more", ample)
-		add("if this continues when all classes are loaded, class loaders leak: find who holds them", "jcmd PID VM.classloader_stats")
+		add("if this continues when all classes are loaded, class loaders leak: find what holds them", "jcmd PID VM.classloader_stats")
 	}
 	if limit > 0 && before >= limitNear*limit && churn {
 		add(fmt.Sprintf("and raise the limit of %.0f MiB", limit/(1<<20)), sized(most+"=", 4*limit))

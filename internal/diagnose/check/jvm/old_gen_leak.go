@@ -18,17 +18,16 @@ var OldGenLeak = check.Check{
 	ID:    "jvm.old-gen-leak",
 	Title: "the live objects in the old generation keep growing (a leak)",
 	Step:  check.StepRest,
-	Doc: `Objects that are still referred to cannot be collected: caches without a bound,
-listeners that nobody removes, thread locals of pooled threads, class loaders of
-redeployed applications. What is left after the old generation has been collected (a
-full collection, the end of a concurrent cycle, the mixed collections after it) is live,
-and it rises from one collection to the next. Requests get slow late: first old
-collections become more frequent, in the end they run all the time and each frees less,
-until OutOfMemoryError.
+	Doc: `GC cannot collect objects that are still referenced: unbounded caches, listeners that
+are never removed, thread locals of pooled threads, class loaders of redeployed
+applications. What remains after a collection of the old generation (a full collection,
+the end of a concurrent cycle, the mixed collections after it) is live, and it grows
+from one collection to the next. Requests become slow late: first old collections become
+more frequent, then they run all the time and each frees less, until OutOfMemoryError.
 
 The trend is the median of the slopes between all such points, with its 95 % interval
 (Theil and Sen), so that no single collection decides; it must also rise in the second
-half of the time, since caches that fill after a start grow at first and then stop.
+half of the recording, because caches that fill after a start grow first and then stop.
 
 How to tell it from similar problems: growth between two collections of the old
 generation is promotion and proves nothing; a heap that is merely too small is full but
@@ -37,7 +36,7 @@ does not grow (jvm.full-gc); class metadata has its own space (jvm.metaspace-gc)
 What helps: find what holds the objects. Two class histograms some minutes apart show
 which classes grow; a heap dump and its dominator tree show what holds them. A larger
 heap only postpones it. What does not help: collecting more often.`,
-	Thresholds: "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by a tenth, and of G1 without mixed collections by more than these leave, more live after the last than after the first",
+	Thresholds: "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by 10 % (for G1 without mixed collections, by more than these leave), and more live memory after the last than after the first",
 	Needs:      "a GC log with many collections of the old generation: hours rather than seconds",
 	Applies:    isJVM,
 	Judge:      judgeLeak,
@@ -98,7 +97,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 	}
 	if took < leastTrend {
 		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer GC log: minutes to hours"}}
-		v.Summary += ": too short a time to tell a leak from a start"
+		v.Summary += ": too short to distinguish a leak from a start"
 		return v
 	}
 	if late, latest, _ := trend(points[len(points)/2:]); late < slope/levelling || latest <= 0 {
@@ -133,7 +132,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 	alive, code := g.survivors()
 	v.Evidence = append(v.Evidence, alive...)
 	if code != "" {
-		v.Fix = append(v.Fix, check.Fix{Text: "look at who keeps the objects that are allocated there: most of those still alive are from it", Code: code})
+		v.Fix = append(v.Fix, check.Fix{Text: "find what keeps the objects that are allocated there: most of the live ones are", Code: code})
 	}
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "find which classes grow: compare two class histograms some minutes apart", Setting: "jcmd PID GC.class_histogram -all"},

@@ -115,7 +115,7 @@ func TestStarvedCollections(t *testing.T) {
 	s := service{collector: "ParNew+CMS", cores: 2, rate: 20, demand: 10 * ms, pauses: every(4000*ms, starved), facts: map[string]float64{"ParallelGCThreads": 8, evidence.FactContainerCPU: 2},
 		series: map[string]float64{"cgroup.cpu.periods": 10, "cgroup.cpu.throttledPeriods": 6}}
 	v := only(t, s.build(), GCStarved.ID)
-	if !strings.Contains(v.Title, "a CPU quota stopped the process in 60 %") || v.Fix[0].Setting != "-XX:ParallelGCThreads=2" || v.Saves == nil {
+	if !strings.Contains(v.Title, "a CPU quota throttled the process in 60 %") || v.Fix[0].Setting != "-XX:ParallelGCThreads=2" || v.Saves == nil {
 		t.Errorf("%+v", v)
 	}
 	s.series = nil

@@ -16,17 +16,17 @@ import (
 // PinnedThread is virtual threads that wait and keep their carriers.
 var PinnedThread = check.Check{
 	ID:    "jvm.pinned-thread",
-	Title: "virtual threads wait without giving back their carrier (pinned)",
+	Title: "virtual threads wait without releasing their carrier (pinned)",
 	Step:  check.StepPool,
-	Doc: `Virtual threads run on carriers, as many as there are CPUs. One that waits gives its
-carrier back, so that thousands can wait at once. Up to JDK 23 one that waits inside
+	Doc: `Virtual threads run on carriers, as many as there are CPUs. A waiting thread releases its
+carrier, so thousands can wait at the same time. Up to JDK 23 one that waits inside
 synchronized cannot (it is pinned), and one with a native frame on its stack cannot on
 any JDK. When as many are pinned as there are carriers, no other virtual thread runs:
-requests wait that hold nothing and ask for nothing, while the CPUs are idle.
+requests wait although they hold nothing and need nothing, while the CPUs are idle.
 
 A flight recording names each such wait of 20 ms and more with its stack
-(jdk.VirtualThreadPinned). Dumps of the virtual threads, which unstall takes of JDK 21
-to 24, show pinned ones beside those that have not run yet.
+(jdk.VirtualThreadPinned). Dumps of the virtual threads (unstall takes them on JDK 21 to
+24) show pinned threads and threads that have not run yet.
 
 How to tell it from similar problems: where virtual threads compute, or read files, they
 keep their carriers without being pinned (service.over-capacity, service.pool-exhausted);
@@ -37,7 +37,7 @@ What helps: java.util.concurrent.locks.ReentrantLock instead of synchronized aro
 waits; JDK 24 or later, where synchronized does not pin (JEP 491); until then more
 carriers, -Djdk.virtualThreadScheduler.parallelism. What does not help: more virtual
 threads, or a larger heap.`,
-	Thresholds: "5 pinned waits that keep all carriers for a tenth of the time; in dumps, all carriers kept by pinned threads in most of 3 looks while others wait for one, and with requests a quarter of slow time",
+	Thresholds: "5 pinned waits that occupy all carriers for 10 % of the time; in dumps, pinned threads on all carriers in most of 3 dumps while others wait for one; with requests, 25 % of slow time",
 	Needs:      "a flight recording (unstall record PID --jfr), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
 	Applies:    func(c *check.Case) bool { return isJVM(c) && virtual(c) },
 	Judge:      judgePinned,
@@ -64,13 +64,13 @@ func judgePinned(c *check.Case) check.Verdict {
 	case p != nil:
 		v := check.Verdict{State: check.RuledOut, Summary: "no virtual thread was pinned for long"}
 		if p.Waits > 0 {
-			v.Summary = fmt.Sprintf("virtual threads were pinned %s, which kept %s carriers on average", units.Times(p.Waits), units.Num(p.Mean))
+			v.Summary = fmt.Sprintf("virtual threads were pinned %s and occupied %s carriers on average", units.Times(p.Waits), units.Num(p.Mean))
 		}
 		v.Evidence = pinnedFigures(c, p)
 		return v
 	default:
 		if !c.WaitsUnseen() {
-			return check.Verdict{State: check.RuledOut, Summary: "no pinned thread kept a carrier that others waited for"}
+			return check.Verdict{State: check.RuledOut, Summary: "no pinned thread occupied a carrier that others waited for"}
 		}
 		return check.Verdict{State: check.Inconclusive, Summary: "whether virtual threads were pinned was not recorded",
 			Needs: []check.Need{{What: "a flight recording, which names pinned waits", Command: "unstall record PID --jfr"}}}
@@ -94,7 +94,7 @@ func pinned(c *check.Case, x *threads.Limit, p *metrics.Pinned) check.Verdict {
 	where := ""
 	if p != nil && p.Waits >= somePinned && p.All >= allPinned {
 		v.Weight = p.All
-		v.Summary = fmt.Sprintf("pinned threads kept all carriers %s of the time", units.Percent(p.All))
+		v.Summary = fmt.Sprintf("pinned threads occupied all carriers %s of the time", units.Percent(p.All))
 		v.Evidence = pinnedFigures(c, p)
 		where = c.SiteOf(p.Sites[0].Stack).String()
 	}
@@ -104,16 +104,16 @@ func pinned(c *check.Case, x *threads.Limit, p *metrics.Pinned) check.Verdict {
 			v.Summary = fmt.Sprintf("on average %s virtual threads waited for a carrier", units.Num(x.Waiting))
 		}
 		v.Evidence = append(v.Evidence,
-			c.Figure("carriers.waiting_threads", fmt.Sprintf("virtual threads that had not run yet, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
-			c.Figure("carriers.kept_threads", fmt.Sprintf("virtual threads that kept a carrier meanwhile, of %d", x.Most), x.Beyond, "count", x.Origin),
-			c.Figure("carriers.pinned_share", "share of the looks at these in which they were pinned", x.Pinned, "1", x.Origin))
+			c.Figure("carriers.waiting_threads", fmt.Sprintf("virtual threads that had not run yet, average of %d samples", x.Looks), x.Waiting, "count", x.Origin),
+			c.Figure("carriers.kept_threads", fmt.Sprintf("virtual threads on a carrier at that time, of %d", x.Most), x.Beyond, "count", x.Origin),
+			c.Figure("carriers.pinned_share", "share of their samples in which they were pinned", x.Pinned, "1", x.Origin))
 		if where == "" {
 			where = x.Pins
 		}
 	}
-	v.Title = "Virtual threads wait for a carrier: all are pinned by threads that wait in synchronized or native code."
+	v.Title = "Virtual threads wait for a carrier: all carriers are pinned by threads that wait in synchronized or native code."
 	if where != "" {
-		v.Title = fmt.Sprintf("Virtual threads wait for a carrier: all are pinned by threads that wait inside synchronized or native code, in %s.", where)
+		v.Title = fmt.Sprintf("Virtual threads wait for a carrier: all carriers are pinned by threads that wait inside synchronized or native code, in %s.", where)
 	}
 	v.Fix = append(v.Fix, freeCarriers(c, where))
 	switch {
@@ -137,10 +137,10 @@ func pinnedMeanwhile(c *check.Case, v check.Verdict, p *metrics.Pinned) check.Ve
 		sum += per[n]
 	}
 	share := float64(sum) / float64(max(1, l.Total))
-	v.Evidence = append(v.Evidence, c.Figure("slow.pinned_ms", "slow time beyond the usual while all carriers were kept, at most", float64(sum)/1e6, "ms", p.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("slow.pinned_ms", "slow time above the usual while all carriers were occupied, upper bound", float64(sum)/1e6, "ms", p.Origin))
 	if share < check.Material {
 		v.State, v.Fix, v.Weight = check.RuledOut, nil, 0
-		v.Summary = check.SlowWait("while all carriers were kept", sum, share)
+		v.Summary = check.SlowWait("while all carriers were occupied", sum, share)
 		return v
 	}
 	v.Saves = c.Save(per, 0, sum)
@@ -180,9 +180,9 @@ func pinnedFigures(c *check.Case, p *metrics.Pinned) (out []check.Evidence) {
 		return out
 	}
 	out = append(out,
-		c.Figure("pinned.carriers", "carriers that they kept, on average", p.Mean, "count", p.Origin),
-		c.Figure("pinned.carriers_most", "carriers that they kept at once, at most", float64(p.Most), "count", p.Origin),
-		c.Figure("pinned.all_share", "share of the time in which they kept all", p.All, "1", p.Origin),
+		c.Figure("pinned.carriers", "carriers that they occupied, on average", p.Mean, "count", p.Origin),
+		c.Figure("pinned.carriers_most", "most carriers that they occupied at the same time", float64(p.Most), "count", p.Origin),
+		c.Figure("pinned.all_share", "share of the time in which they occupied all carriers", p.All, "1", p.Origin),
 		c.Figure("pinned.longest_ms", "longest of these waits", float64(p.Longest)/1e6, "ms", p.Origin))
 	for _, s := range p.Sites[:min(3, len(p.Sites))] {
 		text := "pinned " + cmp.Or(c.SiteOf(s.Stack).String(), threads.Nameless)
@@ -197,7 +197,7 @@ func pinnedFigures(c *check.Case, p *metrics.Pinned) (out []check.Evidence) {
 // freeCarriers is what helps: from JDK 24 on synchronized does not pin (https://openjdk.org/jeps/491).
 func freeCarriers(c *check.Case, where string) check.Fix {
 	if release(c) >= freesMonitors {
-		return check.Fix{Text: "do what waits below native code (JNI, a class initializer) on a pool of platform threads", Code: where}
+		return check.Fix{Text: "run work that waits below native code (JNI, a class initializer) on a pool of platform threads", Code: where}
 	}
 	fix := check.Fix{Text: "use a ReentrantLock instead of synchronized around what waits, or run on JDK 24 or later, where synchronized does not pin; until then give virtual threads more carriers",
 		Setting: "-Djdk.virtualThreadScheduler.parallelism=64", Code: where}

@@ -20,7 +20,7 @@ var Safepoint = check.Check{
 	Title: "pauses that are not GC: slow safepoints and VM operations",
 	Step:  check.StepRest,
 	Doc: `To run GC, to deoptimize or to dump threads the JVM brings all threads to a safepoint,
-and all wait for the last one. A thread checks for the request at method returns and
+and all of them wait for the last one. A thread checks for the request at method returns and
 loop ends; compiled loops over an int with a known end (counted loops) do not where the
 collector is Serial or Parallel, so that one long loop, or one copy of a huge array,
 makes all others wait: the time to safepoint. It is not part of the GC pauses in the
@@ -40,7 +40,7 @@ What helps: for counted loops -XX:+UseCountedLoopSafepoints (with
 which thread is late is shown by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100
 (ms), from JDK 25 on by the event jdk.SafepointLatency; for VM operations, running them
 less often. What does not help: heap settings.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in all over less, or one of a second; with requests a quarter of slow time; one of 10 ms where no request tells",
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; without requests, one pause of 10 ms",
 	Needs:      "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
 	Applies:    isJVM,
 	Judge:      judgeSafepoint,
@@ -230,7 +230,7 @@ func (g *collector) adviseOperation(v *check.Verdict, name string) {
 	case strings.Contains(name, "Redefine"):
 		add("attach the agent at the start: it redefines classes in the running JVM", "")
 	case strings.Contains(name, "Heap"):
-		add("find who inspects or dumps the heap of the running service, and stop it", "")
+		add("find the tool that inspects or dumps the heap of the running service, and stop it", "")
 	case name == "" || name == nameless || strings.HasPrefix(name, "no vm operation"):
 		add("find out which VM operation it is: -Xlog:safepoint (JDK 9 or later), before that -XX:+PrintSafepointStatistics -XX:PrintSafepointStatisticsCount=1", "")
 	default:

@@ -13,7 +13,7 @@ import (
 func unwatched(c *check.Case) check.Verdict {
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
 		if !metrics.Stamped(c.Bundle.Clocks[w.Clock]) {
-			return check.Verdict{State: check.Inconclusive, Summary: "the GC log has no timestamps, so the rate of collections is not known", Needs: logging}
+			return check.Verdict{State: check.Inconclusive, Summary: "the GC log has no timestamps, so the rate of collections is unknown", Needs: logging}
 		}
 	}
 	return check.Verdict{State: check.Inconclusive, Summary: "no GC log recorded", Needs: logging}
@@ -58,8 +58,8 @@ func (g *collector) judge(v *check.Verdict, p metrics.Pauses, what string, least
 		v.Summary = "no " + what
 	case full:
 		v.State = check.Supported
-		v.Summary += ", the host's CPUs are full, and how long requests waited before the service took them up is not in its own rows"
-		v.Needs = append(v.Needs, check.Need{What: "requests as those saw them who made them: a load generator's results, or the log of a proxy"})
+		v.Summary += ", the host's CPUs are full, and its own rows do not include the wait before the service started a request"
+		v.Needs = append(v.Needs, check.Need{What: "requests as the clients saw them: a load generator's results, or the log of a proxy"})
 	case b != nil:
 		v.Evidence = append(v.Evidence, b.Figures(g.c, what)...)
 		g.judgeBilled(v, b, what)
@@ -73,12 +73,12 @@ func (g *collector) judge(v *check.Verdict, p metrics.Pauses, what string, least
 		v.Summary += ", but requests are not slow"
 	case share >= least && g.Span < leastWatched && p.Seconds() < noticed:
 		v.State, v.Needs = check.Inconclusive, longer
-		v.Summary = fmt.Sprintf("%s paused the program for %s; only %s were watched, too little to tell a share", what, units.Time(1e9*p.Seconds()), units.Time(1e9*g.Span))
+		v.Summary = fmt.Sprintf("%s paused the program for %s; the recording covers only %s, too short for a share", what, units.Time(1e9*p.Seconds()), units.Time(1e9*g.Span))
 	case share >= least, share > 0 && g.worst(p).share() >= minuteOf*least:
 		v.State = check.Supported
 		v.Needs = append(v.Needs, g.needRequests()...)
 		if share < least {
-			v.Summary = fmt.Sprintf("%s pause the program %s of all the time, but %s of its worst minute", what, units.Percent(share), units.Percent(g.worst(p).share()))
+			v.Summary = fmt.Sprintf("%s pause the program %s of the recording, but %s of its worst minute", what, units.Percent(share), units.Percent(g.worst(p).share()))
 		}
 	}
 	g.lengthy(v, p, b, what)
@@ -136,7 +136,7 @@ func (g *collector) judgeBilled(v *check.Verdict, b *check.Bill, what string) {
 		v.Saves = b.Saves(g.c)
 	case !b.Placed() && b.Most() >= check.Material && v.Weight >= leastStopped:
 		v.State = check.Inconclusive
-		v.Summary = fmt.Sprintf("%s pause slow requests for %s of their time; how long requests queued behind them is not known", what, units.Percent(b.Share()))
-		v.Needs = append(v.Needs, check.Need{What: "how long requests queued behind pauses: the arrival times of all requests (a load generator's results, or an access log with times in ms), and the CPU time of the process", Command: "unstall record PID"})
+		v.Summary = fmt.Sprintf("%s pause slow requests for %s of their time; the queueing time behind them is unknown", what, units.Percent(b.Share()))
+		v.Needs = append(v.Needs, check.Need{What: "the queueing time behind pauses: the arrival times of all requests (a load generator's results, or an access log with times in ms), and the CPU time of the process", Command: "unstall record PID"})
 	}
 }

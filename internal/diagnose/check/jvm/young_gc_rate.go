@@ -20,7 +20,7 @@ var YoungGCRate = check.Check{
 	Title: "young collections run so often that requests are slow",
 	Step:  check.StepCollector,
 	Doc: `Requests allocate, eden fills, and a young collection pauses the program: ParNew,
-PSYoungGen, DefNew and G1's young pauses alike (many believe that ParNew does not). How
+PSYoungGen, DefNew and G1's young pauses alike (ParNew does so, too). How
 often is eden ÷ allocation rate; how long each takes depends on what survives, not on
 how much garbage there was. A hundred collections per minute of 40 ms each pause the
 program 7 % of the time. By itself that makes no request slow by seconds. Near the CPUs'
@@ -28,13 +28,13 @@ limit it does, because requests that arrive during a pause queue behind it, and 
 pause comes before the queue is gone. So the cost of pauses is the time requests were
 paused plus the time they queued behind pauses, found by replaying the recorded arrivals
 with the pauses and without; and the request rate at which work and GC use all CPUs (the
-knee) is shown beside the actual rate.
+knee) is shown with the actual rate.
 
 How to tell it from similar problems: if the knee without collections is below the
 actual rate, there is too much work and less GC does not help (service.over-capacity);
 if collections copy little and take long, the kernel or the host delays them
 (jvm.gc-kernel-time, jvm.gc-cpu-starved); rare and long ones are full collections
-(jvm.full-gc); threads that wait for a slow dependency allocate nothing meanwhile, and
+(jvm.full-gc); threads that wait for a slow dependency allocate nothing, and
 collections are rare then.
 
 What helps: allocate less per request (the class histogram and an allocation profile
@@ -43,7 +43,7 @@ requests (callers that cache), a larger young generation: twice the eden means h
 collections, and each copies hardly more. What does not help: a larger heap whose young
 generation stays fixed by -Xmn or NewSize; a shorter pause goal (it shrinks eden and
 makes collections more frequent).`,
-	Thresholds: "5 young collections, 10 a minute, and 5 % of the time (20 % of the worst minute); with requests 2 % of the time and a quarter of slow time",
+	Thresholds: "5 young collections, 10 a minute, and 5 % of the time (20 % of the worst minute); with requests 2 % of the time and 25 % of slow time",
 	Needs:      "a GC log; requests from the same time; CPU time of the process, for the knee",
 	Applies:    isJVM,
 	Judge:      judgeYoung,
@@ -76,7 +76,7 @@ func judgeYoung(c *check.Case) check.Verdict {
 	}
 	if b == nil && v.State != check.RuledOut && len(p) < someYoung {
 		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer GC log: some minutes under load"}}
-		v.Summary = fmt.Sprintf("too few young collections (%d) to tell how often they run", len(p))
+		v.Summary = fmt.Sprintf("too few young collections (%d) for a rate", len(p))
 		return v
 	}
 	perMinute := 60 * g.PerSecond(p)

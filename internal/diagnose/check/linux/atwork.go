@@ -141,7 +141,7 @@ func (m *mechanism) partOfWork(k *kernel) float64 {
 	return k.work.Threads(m.classes...) / busy
 }
 
-// share is the part of the time of threads with work that they spent on the mechanism, waiting for
+// share is the part of the time of busy threads that they spent on the mechanism, waiting for
 // locks included whose holders were seen to.
 func (m *mechanism) share(c *check.Case, k *kernel) float64 {
 	n := k.work.Threads(m.classes...)

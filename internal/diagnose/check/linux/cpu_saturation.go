@@ -13,25 +13,25 @@ var CPUSaturation = check.Check{
 	Title: "the host has too few free CPUs for the process's threads",
 	Step:  check.StepProcessors,
 	Doc: `The process's threads are runnable but the host runs something else: other processes,
-other containers, other virtual machines. Seen from inside the process everything takes
-longer: system calls that never block, stop-the-world pauses, marking, the program's own
-work. The runtime believes that a goroutine runs while its thread does not.
+other containers, other virtual machines. Inside the process everything takes longer:
+system calls that never block, stop-the-world pauses, marking, the program's own work.
+The runtime believes that a goroutine runs while its thread does not.
 
-It shows where things that always take the same few microseconds take milliseconds now
-and then, and where goroutines "run" for far longer than the runtime's preemption
-allows. From a trace alone the size can only be bounded. The process's CPU time
-(/proc/PID/stat) compared with the time its runtime believes it ran gives the size
-exactly: on a quiet host they agree. Pressure stall information (/proc/pressure/cpu) and
-the other processes' CPU time show who it was (linux.noisy-neighbour).
+The signs are operations of a few microseconds that sometimes take milliseconds, and
+goroutines that "run" far longer than the runtime's preemption allows. A trace alone
+only bounds the loss. The process's CPU time (/proc/PID/stat) compared with the time its
+runtime believes it ran gives the exact loss: on a quiet host they agree. Pressure stall
+information (/proc/pressure/cpu) and the other processes' CPU time show which process it
+was (linux.noisy-neighbour).
 
 How to tell it from similar problems: GC figures (gctrace's "cpu" too) are CPU time as
 the runtime counts it; on such a host they grow with everything else and prove nothing
 (golang/go#19497). A quota (linux.cpu-throttled) looks the same from inside: cpu.stat of
-the cgroup tells them apart.
+the cgroup distinguishes them.
 
 What helps: fewer other processes on the host, reserved CPUs (cpuset, Guaranteed pods),
 CPU weights; a GOMAXPROCS that fits the quota.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs on a host 90 % busy; without a trace, others use half of it and threads waited for longer than they ran",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for CPUs on a host that is 90 % busy; without a trace, other processes use half of the host and threads waited longer than they ran",
 	Needs:      "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
 	Applies:    func(c *check.Case) bool { return true },
 	Judge:      judgeSaturation,
@@ -67,7 +67,7 @@ func judgeSaturation(c *check.Case) check.Verdict {
 		if s.host != nil {
 			v.Summary += fmt.Sprintf(": %s of %s CPUs", units.Num(s.host.process.Number), units.Num(s.host.run))
 		}
-		v.Needs = []check.Need{{What: "a trace and a recording of the host from the same time and of the same process: check the PID in the host's recording"}}
+		v.Needs = []check.Need{{What: "a trace and a recording of the host from the same period and process: check the PID in the host's recording"}}
 		return v
 	}
 	if !s.starved {
@@ -85,11 +85,11 @@ func judgeSaturation(c *check.Case) check.Verdict {
 	switch t := throttleOf(c); {
 	case t.explains(s, run):
 		v.State = check.RuledOut
-		v.Summary += fmt.Sprintf(": a CPU quota stopped it in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
+		v.Summary += fmt.Sprintf(": a CPU quota throttled it in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
 		return v
 	case share < check.Material || !c.Slow():
 		v.State = check.Inconclusive
-		v.Summary = fmt.Sprintf("there are signs of a busy host, but they are %s of slow time", units.Percent(share))
+		v.Summary = fmt.Sprintf("the host was busy at times, but that is %s of slow time", units.Percent(share))
 	case s.host != nil && s.host.idle():
 		v.State = check.Inconclusive
 		v.Summary = fmt.Sprintf("the process did not run though the host never had more than %s of %.0f CPUs busy: it may be a CPU quota", units.Num(s.host.Peak), s.host.CPUs)
@@ -152,7 +152,7 @@ func saturationUntraced(c *check.Case, s starvation, v check.Verdict) check.Verd
 // saturated says that requests wait for processors, by what threads waited.
 func (d delay) saturated(c *check.Case, v *check.Verdict) {
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("Threads that were ready waited for a CPU for %s of the time.", units.Percent(d.denied))
+	v.Title = fmt.Sprintf("Runnable threads waited for a CPU for %s of the time.", units.Percent(d.denied))
 	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(d.about))
 	v.Evidence = append(v.Evidence, d.figures(c)...)
 	v.Saves = d.saves(c)
@@ -171,7 +171,7 @@ func (d delay) stands(c *check.Case, h *host) bool {
 // unasked says that threads wait for processors, where no requests tell what that costs.
 func (d delay) unasked(c *check.Case, v *check.Verdict) {
 	v.State, v.Weight = check.Supported, d.threads
-	v.Title = fmt.Sprintf("The host has too few free CPUs: on average %s of the process's threads were ready and waited for one.", units.Num(d.threads))
+	v.Title = fmt.Sprintf("The host has too few free CPUs: on average %s runnable threads of the process waited for one.", units.Num(d.threads))
 	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	v.Fix = append(v.Fix, freeCPUs)
 }

@@ -15,16 +15,15 @@ import (
 // CPUThrottled is a CPU quota that stops the process while processors are free.
 var CPUThrottled = check.Check{
 	ID:    "linux.cpu-throttled",
-	Title: "a CPU quota (container limit) stops the process",
+	Title: "a CPU quota (container limit) throttles the process",
 	Step:  check.StepProcessors,
 	Doc: `The process's cgroup may use so much CPU time in a period (cpu.max; a Kubernetes CPU
 limit, docker --cpus). Once that is used up, all its threads stop until the next period
-begins: with the usual period of 100 ms for up to that long, whatever the average use
-is. Many threads use up a quota quickly: a quota of 2 CPUs is gone in 25 ms if 8 threads
-run.
+begins: up to the usual period of 100 ms, whatever the average use is. Many threads use
+up a quota quickly: a quota of 2 CPUs is gone in 25 ms if 8 threads run.
 
 The kernel counts it: nr_periods, nr_throttled and throttled_usec in cpu.stat of the
-cgroup that has the quota, which may be one above the process's own.
+cgroup that has the quota, which may be a parent of the process's own.
 
 How to tell it from similar problems: from inside the process it looks like a starved
 host (linux.cpu-saturation), but the host has free CPUs; if the quota is too low for the
@@ -34,7 +33,7 @@ What helps: a higher limit, or none (requests and weights still share fairly); a
 GOMAXPROCS that fits the quota, which Go 1.25 and later sets by itself; fewer threads
 that run at once. Tuning GC does not shorten its pauses while GC workers use up the
 quota.`,
-	Thresholds: "a quota that stopped 1 % of its periods, and a quarter of slow time; without a trace, which comes with the seconds that have stops; without requests, half of its periods",
+	Thresholds: "a quota that throttled 1 % of its periods, and 25 % of slow time (without a trace, slow time in the seconds with throttling); without requests, half of its periods",
 	Needs:      "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
 	Applies:    func(c *check.Case) bool { return true },
 	Judge:      judgeThrottled,
@@ -46,7 +45,7 @@ type throttle struct {
 	used metrics.Value
 }
 
-var quotaEvidence = check.Need{What: "cpu.stat of its cgroup with a trace from the same time, to show whether a quota stopped it", Command: "unstall record PID"}
+var quotaEvidence = check.Need{What: "cpu.stat of its cgroup with a trace from the same period, to show whether a quota throttled it", Command: "unstall record PID"}
 
 // noPeriod is what is counted of periods in which a quota was looked at where there is none:
 // the kernel counts none, and what was read between two of them is less than one.
@@ -93,7 +92,7 @@ func throttleOver(c *check.Case, w metrics.Window) *throttle {
 
 // figures are the evidence of the quota.
 func (t *throttle) figures(c *check.Case) []check.Evidence {
-	out := []check.Evidence{c.Figure("quota.stopped_periods_share", fmt.Sprintf("periods (of %.0f) in which the quota stopped it", t.Periods.Number), math.Round(t.Stopped.Number), "1", t.Stopped.Origin)}
+	out := []check.Evidence{c.Figure("quota.stopped_periods_share", fmt.Sprintf("periods (of %.0f) that the quota throttled", t.Periods.Number), math.Round(t.Stopped.Number), "1", t.Stopped.Origin)}
 	if t.CPUs.Known() {
 		out = append(out, c.Figure("quota.cpus", "quota", t.CPUs.Number, "CPUs", t.CPUs.Origin))
 	}
@@ -119,7 +118,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Evidence = t.figures(c)
-	v.Summary = fmt.Sprintf("stopped in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
+	v.Summary = fmt.Sprintf("throttled in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
 	if t.Periods.Number < noPeriod {
 		v.Summary = "its cgroup has no quota"
 	}
@@ -134,7 +133,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	}
 	if (c.Ledger == nil || len(c.Ledger.Rows) == 0) && t.Share() >= mostPeriods {
 		t.blame(&v, nil, 0)
-		v.Summary = fmt.Sprintf("stopped in %s of the periods; what that cost requests was not recorded", units.Percent(t.Share()))
+		v.Summary = fmt.Sprintf("throttled in %s of the periods; what that cost requests was not recorded", units.Percent(t.Share()))
 		v.Weight = t.Share()
 		v.Needs = traced(c)
 		t.fix(c, &v)
@@ -142,7 +141,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	}
 	if !c.Slow() || !s.known {
 		v.State = check.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %s of the periods, but what that cost requests was not recorded", units.Percent(t.Share()))
+		v.Summary = fmt.Sprintf("throttled in %s of the periods, but what that cost requests was not recorded", units.Percent(t.Share()))
 		v.Needs = traced(c)
 		return v
 	}
@@ -162,15 +161,15 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	switch { // where the kernel counted many stops, what they may have cost is enough
 	case !t.explains(s, run):
 		v.State = check.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %s of the periods, but the process lost more CPU time than that explains", units.Percent(t.Share()))
+		v.Summary = fmt.Sprintf("throttled in %s of the periods, but the process lost more CPU time than that explains", units.Percent(t.Share()))
 		return v
 	case share < check.Material && !(t.Share() >= check.OftenStopped && sum > 0 && most >= check.Material):
 		v.State = check.Inconclusive
-		v.Summary = fmt.Sprintf("stopped in %s of the periods, but that is only %s of slow time", units.Percent(t.Share()), units.Percent(share))
+		v.Summary = fmt.Sprintf("throttled in %s of the periods, but that is only %s of slow time", units.Percent(t.Share()), units.Percent(share))
 		return v
 	}
 	t.blame(&v, saves, share)
-	v.Evidence = append(v.Evidence, c.Figure("quota.stopped_per_slow_request_ms", "time the process was stopped during a slow request, on average", saves.Value/float64(len(per)), "ms", check.From(c.Ledger.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("quota.stopped_per_slow_request_ms", "time the process was throttled during a slow request, on average", saves.Value/float64(len(per)), "ms", check.From(c.Ledger.Source)))
 	if s.measured && s.host != nil {
 		v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run it, measured", s.share, "1", s.host.process.Origin))
 	}
@@ -197,14 +196,14 @@ func throttledElsewhere(c *check.Case) (v check.Verdict, ok bool) {
 // blame says that the quota stops the process.
 func (t *throttle) blame(v *check.Verdict, saves *check.Saves, share float64) {
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("A CPU quota stops the process in %.0f of %.0f periods.", t.Stopped.Number, t.Periods.Number)
+	v.Title = fmt.Sprintf("A CPU quota throttles the process in %.0f of %.0f periods.", t.Stopped.Number, t.Periods.Number)
 	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(share))
 	v.Saves = saves
 	if t.Share() >= mostPeriods {
 		v.Explains = func(p *ledger.Place) bool { return slices.Contains(stretched, p.Mechanism) }
 	}
 	if t.CPUs.Known() {
-		v.Title = fmt.Sprintf("A quota of %s CPUs stops the process in %.0f of %.0f periods.", units.Num(t.CPUs.Number), t.Stopped.Number, t.Periods.Number)
+		v.Title = fmt.Sprintf("A quota of %s CPUs throttles the process in %.0f of %.0f periods.", units.Num(t.CPUs.Number), t.Stopped.Number, t.Periods.Number)
 	}
 }
 
@@ -212,7 +211,7 @@ func (t *throttle) blame(v *check.Verdict, saves *check.Saves, share float64) {
 func (t *throttle) fix(c *check.Case, v *check.Verdict) {
 	v.Fix = append(v.Fix, check.Fix{Text: "raise the CPU limit of the container, or remove the limit and keep the CPU request (CPUs are still shared fairly)"})
 	if cpus := c.Bundle.Subjects[c.Subject].CPUs; t.CPUs.Known() && cpus > int(math.Ceil(t.CPUs.Number)) && cpus > 2 {
-		v.Fix = append(v.Fix, check.Fix{Text: "or let fewer threads use up the quota at once; Go 1.25 and later does this by default",
+		v.Fix = append(v.Fix, check.Fix{Text: "or let fewer threads use up the quota; Go 1.25 and later does this by default",
 			Setting: fmt.Sprintf("GOMAXPROCS=%.0f", max(2, math.Ceil(t.CPUs.Number)))})
 	}
 }

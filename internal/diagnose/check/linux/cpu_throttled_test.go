@@ -18,7 +18,7 @@ func TestThrottled(t *testing.T) {
 		throttled, saturation, neighbour string
 		says                             string // of the first
 	}{
-		{"stopped", quota, check.Supported, check.RuledOut, check.RuledOut, "A quota of 0.6 CPUs stops the process in 16 of 20 periods."},
+		{"stopped", quota, check.Supported, check.RuledOut, check.RuledOut, "A quota of 0.6 CPUs throttles the process in 16 of 20 periods."},
 		{"stopped in bursts that the mean hides", with(quota, func(in *incident) { in.dilation = 1.5; in.process = .95 }),
 			check.Supported, check.RuledOut, check.RuledOut, "% of slow time"},
 		{"stopped often, of which the trace shows little", with(quota, func(in *incident) { in.dilation, in.process, in.throttled, in.stopped = 1.5, .95, 3, .4 }),
@@ -26,9 +26,9 @@ func TestThrottled(t *testing.T) {
 		{"stopped beside a neighbour", with(quota, func(in *incident) { in.busy = 3.6; in.others = []float64{2.9} }),
 			check.Supported, check.RuledOut, check.RuledOut, "16 of 20 periods"},
 		{"starved, and stopped a little", with(quota, func(in *incident) { in.busy = 4; in.others = []float64{3.3}; in.throttled = 1; in.stopped = .02 }),
-			check.Inconclusive, check.Supported, check.Supported, "stopped in 5 % of the periods, but the process lost more CPU time"},
+			check.Inconclusive, check.Supported, check.Supported, "throttled in 5 % of the periods, but the process lost more CPU time"},
 		{"starved, and stopped often for moments", with(quota, func(in *incident) { in.busy = 4; in.others = []float64{3.3}; in.stopped = .1 }),
-			check.Inconclusive, check.Supported, check.Supported, "stopped in 80 % of the periods, but the process lost more CPU time"},
+			check.Inconclusive, check.Supported, check.Supported, "throttled in 80 % of the periods, but the process lost more CPU time"},
 		{"the host was not recorded", with(quota, func(in *incident) { in.busy = 0 }),
 			check.Supported, check.RuledOut, check.Inconclusive, "16 of 20 periods"},
 		{"looks starved, but had its CPU time, and the host was not recorded", with(quota, func(in *incident) { in.busy = 0; in.process = .99; in.throttled = 0 }),

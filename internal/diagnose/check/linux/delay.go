@@ -126,7 +126,7 @@ func (d delay) clears(c *check.Case, v *check.Verdict) bool {
 	case d.innocent():
 	case d.slow && !d.worthwhile(c):
 		v.State = check.RuledOut
-		v.Summary += ", but slow requests are over within milliseconds"
+		v.Summary += ", but slow requests take only milliseconds"
 		return true
 	default:
 		return false
@@ -150,8 +150,8 @@ func (d delay) saves(c *check.Case) *check.Saves {
 // figures are the evidence of it.
 func (d delay) figures(c *check.Case) []check.Evidence {
 	return []check.Evidence{
-		c.Figure("process.runnable_threads_when_slow", "threads of the process waiting for a CPU while slow requests were there, on average", d.threads, "count", d.origin),
-		c.Figure("process.runnable_share", "share of the time its threads were ready or ran in which they waited for a CPU", d.denied, "1", d.origin),
+		c.Figure("process.runnable_threads_when_slow", "threads of the process waiting for a CPU during slow requests, on average", d.threads, "count", d.origin),
+		c.Figure("process.runnable_share", "share of the runnable time of its threads in which they waited for a CPU", d.denied, "1", d.origin),
 	}
 }
 

@@ -15,28 +15,27 @@ var DiskBusy = check.Check{
 	ID:    "linux.disk-busy",
 	Title: "requests wait for a disk",
 	Step:  check.StepDisks,
-	Doc: `What is not in the page cache is read from the disk, and the thread waits meanwhile: in read and
-pread, in a page fault on a mapped file, in open and stat of names that were not looked up
-lately. Writes go into the page cache and wait for nobody, until more of it is dirty than
-vm.dirty_ratio allows: then who writes is slowed down to what the disk takes
-(balance_dirty_pages).
+	Doc: `A thread waits for the disk if the page cache lacks what it reads: in read and pread, in a page
+fault on a mapped file, in open and stat of names that were not used lately. Writes go into the page
+cache without waiting until more of it is dirty than vm.dirty_ratio allows: then the kernel slows
+writers down to the speed of the disk (balance_dirty_pages).
 
 It shows as threads in read of a file, as stacks with io_schedule below filemap_read or
-filemap_fault, and as major page faults; the disks' requests and how long each takes say whether the
-disk is at its limit (many at a time, each slower than alone) or simply asked in the
-middle of a request. I/O pressure (/proc/pressure/io) bounds all of it.
+filemap_fault, and as major page faults; the disks' queue and service times show whether the disk is
+at its limit (many requests at a time, each slower than alone) or only on the path of a request. I/O
+pressure (/proc/pressure/io) is an upper bound.
 
-How to tell it from similar problems: fsync is linux.disk-sync. Where the memory limit of the group
-leaves no room for files, they are dropped and read again: linux.memory-reclaim. Memory
-that was swapped out is linux.swap.
+How to tell it from similar problems: fsync is linux.disk-sync. If the memory limit of the cgroup
+leaves no room for files, the kernel drops and rereads them: linux.memory-reclaim. Memory that was
+swapped out is linux.swap.
 
-What helps: room for what is read often (more memory, or less beside it); reading it before it
-is needed (posix_fadvise with POSIX_FADV_WILLNEED, readahead(2), at the start); an index or a
-cache in place of reads all over a file; several reads at once (io_uring, threads) where
-the device can; a larger read-ahead for sequential files (blockdev --setra), a smaller one
-for random reads; a faster device, or one of its own, where many requests are in flight.
-For writes: less, sooner (vm.dirty_background_bytes), or elsewhere.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, a quarter of slow time, and as much beyond what is usual, in waits for a disk or behind those who are there, with a p99 of 20 ms unless an objective was given, and I/O pressure of 1 %; without requests, a tenth of a thread with work, and a quarter of the time of such threads",
+What helps: memory for often-read files (more of it, or less other use); reading them ahead
+(posix_fadvise with POSIX_FADV_WILLNEED, readahead(2), at the start); an index or a cache instead of
+scattered reads; several reads in parallel (io_uring, threads) if the device can; a larger
+read-ahead for sequential files (blockdev --setra), a smaller one for random reads; a faster or
+dedicated device if many requests are in flight. For writes: write less, earlier
+(vm.dirty_background_bytes), or to another device.`,
+	Thresholds: "5 slow requests with 1 % of all request time, 25 % of slow time, above the usual, in waits for a disk or behind threads that wait for it, with a p99 of 20 ms unless --slo is given, and I/O pressure of 1 %; without requests, on average 0.1 busy threads in it, and 25 % of the time of busy threads",
 	Needs:      "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks; /proc/pressure/io",
 	Applies:    func(c *check.Case) bool { m := disk(c); return m.met(c) || strained(c) },
 	Judge:      judgeDisk,
@@ -109,15 +108,15 @@ func judgeDisk(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("process.major_faults_per_s", "major page faults of the process", s.MajorFaults.Number, "1/s", s.MajorFaults.Origin))
 	}
 	if k := kernelOf(c); k != nil && k.work != nil && k.work.Threads(evidence.KernelThrottled) > k.work.Threads(evidence.KernelDisk, evidence.KernelDiskFault) {
-		v.Fix = append(v.Fix, check.Fix{Text: "it writes more than the disk takes: write less (compress, batch), to a faster disk or one of its own; let writing back begin sooner (vm.dirty_background_bytes), so that nobody is stopped for it", Code: siteOf(c, &f)})
+		v.Fix = append(v.Fix, check.Fix{Text: "it writes more than the disk can take: write less (compress, batch), or to a faster or dedicated disk; start write-back earlier (vm.dirty_background_bytes), so that no writer is throttled", Code: siteOf(c, &f)})
 		return v
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: "let what is read often fit into memory (more of it, or less beside it), and read it before requests come (posix_fadvise with POSIX_FADV_WILLNEED); cache what is made of it", Code: siteOf(c, &f)})
+	v.Fix = append(v.Fix, check.Fix{Text: "keep often-read files in memory (more memory, or less other use), and read them before requests need them (posix_fadvise with POSIX_FADV_WILLNEED); cache the results", Code: siteOf(c, &f)})
 	d := metrics.DisksOf(c.Bundle, span(c))
 	if d.InFlight.Known() && d.InFlight.Number >= queued {
-		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("the disks have %s requests at a time: give the service a device of its own, or find who else uses it (iostat -x, io.stat of each group) and limit that (io.max, io.weight)", units.Num(d.InFlight.Number))})
+		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("the disks have %s requests at a time: give the service a dedicated device, or find the other users of the disk (iostat -x, io.stat of each cgroup) and limit them (io.max, io.weight)", units.Num(d.InFlight.Number))})
 	} else {
-		v.Fix = append(v.Fix, check.Fix{Text: "the disk is asked for one thing after the other: ask for several at once (threads, io_uring), or for more at a time where files are read from end to end (blockdev --setra)"})
+		v.Fix = append(v.Fix, check.Fix{Text: "the disk gets one request after the other: issue several in parallel (threads, io_uring), or increase read-ahead if files are read sequentially (blockdev --setra)"})
 	}
 	return v
 }
@@ -132,5 +131,5 @@ func refaults(c *check.Case) string {
 	if !thrashing(c) || !s.Refaults.Known() {
 		return ""
 	}
-	return fmt.Sprintf("%s pages/s of files are read back that its memory limit had it drop", units.Num(s.Refaults.Number))
+	return fmt.Sprintf("%s pages/s of files are reread after its memory limit dropped them", units.Num(s.Refaults.Number))
 }

@@ -17,28 +17,28 @@ var DiskSync = check.Check{
 	Title: "requests wait until data is on the disk (fsync)",
 	Step:  check.StepDisks,
 	Doc: `fsync, fdatasync, msync, sync and writes to a file opened with O_SYNC or O_DSYNC return when the
-data is on the disk: the file system writes it, often a record of its journal as well, and
-asks the disk to empty its cache. That takes from some 0.1 ms on an SSD with a protected
-cache to 10 ms and more on cloud volumes and hard disks. Of one file system's journal
-there is one: who syncs waits for what others wrote as well. A lock that is held meanwhile
-makes everybody who needs it wait, too; that time is charged here, not to the lock.
+data is on the disk: the file system writes it, often with a journal record, and flushes the disk's
+cache. That takes from some 0.1 ms on an SSD with a protected cache to 10 ms and more on cloud
+volumes and hard disks. A file system has one journal: a sync also waits for the writes of others.
+If the thread holds a lock during the sync, other threads wait for the lock; that time is charged
+here, not to the lock.
 
 It shows as threads in fsync with the file's name, as stacks with vfs_fsync_range and what the file
-system does below it (jbd2_log_wait_commit of ext4, xfs_log_force of XFS), and for
-requests behind a lock, as holders who are there. CPU is idle meanwhile. I/O pressure
-(/proc/pressure/io) does not count waits for a journal, so that little of it clears nobody.
+system does below it (jbd2_log_wait_commit of ext4, xfs_log_force of XFS), and for requests behind a
+lock, as holders inside fsync. The CPU is idle during that time. I/O pressure (/proc/pressure/io)
+does not count waits for a journal, so low pressure rules nothing out.
 
-How to tell it from similar problems: reads and writes that wait for a disk without being asked
-to be durable are linux.disk-busy. A thread that syncs a log now and then, for which
-nobody waits, makes nothing slow.
+How to tell it from similar problems: reads and non-durable writes that wait for a disk are
+linux.disk-busy. A background thread that sometimes syncs a log slows nothing if no request waits
+for it.
 
-What helps: sync once for many requests (group commit: collect what waits, write it, sync, answer all);
-sync outside the lock; fdatasync in place of fsync, on a file whose blocks were allocated
-and written before, so that no journal record is needed; a sync each second where the last
+What helps: sync once for many requests (group commit: collect the waiting writes, write, sync,
+answer all); sync outside the lock; fdatasync instead of fsync, on a file whose blocks were
+allocated and written before, so that no journal record is needed; a sync each second if the last
 second may be lost (Redis appendfsync everysec, PostgreSQL synchronous_commit=off, InnoDB
-innodb_flush_log_at_trx_commit=2); a device of its own for the log, one with a protected
-write cache. Writing less at a time does not help: the cost is that of the sync.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, a quarter of slow time, and as much beyond what is usual, in fsync or behind those who are, with a p99 of 20 ms unless an objective was given; without requests, a tenth of a thread with work, and a quarter of the time of such threads",
+innodb_flush_log_at_trx_commit=2); a dedicated device for the log, with a protected write cache.
+Smaller writes do not help: the sync is the cost.`,
+	Thresholds: "5 slow requests with 1 % of all request time, 25 % of slow time, above the usual, in fsync or behind threads in it, with a p99 of 20 ms unless --slo is given; without requests, on average 0.1 busy threads in it, and 25 % of the time of busy threads",
 	Needs:      "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
 	Applies:    func(c *check.Case) bool { return syncing(c).met(c) },
 	Judge:      judgeSync,
@@ -112,25 +112,25 @@ func judgeSync(c *check.Case) check.Verdict {
 	}
 	v.Summary = f.portion() + " is fsync"
 	if each := f.each(); each != "" {
-		v.Summary += ", " + each + " of each slow request that met it"
+		v.Summary += ", " + each + " of each slow request affected"
 	}
 	v.Evidence = append(v.Evidence, diskFigures(c)...)
 	behind := f.x != nil && 2*f.x.linked >= f.x.ns
-	once := "sync once for many: collect what requests want on the disk, write it, sync, and answer all of them (group commit)"
+	once := "sync once for many requests: collect their writes, write, sync, and answer all of them (group commit)"
 	if behind {
-		once = "others wait for a lock meanwhile: release it before the sync, and " + once
+		once = "other threads wait for the lock during the sync: release it before the sync, and " + once
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: once, Code: siteOf(c, &f)})
 	k := kernelOf(c)
 	switch {
 	case len(m.onFiles) > 0:
-		v.Fix = append(v.Fix, check.Fix{Text: "the file is opened with O_SYNC or O_DSYNC, so that each write is a sync: open it without, write what belongs together, then call fdatasync once"})
+		v.Fix = append(v.Fix, check.Fix{Text: "the file is opened with O_SYNC or O_DSYNC, so each write is a sync: open it without the flag, write related data together, then call fdatasync once"})
 	case k != nil && journals(k):
-		v.Fix = append(v.Fix, check.Fix{Text: "the file system writes its journal for each sync: write into blocks that are allocated and were written before (fallocate, then zeros), and call fdatasync in place of fsync, which then needs no journal record"})
+		v.Fix = append(v.Fix, check.Fix{Text: "the file system writes its journal for each sync: write into blocks that are allocated and were written before (fallocate, then zeros), and call fdatasync instead of fsync, which then needs no journal record"})
 	default:
-		v.Fix = append(v.Fix, check.Fix{Text: "call fdatasync in place of fsync, on a file whose size does not change (fallocate)"})
+		v.Fix = append(v.Fix, check.Fix{Text: "call fdatasync instead of fsync, on a file whose size does not change (fallocate)"})
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: "where the last second may be lost, sync each second in the background, and let no request wait for it; else put the log on a device of its own, with a protected write cache"})
+	v.Fix = append(v.Fix, check.Fix{Text: "if the last second may be lost, sync each second in the background, without requests waiting; else put the log on a dedicated device with a protected write cache"})
 	return v
 }
 
@@ -164,8 +164,8 @@ func journals(k *kernel) bool {
 func diskFigures(c *check.Case) (out []check.Evidence) {
 	d := metrics.DisksOf(c.Bundle, span(c))
 	if took := d.Took(); !math.IsNaN(took) {
-		out = append(out, c.Figure("disk.requests_per_s", "requests that the host's disks finished", d.Requests.Number, "1/s", d.Requests.Origin),
-			c.Figure("disk.request_ms", "how long a disk took for one", took*1e3, "ms", d.InFlight.Origin))
+		out = append(out, c.Figure("disk.requests_per_s", "requests completed by the host's disks", d.Requests.Number, "1/s", d.Requests.Origin),
+			c.Figure("disk.request_ms", "mean time per disk request", took*1e3, "ms", d.InFlight.Origin))
 	}
 	s := strain(c)
 	if p, of := pressure(s.IO, s.HostIO); p.Known() {

@@ -94,7 +94,7 @@ const page = 4 << 10
 // back meanwhile.
 const kept = .5
 
-// again says that the same memory is returned to the system and taken again: what is resident
+// again says that the same memory is returned to the system and requested again: what is resident
 // grows by less than the faults bring.
 func (f *faults) again() bool { return f.grew < kept*page*f.rate*f.seconds }
 
@@ -102,7 +102,7 @@ func (f *faults) again() bool { return f.grew < kept*page*f.rate*f.seconds }
 func (f *faults) title() string {
 	what := "The heap grows into new memory"
 	if f.again() {
-		what = "Memory is returned to the system and taken again"
+		what = "Memory is returned to the system and requested again"
 	}
 	return fmt.Sprintf("%s: %s page faults/s take about %s of the process's run time.", what, units.Num(f.rate), units.Percent(f.part(f.cost())))
 }
@@ -173,12 +173,12 @@ func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
 		return v
 	case heap != nil && grew < ledger.MinRequests:
 		v.State = check.Inconclusive
-		v.Summary += ", but the heap did not grow: memory is returned to the system and taken again"
+		v.Summary += ", but the heap did not grow: memory is returned to the system and requested again"
 		v.Needs = []check.Need{{What: "a log of the memory that the runtime returns: start the process with", Command: "GODEBUG=scavtrace=1"}}
 		return v
 	case f.part(f.cost()) < noticed, !c.Traced() && f.part(f.cost())*own < check.Material:
 		v.State = check.Inconclusive
-		v.Needs = []check.Need{{What: "how much CPU time a page fault costs here", Command: "perf stat -e page-faults,cycles:k -p PID"}}
+		v.Needs = []check.Need{{What: "to measure the CPU time of a page fault here", Command: "perf stat -e page-faults,cycles:k -p PID"}}
 		return v
 	}
 	v.State = check.Supported

@@ -17,27 +17,27 @@ var Futex = check.Check{
 	ID:    "linux.futex",
 	Title: "threads wait for a lock (futex)",
 	Step:  check.StepLocks,
-	Doc: `Mutexes of C, C++, Rust and of runtimes are a word in memory; whoever finds it taken asks the
-kernel to sleep until it is free (futex). Where threads queue for one lock, each hand-over
-is a wake-up and a switch: the lock's own work may take 1 µs, its hand-over 5–50 µs, so that the queue stays
-although the lock is free most of the time (a convoy). CPUs idle meanwhile, or are busy waking threads.
+	Doc: `A mutex of C, C++, Rust or a runtime is a word in memory; a thread that finds it taken asks the
+kernel to sleep until it is free (futex). If threads queue for one lock, each hand-over is a wake-up
+and a context switch: the critical section may take 1 µs, the hand-over 5–50 µs, so the queue stays
+although the lock is free most of the time (a convoy). CPUs are idle during that time, or busy
+waking threads.
 
-A wait for a lock is told from a wait for work, which looks the same on a stack, by the word
-that the thread waits at: "taken, and somebody waits", by the conventions of glibc, musl,
-Rust and Go. Which lock it is, is its address, and where the stack of the program is
-known, the function that takes it. Where the holder waits itself – for the disk, an
-answer – that is the cause, not the lock.
+A wait for work looks the same on a stack. unstall recognises a lock by the value of the futex word
+("taken, with waiters", by the conventions of glibc, musl, Rust and Go). The address identifies the
+lock and, if the program's stack is known, the function that takes it. If the holder itself waits
+(for a disk, a response), that wait is the cause, not the lock.
 
-How to tell it from similar problems: go.lock-contention, jvm.lock-contention and dotnet.lock-contention are the
-same of runtimes that tell of their locks. A limit on how many get on at a time is
-service.pool-exhausted. Threads that wait to be woken for work are idle.
+How to tell it from similar problems: go.lock-contention, jvm.lock-contention and
+dotnet.lock-contention are the same for runtimes that report their locks. A limit on concurrency is
+service.pool-exhausted. Threads that wait for work are idle.
 
-What helps: do less while it is held, above all no call that waits and no allocation; one lock per
-key or shard in place of one for all; a read-write lock, RCU or a copy where most only read;
-counters per thread. For sections of a few µs on more than one CPU, a lock that spins before it sleeps
-(PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot); fewer threads than queue for it now. Spinning
-does not help where CPUs are short: then the holder is not run.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, as much beyond what is usual, in waits for locks whose holders ran, with a p99 of 20 ms unless an objective was given; without requests, a tenth of a thread with work, and a quarter of the time of such threads, or of their CPU time in taking and passing on locks",
+What helps: do less while it is held, above all no blocking call and no allocation; one lock per key
+or shard instead of one for all; a read-write lock, RCU or a copy if most threads only read;
+counters per thread. For sections of a few µs on more than one CPU, a lock that spins before it
+sleeps (PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot); fewer threads that queue for it. Spinning does not
+help if CPUs are short: then the holder does not run.`,
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, above the usual, in waits for locks whose holders ran, with a p99 of 20 ms unless --slo is given; without requests, on average 0.1 busy threads in it, and 25 % of the time of busy threads, or of their CPU time in lock operations",
 	Needs:      "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
 	Applies:    func(c *check.Case) bool { return ownLocks(c) && locking.met(c) },
 	Judge:      judgeFutex,
@@ -64,7 +64,7 @@ func judgeFutex(c *check.Case) check.Verdict {
 	if !part.Known() {
 		return v
 	}
-	v.Evidence = append(v.Evidence, c.Figure("lock.futex_cpu_share", "share of its CPU time in taking and passing on locks", part.Number, "1", part.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("lock.futex_cpu_share", "share of its CPU time in lock operations (futex)", part.Number, "1", part.Origin))
 	if part.Number < check.Material || used < leastWork || c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests {
 		return v
 	}
@@ -82,8 +82,8 @@ func (f *finding) lock(c *check.Case, v check.Verdict) check.Verdict {
 	v.Title = fmt.Sprintf("%s for a lock%s: %s.", who, f.named(), f.portion())
 	v.Summary = f.portion() + " is waiting for locks"
 	v.Fix = append(v.Fix,
-		check.Fix{Text: "do less while this lock is held, or use one lock per key or shard; where most only read, a read-write lock or a copy", Code: siteOf(c, f)},
-		check.Fix{Text: "where it is held for a few µs and CPUs are free, spin before sleeping (PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot), and let fewer threads queue for it"})
+		check.Fix{Text: "do less while this lock is held, or use one lock per key or shard; if most threads only read, use a read-write lock or a copy", Code: siteOf(c, f)},
+		check.Fix{Text: "if it is held for a few µs and CPUs are free, spin before sleeping (PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot), and reduce the number of threads that queue for it"})
 	return v
 }
 

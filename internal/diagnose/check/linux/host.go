@@ -15,7 +15,7 @@ import (
 const Record = `for i in $(seq 40); do echo "-- $(date +%s%N) --"; tail -n +1 /proc/stat /proc/pressure/cpu /proc/PID/stat /proc/[0-9]*/stat; sleep .25; done >host.txt 2>/dev/null`
 
 // hostEvidence asks for it.
-var hostEvidence = check.Need{What: "CPU use of the host, to show how much was missing and what used it. On the host, with the service's PID, while it happens", Command: Record}
+var hostEvidence = check.Need{What: "CPU use of the host, to show how much was missing and what used it. On the host, with the service's PID, while it is slow", Command: Record}
 
 // host is what /proc said of the machine and of the process over the case's window.
 type host struct {
@@ -92,7 +92,7 @@ func (h *host) figures(c *check.Case) []check.Evidence {
 	}
 	if l := c.Ledger; l != nil && l.Host.Measured {
 		out = append(out,
-			c.Figure("process.believed_cpus", "CPUs that its runtime believed it used", h.run, "CPUs", check.From(l.Source)),
+			c.Figure("process.believed_cpus", "CPUs used, as its runtime measured", h.run, "CPUs", check.From(l.Source)),
 			c.Figure("host.withheld_share", "share of its run time in which the host did not run it, measured", l.Host.Denied, "1", h.process.Origin))
 	}
 	return out

@@ -14,13 +14,13 @@ import (
 )
 
 // kernelEvidence asks for the kernel's own stacks.
-var kernelEvidence = check.Need{What: "stacks of its threads in the kernel, as root, while it happens", Command: "unstall record PID --kernel"}
+var kernelEvidence = check.Need{What: "kernel stacks of its threads, as root, while it is slow", Command: "unstall record PID --kernel"}
 
 // more is what settles what was too little to tell: the kernel's stacks, or where they were
 // recorded, more of them.
 func more(c *check.Case) check.Need {
 	if kernelOf(c) != nil {
-		return c.Trace("a longer time under load", "")
+		return c.Trace("a longer recording under load", "")
 	}
 	return kernelEvidence
 }
@@ -31,7 +31,7 @@ const leastWork = .1
 
 // finding is how much a mechanism takes.
 type finding struct {
-	share   float64  // of slow time; without requests, of the time of threads with work
+	share   float64  // of slow time; without requests, of the time of busy threads
 	threads float64  // that were in it, on average, without requests
 	x       *charged // by the ledger; nil: it does not tell
 	where   string   // "fsync of /var/lib/journal", "" unknown
@@ -59,24 +59,24 @@ func (m *mechanism) judge(c *check.Case) (v check.Verdict, f finding) {
 	f = finding{share: x.share, x: x, of: "slow time"}
 	v.Summary = check.OfSlow(x.share) + " is " + m.what
 	if x.ns == 0 {
-		v.Summary = "no slow request met " + m.what
+		v.Summary = "no slow request spent time on " + m.what
 	} else {
 		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_ms", "slow time: "+m.what, float64(x.ns)/1e6, "ms", check.From(l.Source)),
-			c.Figure("slow.kernel_requests", fmt.Sprintf("slow requests that met it, of %d", len(l.Slow)), float64(x.waiters), "count", check.From(l.Source)),
-			c.Figure("requests.usual_kernel_ms", "usual of it per request (median)", float64(x.usual)/1e6, "ms", check.From(l.Source)))
+			c.Figure("slow.kernel_requests", fmt.Sprintf("slow requests that spent time on it, of %d", len(l.Slow)), float64(x.waiters), "count", check.From(l.Source)),
+			c.Figure("requests.usual_kernel_ms", "usual time on it per request (median)", float64(x.usual)/1e6, "ms", check.From(l.Source)))
 	}
 	switch unseen := c.Share(ledger.Unobserved); {
 	case x.share >= check.Material && x.over < check.Material:
 		v.Summary += ", as in requests that were not slow"
 	case x.share >= check.Material && !c.UserVisible(check.Noticeable):
-		v.Summary += ", but slow requests are over within milliseconds"
+		v.Summary += ", but slow requests take only milliseconds"
 	case x.share >= check.Material:
 		v.State = check.Supported
 		m.support(c, k, &v, &f)
 	case x.share >= check.Arguable:
 		v.State = check.Inconclusive
-		v.Summary += ": close to what would be worth naming"
-		v.Needs = []check.Need{c.Trace("a longer time under load", "")}
+		v.Summary += ": just below the threshold"
+		v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
 	case unseen >= check.Material:
 		v.State, v.Needs = check.Inconclusive, []check.Need{more(c)}
 		v.Summary += fmt.Sprintf(", but %s of it was not observed", units.Percent(unseen))
@@ -96,7 +96,7 @@ func (m *mechanism) support(c *check.Case, k *kernel, v *check.Verdict, f *findi
 			}
 		}
 		if call := c.SiteOf(p.Stack).Callee; call != "" && !strings.Contains(p.What, call) && i == 0 {
-			v.Evidence = append(v.Evidence, c.Seen("called there as "+call, check.From(c.Ledger.Source)))
+			v.Evidence = append(v.Evidence, c.Seen("call site: "+call, check.From(c.Ledger.Source)))
 		}
 		if p.From != "" && p.From != p.Where {
 			v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+p.From, check.From(c.Ledger.Source)))
@@ -106,7 +106,7 @@ func (m *mechanism) support(c *check.Case, k *kernel, v *check.Verdict, f *findi
 		f.where = m.fileOf(k)
 	}
 	if 2*x.linked >= x.ns {
-		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_of_holder_ms", "of it, waiting for a lock, pool or thread whose holder was in it", float64(x.linked)/1e6, "ms", check.From(c.Ledger.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_of_holder_ms", "of this, waiting for a lock, pool or thread whose holder was in it", float64(x.linked)/1e6, "ms", check.From(c.Ledger.Source)))
 	}
 	v.Saves, v.Work = c.Save(x.per, -1, -1), x.work
 	v.Prediction = append(v.Prediction, c.PredictP99(x.per1))
@@ -122,28 +122,28 @@ func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f f
 	v.State = check.Inconclusive
 	switch {
 	case !c.UserVisible(check.Noticeable):
-		v.State, v.Summary = check.RuledOut, "slow requests are over within milliseconds"
+		v.State, v.Summary = check.RuledOut, "slow requests take only milliseconds"
 		return v, f
 	case k != nil && k.work != nil && k.work.Busy < leastWork:
-		v.State, v.Summary = check.RuledOut, fmt.Sprintf("its threads have hardly any work: %s of them on average", units.Num(k.work.Busy))
+		v.State, v.Summary = check.RuledOut, fmt.Sprintf("its threads are almost idle: %s busy on average", units.Num(k.work.Busy))
 		return v, f
 	case k == nil || k.work == nil:
-		v.Summary = "what slow requests waited for in the kernel was not recorded"
+		v.Summary = "the waits of slow requests in the kernel were not recorded"
 		v.Needs = []check.Need{kernelEvidence}
 		return v, f
 	}
 	part := m.share(c, k)
 	about := part * c.Share(ledger.Unobserved, ledger.Own, ledger.Kernel, ledger.Unexplained)
 	f = finding{share: about, of: "slow time"}
-	v.Summary = fmt.Sprintf("threads with work spend %s of it on %s", units.Percent(part), m.what)
+	v.Summary = fmt.Sprintf("busy threads spend %s of their time on %s", units.Percent(part), m.what)
 	switch {
 	case part < check.Arguable:
 		v.State = check.RuledOut
 	case about < check.Material:
-		v.Needs = []check.Need{c.Trace("a longer time under load", "")}
+		v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
 	case elsewhere(c, k):
-		v.Summary += fmt.Sprintf(", but only %s of them had any at a time, while %s requests were under way: most of their time passed elsewhere", units.Num(k.work.Busy), units.Num(underWay(c)))
-		v.Needs = []check.Need{c.Trace("a longer time under load", "")}
+		v.Summary += fmt.Sprintf(", but only %s threads were busy while %s requests were in flight: most request time passed elsewhere", units.Num(k.work.Busy), units.Num(underWay(c)))
+		v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
 	default:
 		v.State = check.Supported
 		total := float64(c.Ledger.Total)
@@ -155,7 +155,7 @@ func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f f
 	return v, f
 }
 
-// fewAtWork threads with work, on average, leave those who serve requests idle for most of the time.
+// fewAtWork busy threads, on average, leave those who serve requests idle for most of the time.
 // Then not even one server that takes all requests in turn has beyondQueue times as many of them as it
 // would have if they came at random (M/M/1: busy ÷ (1 − busy)).
 const (
@@ -184,26 +184,26 @@ func underWay(c *check.Case) float64 {
 func (m *mechanism) judgeThreads(c *check.Case, k *kernel) (v check.Verdict, f finding) {
 	v.State = check.Inconclusive
 	if k == nil || k.work == nil {
-		v.Summary = "what its threads waited for in the kernel was not recorded"
+		v.Summary = "the waits of its threads in the kernel were not recorded"
 		v.Needs = []check.Need{kernelEvidence}
 		return v, f
 	}
 	work := k.work
-	f = finding{share: m.share(c, k), of: "the time of threads with work"}
+	f = finding{share: m.share(c, k), of: "the time of busy threads"}
 	f.threads = f.share * work.Busy
-	v.Evidence = append(v.Evidence, c.Figure("process.threads_with_work", "threads with work, on average", work.Busy, "count", work.Origin),
+	v.Evidence = append(v.Evidence, c.Figure("process.threads_with_work", "busy threads, on average", work.Busy, "count", work.Origin),
 		c.Figure("process.threads_in_kernel", "of these, in "+m.what, f.threads, "count", work.Origin))
-	v.Summary = fmt.Sprintf("threads with work spend %s of it on %s", units.Percent(f.share), m.what)
+	v.Summary = fmt.Sprintf("busy threads spend %s of their time on %s", units.Percent(f.share), m.what)
 	switch beside := work.Beside(m.classes...); {
 	case work.Busy < leastWork && beside < leastWork:
-		v.State, v.Summary = check.RuledOut, fmt.Sprintf("its threads have hardly any work: %s of them on average", units.Num(work.Busy))
+		v.State, v.Summary = check.RuledOut, fmt.Sprintf("its threads are almost idle: %s busy on average", units.Num(work.Busy))
 	case f.share >= check.Material && work.Busy >= leastWork:
 		v.State, v.Weight = check.Supported, f.threads
 		v.Explains = func(p *ledger.Place) bool { return m.at(c, p) }
 		v.Evidence = append(v.Evidence, m.proof(c, k)...)
 		f.where = m.fileOf(k)
 	case beside >= check.Material:
-		v.Summary = fmt.Sprintf("one thread of its own spends %s of the time on %s; whether requests wait for it is not known", units.Percent(min(1, beside)), m.what)
+		v.Summary = fmt.Sprintf("one background thread spends %s of the time on %s; whether requests wait for it is unknown", units.Percent(min(1, beside)), m.what)
 		v.Needs = []check.Need{{What: "requests, to show whether they wait for it", Command: "unstall PID --load URL"}}
 	case f.share >= check.Arguable:
 		v.Needs = []check.Need{{What: "a longer recording while it is slow", Command: "unstall record PID --kernel --for 5m"}}
@@ -306,10 +306,10 @@ func strain(c *check.Case) metrics.Strain {
 	return check.Once(c, func(c *check.Case) metrics.Strain { return metrics.StrainOf(c.Bundle, c.Subject, span(c)) })
 }
 
-// pressure is that of its control group or, where that is not known, of the host.
+// pressure is that of its cgroup or, where that is not known, of the host.
 func pressure(group, host metrics.Value) (v metrics.Value, of string) {
 	if group.Known() {
-		return group, "its control group"
+		return group, "its cgroup"
 	}
 	return host, "the host"
 }

@@ -171,7 +171,7 @@ func TestHost(t *testing.T) {
 		{"no trace, full host, its threads were run", with(starved, func(in *incident) { in.dilation = 0; in.delay = .001 }), check.RuledOut, check.RuledOut, "% of the slow time"},
 		{"no trace, full host, its threads waited", with(starved, func(in *incident) { in.dilation = 0; in.delay = 2 }), check.Supported, check.Supported, "batch uses the CPUs that this service needs: 3.1 of 4 CPUs"},
 		{"no trace, full host, its threads waited as long as a busy host's do", with(starved, func(in *incident) { in.dilation = 0; in.delay = .6 }), check.Inconclusive, check.Inconclusive, "its threads waited for a CPU for up to"},
-		{"no trace, full host, its threads waited for milliseconds", with(starved, func(in *incident) { in.dilation = 0; in.delay = 2; in.slow = 5 }), check.RuledOut, check.RuledOut, "over within milliseconds"},
+		{"no trace, full host, its threads waited for milliseconds", with(starved, func(in *incident) { in.dilation = 0; in.delay = 2; in.slow = 5 }), check.RuledOut, check.RuledOut, "take only milliseconds"},
 		{"no trace, its own threads use the host up", with(starved, func(in *incident) { in.dilation = 0; in.delay = 8; in.process = 3.5; in.others = []float64{.5} }),
 			check.Inconclusive, check.Inconclusive, "its threads waited for a CPU for up to 100 % of the slow time"},
 		{"neither", with(starved, func(in *incident) { in.dilation = 0; in.busy = 0 }), check.Inconclusive, check.Inconclusive, "was not recorded"},

@@ -13,33 +13,31 @@ import (
 // MemoryReclaim is threads that free memory before they get some.
 var MemoryReclaim = check.Check{
 	ID:    "linux.memory-reclaim",
-	Title: "threads have to free memory before they get any",
+	Title: "threads must free memory before they can allocate",
 	Step:  check.StepProcessors,
-	Doc: `When a control group meets its memory limit, or the host runs out of free pages, whoever
-allocates frees memory first (direct reclaim): it looks for pages of files that can be
-dropped, or of programs that can be swapped out, in the middle of a page fault or a read.
-Above memory.high the kernel besides lets each thread that allocates sleep, the longer the further it is
-above. What was dropped and is needed again is read from the disk once more (refaults):
-then all of the group waits for the disk although nobody wants anything new.
+	Doc: `If a cgroup reaches its memory limit, or the host runs out of free pages, the allocating thread must
+free memory first (direct reclaim): it looks for file pages to drop or program pages to swap out, in
+the middle of a page fault or a read. Above memory.high the kernel also puts each allocating thread
+to sleep, longer the further the cgroup is above it. Dropped pages that are needed again are reread
+from the disk (refaults): then the whole cgroup waits for the disk although it reads nothing new.
 
 It shows as stacks with try_to_free_mem_cgroup_pages, try_to_free_pages or
-mem_cgroup_handle_over_high, as memory pressure of the group (memory.pressure), as a rate of
-high or max in its memory.events, and as refaults in its memory.stat; of the host as pages
-that were scanned directly in /proc/vmstat. CPU time for it is the process's own, in the
-kernel.
+mem_cgroup_handle_over_high, as memory pressure of the group (memory.pressure), as a rate of high or
+max in its memory.events, and as refaults in its memory.stat; for the host as directly scanned pages
+in /proc/vmstat. The process itself pays the CPU time, in the kernel.
 
-How to tell it from similar problems: new memory that is only touched for the first time costs a
-page fault (linux.page-faults), not a search. Where a large page is made by moving others
-it is linux.thp-stall; where pages come back from swap, linux.swap.
+How to tell it from similar problems: the first touch of new memory costs a page fault
+(linux.page-faults), not a search. If the kernel moves pages to make a huge one, it is
+linux.thp-stall; if pages come back from swap, linux.swap.
 
-What helps: a higher limit, or a smaller heap or cache below it; memory.high well below
-memory.max, if somebody reacts to it, else only memory.max: memory.high slows threads down without
-end, where the limit kills; memory.min for a service whose neighbours fill the memory;
-files that are read once not kept (posix_fadvise with POSIX_FADV_DONTNEED, O_DIRECT). On a host
-short of free pages, vm.min_free_kbytes and vm.watermark_scale_factor let kswapd begin
-sooner, so that fewer threads have to do it themselves.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, a quarter of slow time in reclaim, or in waits for files that were dropped for the limit; without requests, a quarter of the time of threads with work or, without stacks, of all time as the group's memory pressure counts it while it meets its limit",
-	Needs:      "memory.pressure, memory.events and memory.stat of its control group, /proc/vmstat: unstall record PID, with --kernel for stacks",
+What helps: a higher limit, or a smaller heap or cache below it; memory.high well below memory.max
+if something reacts to it, else only memory.max: memory.high slows threads down indefinitely, while
+the limit kills; memory.min for a service whose neighbours fill the memory; files that are read once
+not cached (posix_fadvise with POSIX_FADV_DONTNEED, O_DIRECT). On a host short of free pages,
+vm.min_free_kbytes and vm.watermark_scale_factor make kswapd start earlier, so that fewer threads
+reclaim memory themselves.`,
+	Thresholds: "5 slow requests with 1 % of all request time, 25 % of slow time in reclaim, or in waits for files that the limit dropped; without requests, 25 % of the time of busy threads or, without stacks, 25 % memory pressure of the cgroup while it is at its limit",
+	Needs:      "memory.pressure, memory.events and memory.stat of its cgroup, /proc/vmstat: unstall record PID, with --kernel for stacks",
 	Applies:    func(c *check.Case) bool { m := reclaim(c); return m.met(c) || shortOf(c) >= slight },
 	Judge:      judgeReclaim,
 }
@@ -49,7 +47,7 @@ sooner, so that fewer threads have to do it themselves.`,
 func reclaim(c *check.Case) *mechanism {
 	m := &mechanism{what: "freeing memory", classes: []string{evidence.KernelReclaim}}
 	if thrashing(c) {
-		m.what = "freeing memory, and reading again what was dropped"
+		m.what = "freeing memory, and rereading dropped files"
 		m.classes = append(m.classes, evidence.KernelDiskFault, evidence.KernelDisk)
 		m.onFiles, m.functions = reads, goReads
 	}
@@ -99,7 +97,7 @@ func judgeReclaim(c *check.Case) check.Verdict {
 	switch {
 	case toAndFro(c):
 		v.State, v.Needs, v.Saves, v.Weight, v.Explains, v.Work, v.Prediction = check.RuledOut, nil, nil, 0, nil, 0, nil
-		v.Summary = "memory is freed by swapping out what is read back soon after: see linux.swap"
+		v.Summary = "memory is freed by swapping out pages that are read back soon after: see linux.swap"
 		v.Evidence = append(v.Evidence, figures...)
 		return v
 	case v.State == check.Supported:
@@ -122,22 +120,22 @@ func judgeReclaim(c *check.Case) check.Verdict {
 	}
 	switch {
 	case limited(c) > 0 && thrashing(c):
-		v.Title = fmt.Sprintf("The memory limit%s leaves no room for the files it reads, which are dropped and read again: %s.", limit, f.portion())
+		v.Title = fmt.Sprintf("The memory limit%s leaves no room for the files it reads, so they are dropped and reread: %s.", limit, f.portion())
 	case limited(c) > 0:
-		v.Title = fmt.Sprintf("The memory limit%s makes threads free memory before they get any: %s.", limit, f.portion())
+		v.Title = fmt.Sprintf("The memory limit%s makes threads free memory before they can allocate: %s.", limit, f.portion())
 	default:
-		v.Title = fmt.Sprintf("Threads free memory before they get any, because the host is short of it: %s.", f.portion())
+		v.Title = fmt.Sprintf("Threads free memory before they can allocate, because the host is short of memory: %s.", f.portion())
 	}
 	v.Summary = f.portion() + " is " + m.what
 	high := s.High.Known() && s.High.Number > 0 && !(s.Max.Known() && s.Max.Number >= s.High.Number)
 	switch {
 	case high:
-		v.Fix = append(v.Fix, check.Fix{Text: "raise memory.high, or let the process use less: above it the kernel lets each thread that allocates sleep. Where nobody reacts to it, set memory.max alone"})
+		v.Fix = append(v.Fix, check.Fix{Text: "raise memory.high, or reduce memory use: above it the kernel puts each allocating thread to sleep. If nothing reacts to memory.high, set only memory.max"})
 	case limited(c) > 0:
-		v.Fix = append(v.Fix, check.Fix{Text: "raise the memory limit, or make the heap and caches smaller, so that the files which the service reads fit beside them; files that are read once need not stay (posix_fadvise with POSIX_FADV_DONTNEED)"})
+		v.Fix = append(v.Fix, check.Fix{Text: "raise the memory limit, or make the heap and caches smaller, so that the files which the service reads also fit; drop files that are read once (posix_fadvise with POSIX_FADV_DONTNEED)"})
 	default:
-		v.Fix = append(v.Fix, check.Fix{Text: "find who fills the host's memory (memory.current of each group), limit that (memory.high), and protect this service (memory.min, in systemd MemoryMin=)"},
-			check.Fix{Text: "let the kernel begin sooner, in the background: raise vm.watermark_scale_factor"})
+		v.Fix = append(v.Fix, check.Fix{Text: "find what fills the host's memory (memory.current of each cgroup), limit it (memory.high), and protect this service (memory.min, in systemd MemoryMin=)"},
+			check.Fix{Text: "make the kernel start earlier, in the background: raise vm.watermark_scale_factor"})
 	}
 	return v
 }
@@ -157,11 +155,11 @@ func reclaimFigures(c *check.Case, spans metrics.KernelSpans) (out []check.Evide
 		id, text, unit string
 		v              metrics.Value
 	}{
-		{"group.memory_high_per_s", "times the group met memory.high", "1/s", s.High}, {"group.memory_max_per_s", "times the group met its memory limit", "1/s", s.Max},
-		{"group.refaults_per_s", "pages of files that it read back soon after they were dropped", "1/s", s.Refaults},
-		{"host.direct_reclaim_pages_per_s", "pages of the host that were taken back by who allocated", "1/s", s.Direct},
-		{"process.reclaim_threads", "threads in direct reclaim for want of memory on the host, on average", "count", spans.Reclaim},
-		{"process.limit_reclaim_threads", "threads in reclaim for the group's limit, on average", "count", spans.LimitReclaim},
+		{"group.memory_high_per_s", "times the cgroup reached memory.high", "1/s", s.High}, {"group.memory_max_per_s", "times the cgroup reached its memory limit", "1/s", s.Max},
+		{"group.refaults_per_s", "file pages that it reread soon after they were dropped", "1/s", s.Refaults},
+		{"host.direct_reclaim_pages_per_s", "pages of the host reclaimed by allocating threads (direct reclaim)", "1/s", s.Direct},
+		{"process.reclaim_threads", "threads in direct reclaim because the host was short of memory, on average", "count", spans.Reclaim},
+		{"process.limit_reclaim_threads", "threads in reclaim because of the cgroup's limit, on average", "count", spans.LimitReclaim},
 	} {
 		if x.v.Known() && x.v.Number > 0 && !math.IsInf(x.v.Number, 0) {
 			out = append(out, c.Figure(x.id, x.text, x.v.Number, x.unit, x.v.Origin))

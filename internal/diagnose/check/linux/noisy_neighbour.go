@@ -13,17 +13,16 @@ var NoisyNeighbour = check.Check{
 	Title: "another process uses the host's CPUs",
 	Step:  check.StepProcessors,
 	Doc: `The host is short of CPUs (linux.cpu-saturation) and other processes use them, not this
-service. Which one it is decides what to do: move it, lower its priority, or give this
-service CPUs of its own.
+service. Find which one it is, then move it, lower its priority, or give this service
+dedicated CPUs.
 
-A trace or a log of the service can show that its threads were not run; it cannot show
-what ran instead. That needs a recording of the host: CPU time by process at the same
-time.
+A trace or a log of the service can show that its threads did not run, but not what ran
+instead. That needs a recording of the host: CPU time by process at the same time.
 
 How to tell it from similar problems: a process whose own threads use all CPUs waits for
 itself; then other processes use less than it is missing. A quota stops a process while
 CPUs are free.`,
-	Thresholds: "others that use a tenth of the host's CPUs, and a quarter of slow time in which the host did not run the process, or in which its threads were ready and did not run, for longer than they ran, with slow requests of 20 ms or most of all",
+	Thresholds: "other processes that use 10 % of the host's CPUs, and 25 % of slow time in which the host did not run the process, or in which its runnable threads waited longer than they ran, with slow requests of 20 ms or most requests slow",
 	Needs:      "CPU time of the other processes on the host: " + Record,
 	Applies:    func(c *check.Case) bool { return true },
 	Judge:      judgeNeighbour,
@@ -101,10 +100,10 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 		v.Summary += fmt.Sprintf(", but the host never had more than %s busy", units.Num(h.Peak))
 		return v
 	case quota.explains(s, h.run):
-		v.Summary += fmt.Sprintf(", but a CPU quota stopped it in %.0f of %.0f periods", quota.Stopped.Number, quota.Periods.Number)
+		v.Summary += fmt.Sprintf(", but a CPU quota throttled it in %.0f of %.0f periods", quota.Stopped.Number, quota.Periods.Number)
 		return v
 	case others < h.Busy.Number/2 && !(others >= s.share*h.run):
-		v.Summary += ", less than the process is missing: it uses up the host's CPUs itself"
+		v.Summary += ", less than the process lacks: it uses up the host's CPUs itself"
 		return v
 	}
 	saves, share := s.saves(c)
@@ -123,7 +122,7 @@ func blame(h *host, v *check.Verdict, saves *check.Saves, share float64) {
 	v.State = check.Supported
 	v.Saves = saves
 	v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs, %s of slow time", units.Num(others), h.CPUs, units.Percent(share))
-	fix := "lower its priority (cpu.weight, nice), or give this service CPUs of its own: cpuset, reserved cores"
+	fix := "lower its priority (cpu.weight, nice), or give this service dedicated CPUs: cpuset, reserved cores"
 	switch {
 	case h.Steal.Number >= others/2:
 		v.Title = fmt.Sprintf("Other virtual machines use the host's CPUs: the hypervisor gave them %s of %.0f CPUs.", units.Num(h.Steal.Number), h.CPUs)

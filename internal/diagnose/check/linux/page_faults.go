@@ -17,27 +17,27 @@ var PageFaults = check.Check{
 	ID:    "linux.page-faults",
 	Title: "the process grows into new memory, with a page fault per page",
 	Step:  check.StepProcessors,
-	Doc: `Memory a process has asked for is not there until it is touched; then the kernel takes a
-fault, finds a page and clears it: some 0.5–2 µs per 4 KiB, more in virtual machines. A
-heap that grows into new memory pays this in the middle of requests. After a start with
-a large GOMEMLIMIT, ballast or -Xmx the first fill of the heap can take many seconds. It
-passes: once all of the heap has been touched, there are no more faults.
+	Doc: `The kernel provides requested memory only when it is touched: it takes a page fault, finds a page
+and clears it: some 0.5–2 µs per 4 KiB, more in virtual machines. A heap that grows into new memory
+pays this in the middle of requests. After a start with a large GOMEMLIMIT, ballast or -Xmx the
+first fill of the heap can take many seconds. It passes: once all of the heap has been touched,
+there are no more faults.
 
 It shows as own work that takes longer while the heap is larger than ever before, while
 GC is idle; a CPU profile shows clearing (runtime.memclrNoHeapPointers) under
 allocation. Minor page faults of the process (/proc/PID/stat) prove it.
 
-If it continues while no more memory becomes resident, the same memory is returned to
-the system and taken again: an allocator that maps and unmaps large buffers for each
-request (malloc above M_MMAP_THRESHOLD, a scavenger, madvise).
+If it continues while no more memory becomes resident, the same memory is returned to the system and
+requested again: an allocator that maps and unmaps large buffers for each request (malloc above
+M_MMAP_THRESHOLD, a scavenger, madvise).
 
-How to tell it from similar problems: GC does not run meanwhile, so it is not
+How to tell it from similar problems: GC does not run at that time, so it is not
 go.gc-rate.
 
 What helps: for memory taken again and again, keeping it: buffers that are reused, or an
 allocator that does not return them. For a heap that grows: waiting for it to pass before judging a change of heap size; warming up or
 pre-touching before the service takes traffic; transparent huge pages for the heap.`,
-	Thresholds: "20 requests inside and outside the time in which the heap grew, half as much work again inside, and a quarter of slow time; without requests, page faults that take a fifth of the CPU time, and a quarter of a CPU",
+	Thresholds: "20 requests inside and outside the time in which the heap grew, 50 % more work inside, and 25 % of slow time; without requests, page faults that take 20 % of the CPU time, and 0.25 CPUs",
 	Needs:      "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
 	Applies:    func(c *check.Case) bool { return true },
 	Judge:      judgeFaults,
@@ -114,12 +114,12 @@ func judgeFaults(c *check.Case) check.Verdict {
 		extra += per[n]
 	}
 	share := float64(extra) / float64(max(1, l.Total))
-	v.Summary = fmt.Sprintf("requests take %s × the CPU time in new memory, which is %s of slow time", units.Num(float64(in)/float64(max(out, 1))), units.Percent(share))
+	v.Summary = fmt.Sprintf("requests in new memory use %s × the CPU time, which is %s of slow time", units.Num(float64(in)/float64(max(out, 1))), units.Percent(share))
 	if float64(in) < longer*float64(out) || share < check.Material || !c.Slow() || l.Host.Starved() {
 		return v
 	}
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("The heap grows into new memory: a request's own work takes %s × as long meanwhile.", units.Num(float64(in)/float64(out)))
+	v.Title = fmt.Sprintf("The heap grows into new memory: during that time a request's own work takes %s × as long.", units.Num(float64(in)/float64(out)))
 	v.Saves = c.Save(per, -1, -1)
 	v.Needs = []check.Need{faultEvidence}
 	v.Fix = append(v.Fix, passes)
@@ -177,7 +177,7 @@ func alwaysFresh(c *check.Case, heap *evidence.Series, v check.Verdict) check.Ve
 
 var keeps = check.Fix{Text: "keep memory instead of returning it after each use: reuse large buffers (a pool, one per thread), or let the allocator keep them (glibc: mallopt with M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, or MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ in the environment); transparent huge pages take one fault for 512 pages"}
 
-var passes = check.Fix{Text: "wait until the heap has reached its full size: then it passes; judge a new heap size only after that, and warm up before taking traffic"}
+var passes = check.Fix{Text: "wait until the heap has reached its full size: then it stops; judge a new heap size only after that, and warm up before taking traffic"}
 
 // clearing is the share of CPU time that a profile shows to clear memory for
 // allocations; ok is false without a profile.
@@ -209,12 +209,12 @@ func faultsByStacks(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	used := k.CPU(evidence.KernelPageFault)
 	v = check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("page faults are %s of its CPU time", units.Percent(part))}
-	v.Evidence = append(v.Evidence, c.Figure("process.new_memory_cpu_share", "share of its CPU time in page faults that get it new memory", part, "1", used.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("process.new_memory_cpu_share", "share of its CPU time in page faults for new memory", part, "1", used.Origin))
 	if part < clearsMuch || used.Number < check.Material {
 		return v, true
 	}
 	v.State, v.Weight, v.Work = check.Supported, used.Number, part
-	v.Title = fmt.Sprintf("Page faults take %s of the process's CPU time: memory that it touches for the first time.", units.Percent(part))
+	v.Title = fmt.Sprintf("Page faults take %s of the process's CPU time: it touches new memory.", units.Percent(part))
 	v.Evidence = append(v.Evidence, (&mechanism{what: "page faults", classes: []string{evidence.KernelPageFault}}).proof(c, k)...)
 	v.Fix = append(v.Fix, passes)
 	if f := faultsOf(c); f != nil {

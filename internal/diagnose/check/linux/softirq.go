@@ -15,31 +15,29 @@ import (
 // Softirq is CPU time that goes into the kernel's deferred interrupt work.
 var Softirq = check.Check{
 	ID:    "linux.softirq",
-	Title: "the CPUs are busy with interrupts (softirq): packets, mostly",
+	Title: "the CPUs are busy with interrupts (softirq), mostly for packets",
 	Step:  check.StepProcessors,
-	Doc: `What a device's interrupt leaves to do – taking packets through the network stack above all – the
-kernel does as soon as it can, on the CPU that was interrupted: whoever ran there waits,
-and its CPU time pays for it. On the loopback device the sender itself takes its packets
-through to the receiver. Where there is more than that can do, ksoftirqd does the rest,
-as one more thread that wants the CPU. The cost is per packet, not per byte: small ones cost
-as much as large ones.
+	Doc: `The kernel finishes the work of a device interrupt (mostly the network stack's work for received
+packets) as soon as possible, on the interrupted CPU: the thread that ran there waits, and its CPU
+time is charged. On the loopback device the sender itself carries its packets to the receiver. If
+there is too much work, ksoftirqd does the rest, as one more thread that needs the CPU. The cost is
+per packet, not per byte: small packets cost as much as large ones.
 
-It shows as softirq in the host's CPU time, as stacks with handle_softirqs (net_rx_action
-below it for the network) in threads that only wanted to send or to compute, and in
-/proc/net/softnet_stat as packets dropped (second column) and times that the budget was
-used up (third). One CPU may be full of it while others idle, where a network card has
-one queue.
+It shows as softirq in the host's CPU time, as stacks with handle_softirqs (net_rx_action below it
+for the network) in threads that only send or compute, and in /proc/net/softnet_stat as packets
+dropped (second column) and times that the budget was used up (third). If a network card has one
+queue, one CPU may be saturated while others are idle.
 
 How to tell it from similar problems: system time without softirq is the program's own calls. Other
-processes that take CPUs are linux.noisy-neighbour; steal is the hypervisor.
+processes on the CPUs are linux.noisy-neighbour; steal comes from the hypervisor.
 
-What helps: fewer, larger packets: batches (sendmmsg, recvmmsg, UDP_SEGMENT and UDP_GRO, writes
-collected, no TCP_NODELAY for streams of small writes), answers in one piece. More CPUs for it:
-more queues (ethtool -L), interrupts spread over CPUs (/proc/irq/N/smp_affinity), RPS and RFS
-(rps_cpus, rps_flow_cnt) where there is one queue, and the service kept off the CPU that
-takes them. A larger budget (net.core.netdev_budget, netdev_budget_usecs) where it is used up
-though CPUs are free. Between processes of one host, a UNIX socket or shared memory: no packets at all.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time: the part of their own work that stacks show in softirq, or waits for CPUs that it held; without requests, a quarter of the process's CPU time, and a quarter of a CPU, while its threads wait for one or use one up",
+What helps: fewer, larger packets: batches (sendmmsg, recvmmsg, UDP_SEGMENT and UDP_GRO, combined
+writes, no TCP_NODELAY for streams of small writes), responses in one piece. More CPUs for it: more
+queues (ethtool -L), interrupts spread over CPUs (/proc/irq/N/smp_affinity), RPS and RFS (rps_cpus,
+rps_flow_cnt) where there is one queue, and the service kept off the CPU that handles them. A
+larger budget (net.core.netdev_budget, netdev_budget_usecs) if it is used up while CPUs are free.
+Between processes of one host, a UNIX socket or shared memory: no packets at all.`,
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time: the share of their own work that stacks show in softirq, or waits for CPUs busy with it; without requests, 25 % of the process's CPU time, and 0.25 CPUs, while its threads wait for a CPU or saturate one",
 	Needs:      "stacks of its running threads: unstall record PID --kernel; softirq in /proc/stat",
 	Applies:    func(c *check.Case) bool { return softirq.met(c) || softirqOf(c) >= few },
 	Judge:      judgeSoftirq,
@@ -62,7 +60,7 @@ func judgeSoftirq(c *check.Case) check.Verdict {
 	v := check.Verdict{State: check.RuledOut}
 	if s.Softirq.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin))
-		v.Summary = fmt.Sprintf("interrupts take %s CPUs of the host", units.Num(s.Softirq.Number))
+		v.Summary = fmt.Sprintf("interrupts use %s CPUs of the host", units.Num(s.Softirq.Number))
 	}
 	part, used := metrics.Unknown, metrics.Unknown
 	if k != nil {
@@ -74,7 +72,7 @@ func judgeSoftirq(c *check.Case) check.Verdict {
 	}
 	switch {
 	case !part.Known() && k != nil && k.Running > 0:
-		v.Summary = "its threads hardly ran"
+		v.Summary = "its threads rarely ran"
 		return v
 	case !part.Known() && softirqOf(c) < few:
 		return v
@@ -87,7 +85,7 @@ func judgeSoftirq(c *check.Case) check.Verdict {
 	case part.Number < check.Material || used.Number < check.Material:
 		return v
 	case !wantsCPU(c):
-		v.Summary += ", but it has a CPU when it wants one: on the loopback device every sender takes its packets in"
+		v.Summary += ", but a CPU is always free for it: on the loopback device every sender processes its packets itself"
 		return v
 	}
 	v.State, v.Weight, v.Work = check.Supported, used.Number, part.Number
@@ -145,7 +143,7 @@ func softirqOfRequests(c *check.Case, v check.Verdict, part float64) check.Verdi
 	case share < check.Arguable:
 		return v
 	case share < check.Material || !c.UserVisible(check.Noticeable):
-		v.State, v.Needs = check.Inconclusive, []check.Need{c.Trace("a longer time under load", "")}
+		v.State, v.Needs = check.Inconclusive, []check.Need{c.Trace("a longer recording under load", "")}
 		return v
 	}
 	k := kernelOf(c)
@@ -160,8 +158,8 @@ func softirqOfRequests(c *check.Case, v check.Verdict, part float64) check.Verdi
 
 // irqKinds are what softirqs do, by the functions that do it.
 var irqKinds = []struct{ function, does string }{
-	{"net_rx_action", "taking packets in"}, {"net_tx_action", "sending packets"}, {"run_timer_softirq", "timers"}, {"blk_done_softirq", "disk requests"},
-	{"blk_complete_reqs", "disk requests"}, {"tasklet_action", "a driver's work"}, {"rcu_core", "freeing what the kernel does not need any more"}, {"hrtimer_run_softirq", "timers"},
+	{"net_rx_action", "receiving packets"}, {"net_tx_action", "sending packets"}, {"run_timer_softirq", "timers"}, {"blk_done_softirq", "disk requests"},
+	{"blk_complete_reqs", "disk requests"}, {"tasklet_action", "a driver's work"}, {"rcu_core", "freeing unused kernel memory"}, {"hrtimer_run_softirq", "timers"},
 }
 
 // irqWork is what most of the time in softirqs is.
@@ -193,7 +191,7 @@ func fewerPackets(k *kernel) []check.Fix {
 		return []check.Fix{{Text: "find which interrupts these are (/proc/softirqs, /proc/interrupts) and keep them off the CPUs of this service (/proc/irq/N/smp_affinity)"}}
 	}
 	return []check.Fix{
-		{Text: "send fewer, larger packets: collect small writes into one, take and send several datagrams with one call (recvmmsg, sendmmsg), let the kernel cut and join them (UDP_SEGMENT, UDP_GRO); between processes of one host use a UNIX socket"},
+		{Text: "send fewer, larger packets: combine small writes into one, receive and send several datagrams with one call (recvmmsg, sendmmsg), let the kernel split and join them (UDP_SEGMENT, UDP_GRO); between processes of one host use a UNIX socket"},
 		{Text: "spread the packets of a network card over CPUs: more queues (ethtool -L), interrupts on several CPUs (/proc/irq/N/smp_affinity), or RPS and RFS where there is one queue (rps_cpus of /sys/class/net/*/queues, net.core.rps_sock_flow_entries)"},
 	}
 }

@@ -81,7 +81,7 @@ func (t *throttle) judgeSeconds(c *check.Case, v *check.Verdict) bool {
 	}
 	total := float64(c.Ledger.Total)
 	t.blame(v, c.Bound(s.share()*total, min(s.least, s.share())*total, s.most*total), s.share())
-	v.Evidence = append(v.Evidence, c.Figure("slow.in_stopped_seconds_share", "slow time in seconds in which the quota stopped it", s.inside, "1", t.Stopped.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("slow.in_stopped_seconds_share", "slow time in seconds with throttling", s.inside, "1", t.Stopped.Origin))
 	t.fix(c, v)
 	without := func(share float64) check.Prediction {
 		return c.PredictP99(func(row int) int64 {

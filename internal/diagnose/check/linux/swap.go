@@ -13,23 +13,23 @@ var Swap = check.Check{
 	ID:    "linux.swap",
 	Title: "memory that was swapped out is read back in the middle of requests",
 	Step:  check.StepProcessors,
-	Doc: `Pages of a program that nobody touched lately are written to swap when memory is short. The
-next touch waits until the page is read back: 0.1 ms from an SSD, 10 ms from a hard disk,
-one page after the other. A garbage collector that walks its heap, or a program that
-touches all of a large table, waits for each of them.
+	Doc: `If memory is short, the kernel writes unused pages of a program to swap. The next access waits until
+the page is read back: 0.1 ms from an SSD, 10 ms from a hard disk, one page after the other. A
+garbage collector that walks its heap, or a program that touches all of a large table, waits for
+each of them.
 
 It shows as stacks with do_swap_page, as major page faults of the process while pswpin of
-/proc/vmstat grows, and as refaults of anonymous memory in the group's memory.stat. That
-swap is in use says nothing: what was swapped out and is never touched costs nobody anything.
+/proc/vmstat grows, and as refaults of anonymous memory in the group's memory.stat. Swap in use
+proves nothing: pages that are swapped out and never accessed cost nothing.
 
-How to tell it from similar problems: major faults without pages from swap are of files
-(linux.disk-busy). Where memory is only freed, not read back, it is linux.memory-reclaim.
+How to tell it from similar problems: major faults without pages from swap read files
+(linux.disk-busy). If memory is only freed, not read back, it is linux.memory-reclaim.
 
 What helps: more memory, or less of it in use: smaller heaps and caches, fewer programs on the host. For one
-service: memory.min (MemoryMin= in systemd) so that others' memory is taken first,
+service: memory.min (MemoryMin= in systemd) so that the kernel takes other memory first,
 memory.swap.max=0 (MemorySwapMax=0) so that it is never swapped out, mlockall for a small
-one. vm.swappiness low makes the kernel drop files first; 0 does not switch swap off. Zswap or zram make what is read back cheaper.`,
-	Thresholds: "pages that are read from swap, and a quarter of slow time in these reads with 5 slow requests that took 1 % of all request time together; without requests, a quarter of the time of threads with work or, without stacks, memory pressure of a quarter of the time while the process has major faults",
+one. vm.swappiness low makes the kernel drop files first; 0 does not switch swap off. Zswap or zram make reading back cheaper.`,
+	Thresholds: "pages read from swap, and 25 % of slow time in these reads with 5 slow requests with 1 % of all request time; without requests, 25 % of the time of busy threads or, without stacks, memory pressure in 25 % of the time while the process has major faults",
 	Needs:      "/proc/vmstat and the process's major faults: unstall record PID, with --kernel for stacks",
 	Applies:    func(c *check.Case) bool { m := swapIn(c); return m.met(c) || strain(c).SwapIn.Known() },
 	Judge:      judgeSwap,
@@ -106,6 +106,6 @@ func judgeSwap(c *check.Case) check.Verdict {
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "give the host more memory, or use less of it: smaller heaps and caches, fewer programs"},
 		check.Fix{Text: "protect this service: memory.min of its group (MemoryMin= in systemd) for what it needs, or memory.swap.max of 0 (MemorySwapMax=0), so that it is never swapped out"},
-		check.Fix{Text: "let the kernel drop files before it swaps programs out", Setting: "vm.swappiness=1"})
+		check.Fix{Text: "make the kernel drop files before it swaps programs out", Setting: "vm.swappiness=1"})
 	return v
 }

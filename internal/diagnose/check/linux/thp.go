@@ -83,7 +83,7 @@ func (t *thp) helps() bool {
 }
 
 func (t *thp) praise() string {
-	return fmt.Sprintf("transparent huge pages help this process: keep them on (%s of %.0f small pages of each are used; without them its page faults would take %s instead of %s)",
+	return fmt.Sprintf("transparent huge pages help this process, so keep them on (it uses %s of %.0f small pages of each; without them its page faults would take %s instead of %s)",
 		units.Num(t.Touched.Value), t.PerHuge, units.Of(t.Instead().Value, "cores"), units.Of(t.Spent().Value, "cores"))
 }
 
@@ -94,17 +94,17 @@ func (t *thp) summary() string {
 	case t.Enabled == "never" && t.compacting() == 0:
 		return "transparent huge pages are switched off on this host"
 	case t.sparse() > t.compacting():
-		return fmt.Sprintf("clearing huge pages of which little is used takes %s of the CPU time", units.Percent(t.sparse()))
+		return fmt.Sprintf("clearing mostly unused huge pages takes %s of the CPU time", units.Percent(t.sparse()))
 	case t.Seen.Running.Known() || t.compacting() > 0:
 		return fmt.Sprintf("compacting memory for page faults takes %s of the CPU time", units.Percent(t.compacting()))
 	}
-	return "no huge pages were given out, and memory was never compacted for them"
+	return "no huge pages were allocated, and memory was never compacted for them"
 }
 
 func (t *thp) title() string {
 	const compacts = "Page faults compact memory to make huge pages: %s of the process's CPU time."
 	if t.sparse() > t.compacting() {
-		return fmt.Sprintf("The process uses %s of %.0f small pages of each huge page: getting and clearing these takes %s of its CPU time.", units.Num(t.Touched.Value), t.PerHuge, units.Percent(t.cost()))
+		return fmt.Sprintf("The process uses %s of %.0f small pages of each huge page: allocating and clearing them takes %s of its CPU time.", units.Num(t.Touched.Value), t.PerHuge, units.Percent(t.cost()))
 	}
 	return fmt.Sprintf(compacts, units.Percent(t.compacting()))
 }
@@ -199,20 +199,20 @@ func (t *thp) figures(c *check.Case) (out []check.Evidence) {
 	s, r := t.Seen, t.Seen.Running
 	if r.Known() {
 		out = append(out, c.Figure("process.compaction_cpu_share", "share of its CPU time in direct compaction, by stacks"+t.under(c), r.Compaction, "1", r.Origin),
-			c.Figure("process.huge_fault_cpu_share", "share of its CPU time in faults for huge pages apart from that, such as clearing them", r.Huge, "1", r.Origin))
+			c.Figure("process.huge_fault_cpu_share", "share of its CPU time in other work of huge-page faults, such as clearing", r.Huge, "1", r.Origin))
 		if r.Elsewhere > 0 {
-			out = append(out, c.Figure("process.compaction_for_kernel_cpu_share", "share of its CPU time in direct compaction for what the kernel itself needs", r.Elsewhere, "1", r.Origin))
+			out = append(out, c.Figure("process.compaction_for_kernel_cpu_share", "share of its CPU time in direct compaction for the kernel's own allocations", r.Elsewhere, "1", r.Origin))
 		}
 	}
 	add("process.compacting_threads", s.Compaction, "threads in direct compaction, on average", "count")
-	add("host.compact_stalls_per_s", s.Stalls, "page faults and others that compacted memory, on the host", "1/s")
+	add("host.compact_stalls_per_s", s.Stalls, "allocations that compacted memory, on the host", "1/s")
 	add("host.huge_faults_per_s", s.Faults, "faults that got a huge page, on the host", "1/s")
-	add("host.huge_fallbacks_per_s", s.Fallbacks, "faults that asked for a huge page in vain, on the host", "1/s")
+	add("host.huge_fallbacks_per_s", s.Fallbacks, "faults that failed to get a huge page, on the host", "1/s")
 	if s.Looked > 0 {
-		add("thp.touched_pages", s.Touched, fmt.Sprintf("small pages that hold anything, of each of %.0f huge pages that were looked into", s.Looked), "count")
+		add("thp.touched_pages", s.Touched, fmt.Sprintf("used small pages in each of %.0f sampled huge pages", s.Looked), "count")
 	}
 	if s.HugeFault.Known() && s.SmallFault.Known() {
-		out = append(out, c.Figure("thp.break_even_pages", "small pages of a huge one from which on it saves time", t.BreakEven().Value, "count", s.HugeFault.Origin))
+		out = append(out, c.Figure("thp.break_even_pages", "least small pages used for which a huge page saves time", t.BreakEven().Value, "count", s.HugeFault.Origin))
 	}
 	add("thp.huge_fault_ns", s.HugeFault.Value, "time a fault for a huge page takes here", "ns")
 	add("thp.small_fault_ns", s.SmallFault.Value, "time a fault for a small page takes here", "ns")

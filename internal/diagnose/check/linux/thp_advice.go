@@ -11,15 +11,15 @@ import (
 
 // What can be done, least first.
 var (
-	deferCompaction = check.Fix{Text: "let faults take a huge page only where one is free, and have memory compacted in the background; huge pages stay on",
+	deferCompaction = check.Fix{Text: "use a huge page only if one is free, and compact memory in the background; huge pages stay on",
 		Setting: "transparent_hugepage/defrag=defer+madvise", Code: "echo defer+madvise >/sys/kernel/mm/transparent_hugepage/defrag"}
-	deferAll = check.Fix{Text: "let faults take a huge page only where one is free, also for memory that asks for them (the process does), and have memory compacted in the background",
+	deferAll = check.Fix{Text: "use a huge page only if one is free, also for memory that requests them (this process does), and compact memory in the background",
 		Setting: "transparent_hugepage/defrag=defer", Code: "echo defer >/sys/kernel/mm/transparent_hugepage/defrag"}
-	offForIt = check.Fix{Text: "switch transparent huge pages off for this process alone: start it by unstall run (or prctl PR_SET_THP_DISABLE in the program)",
+	offForIt = check.Fix{Text: "switch transparent huge pages off for this process alone: start it with unstall run (or call prctl PR_SET_THP_DISABLE in the program)",
 		Setting: "unstall run --thp=off", Code: "unstall run --thp=off -- COMMAND"}
-	onlyAdvised = check.Fix{Text: "give huge pages only to memory that asks for them", Setting: "transparent_hugepage/enabled=madvise",
+	onlyAdvised = check.Fix{Text: "use huge pages only for memory that requests them", Setting: "transparent_hugepage/enabled=madvise",
 		Code: "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled"}
-	tryIt = check.Fix{Text: "to see what it does before, for two minutes and put back afterwards", Code: "sudo unstall try thp=never --host --target PID"}
+	tryIt = check.Fix{Text: "to try it first, for two minutes, restored afterwards", Code: "sudo unstall try thp=never --host --target PID"}
 )
 
 // fixes are in order: what is used of the pages decides whether they are to stay.
@@ -59,7 +59,7 @@ func (t *thp) program(c *check.Case) string {
 	}
 	switch {
 	case s.Name == "mongod":
-		return "MongoDB 8.0 and later is made for huge pages: leave enabled=always there and set defrag=defer+madvise; before 8.0 its makers want them off"
+		return "MongoDB 8.0 and later is made for huge pages: leave enabled=always there and set defrag=defer+madvise; before 8.0 its documentation advises turning them off"
 	case strings.HasPrefix(s.Name, "ora_") || s.Name == "oracle":
 		return "Oracle wants enabled=madvise, and pages of hugetlbfs for its SGA"
 	}

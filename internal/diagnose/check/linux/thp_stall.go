@@ -14,43 +14,43 @@ import (
 // THPStall is time lost to getting transparent huge pages.
 var THPStall = check.Check{
 	ID:    "linux.thp-stall",
-	Title: "page faults take long because the kernel looks for huge pages",
+	Title: "page faults are slow because the kernel makes huge pages",
 	Step:  check.StepProcessors,
-	Doc: `With transparent huge pages (THP) one page fault brings 2 MiB where it would have brought
-4 KiB. Where none is free, and the settings say so (/sys/kernel/mm/transparent_hugepage:
-defrag=always, or defrag=madvise for memory that asks for them), the thread that touched
-the memory first moves other pages about until there is room for one: direct compaction.
-On a host whose memory is in pieces that takes milliseconds, often in vain, and it is
-paid again with each fault: an operation of 9 µs was measured to take 8 to 11 ms.
+	Doc: `With transparent huge pages (THP) one page fault provides 2 MiB instead of 4 KiB. If none
+is free, and the settings allow it (/sys/kernel/mm/transparent_hugepage: defrag=always,
+or defrag=madvise for memory that requests them), the faulting thread first moves other
+pages until there is room for one: direct compaction. On a host with fragmented memory
+that takes milliseconds, often without success, and each fault pays again: an operation
+of 9 µs was measured to take 8 to 11 ms.
 
-Where huge pages are free they still cost: all of a page is cleared, however little of
-it is used. A fault for a huge page takes as long as some 20 for small ones, so an
-allocator that takes memory, touches a few bytes of each 2 MiB and gives it back pays
-ten times as much with huge pages, and holds more memory.
+Free huge pages also cost time: the kernel clears the whole page, however little of it is
+used. A fault for a huge page takes as long as about 20 faults for small pages, so an
+allocator that touches a few bytes of each 2 MiB and returns the memory pays ten times as
+much with huge pages, and holds more memory.
 
-It shows as system time where one expects user time, in page faults: in kernel stacks
-under __alloc_pages_direct_compact, or clearing pages under do_huge_pmd_anonymous_page;
-in /proc/vmstat as compact_stall and thp_fault_fallback that rise. The share of system
-time alone proves nothing: any program that maps, touches and unmaps memory has it,
-with huge pages or without.
+It shows as system time instead of user time, in page faults: in kernel stacks under
+__alloc_pages_direct_compact, or clearing pages under do_huge_pmd_anonymous_page; in
+/proc/vmstat as compact_stall and thp_fault_fallback that rise. The share of system time
+alone proves nothing: any program that maps, touches and unmaps memory has it, with or
+without huge pages.
 
 How to tell it from similar problems: compaction without page faults on the stack is for
-buffers of the kernel; linux.page-faults is many small faults, which huge pages make
-fewer; khugepaged, which makes huge pages in the background, keeps nobody waiting.
+kernel buffers; linux.page-faults is many small faults, which huge pages reduce;
+khugepaged makes huge pages in the background and delays no thread.
 
-What helps, least first: defrag=defer+madvise (who needs a huge page takes one that is
-free, and else small ones; kcompactd makes room in the background) keeps what huge
-pages save. For a program that uses little of each: THP off for it alone (unstall run
---thp=off, or PR_SET_THP_DISABLE of prctl(2)), or enabled=madvise for the host, which
-gives them to programs that ask. unstall try thp=never --host tries it for two minutes
-and puts it back. enabled=never for the whole host also takes them from those they help:
-where most of each page is used they save nine in ten page faults, and time in the TLB.
+What helps, least first: defrag=defer+madvise (a fault takes a free huge page, else small
+ones; kcompactd makes room in the background) keeps the benefit of huge pages. For a
+program that uses little of each: THP off for it alone (unstall run --thp=off, or
+PR_SET_THP_DISABLE of prctl(2)), or enabled=madvise for the host, which gives them to
+programs that request them. unstall try thp=never --host tries it for two minutes and
+restores the setting. enabled=never for the whole host also takes them from programs they
+help: if most of each page is used they save nine in ten page faults, and TLB misses.
 
-What one hears and what no longer holds: since Linux 5.8 a write after a fork copies
-4 KiB of a huge page, not 2 MiB, so that THP made the fork of a Redis of 2 GB 30 times
-faster there (what LATENCY DOCTOR says is of before); MongoDB wants THP on from 8.0, off
-before; Oracle wants madvise; Go since 1.21.4 asks for none for its heap.`,
-	Thresholds: "a fifth of the process's CPU time, and 3 % of a CPU or a quarter of what slow requests take; with requests, threads in it for 15 % of the time they take",
+Outdated advice: since Linux 5.8 a write after a fork copies 4 KiB of a huge page, not 2
+MiB, and THP makes the fork of a Redis of 2 GB 30 times faster there (LATENCY DOCTOR
+predates this). MongoDB wants THP on from 8.0, off before; Oracle wants madvise; Go since
+1.21.4 requests none for its heap.`,
+	Thresholds: "20 % of the process's CPU time, and 3 % of a CPU or 25 % of slow request time; with requests, threads in it for 15 % of request time",
 	Needs:      "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
 	Applies:    func(c *check.Case) bool { return thpOf(c).known() },
 	Judge:      judgeTHP,
@@ -70,7 +70,7 @@ const leastTHP = .03
 // to be anybody's problem: at some ms each, from a few on.
 const someStalls = 3
 
-var kernelStacks = check.Need{What: "stacks of the process in the kernel, to show what its page faults do", Command: "unstall record PID --kernel"}
+var kernelStacks = check.Need{What: "kernel stacks of the process, to show what its page faults do", Command: "unstall record PID --kernel"}
 
 func judgeTHP(c *check.Case) check.Verdict {
 	t := thpOf(c)
@@ -81,7 +81,7 @@ func judgeTHP(c *check.Case) check.Verdict {
 	}
 	v.Summary = t.summary()
 	if t.elsewhere() {
-		v.Summary = fmt.Sprintf("memory is compacted for %s of the CPU time, but for buffers of the kernel, not for huge pages", units.Percent(t.Seen.Running.Elsewhere))
+		v.Summary = fmt.Sprintf("compaction takes %s of the CPU time, but for kernel buffers, not for huge pages", units.Percent(t.Seen.Running.Elsewhere))
 		return v
 	}
 	share, ok := t.ofRequests(c)
@@ -95,7 +95,7 @@ func judgeTHP(c *check.Case) check.Verdict {
 	// Requests lose more than the threads that work on them: others wait behind these for a CPU or
 	// a lock of the memory map. They lose no more than the part of all work that it is.
 	if ok && share < check.Arguable {
-		v.Summary += fmt.Sprintf(", but that is %s of the time slow requests take", units.Percent(share))
+		v.Summary += fmt.Sprintf(", but that is %s of slow request time", units.Percent(share))
 		return v
 	}
 	v.State = check.Supported
@@ -116,7 +116,7 @@ func judgeTHP(c *check.Case) check.Verdict {
 func (t *thp) placed(c *check.Case, v *check.Verdict) {
 	m := &mechanism{what: "compacting memory", classes: []string{evidence.KernelCompaction}}
 	if t.sparse() > 0 {
-		m.what, m.classes = "getting huge pages", append(m.classes, evidence.KernelPageFault)
+		m.what, m.classes = "allocating huge pages", append(m.classes, evidence.KernelPageFault)
 	}
 	v.Explains = func(p *ledger.Place) bool { return m.at(c, p) }
 	seen, _ := m.judge(c)

@@ -14,26 +14,28 @@ import (
 // AOFFsync is waiting until the log of writes is on the disk.
 var AOFFsync = check.Check{
 	ID:    "redis.aof-fsync",
-	Title: "Redis waits for the disk that its log of writes (AOF) is on",
+	Title: "Redis waits for the disk of its append-only file (AOF)",
 	Step:  check.StepDependency,
-	Doc: `With appendonly yes writes are appended to a file before they are answered. By appendfsync always the main thread then
-waits until they are on the disk, for each round of its event loop in which anything was written: 0.1 ms on an SSD with a protected
-cache, 10 ms and more on cloud volumes. Reads that come meanwhile wait, too. By everysec, the default, another thread syncs
-once a second; but while that takes longer than a second, and the file cannot be written to before it ends, the
-main thread waits for it as well: up to some seconds (aof_delayed_fsync; in the log "Asynchronous AOF fsync is taking too long").
+	Doc: `With appendonly yes Redis appends writes to a file before it answers them. With appendfsync always
+the main thread then waits for the disk in each round of its event loop that wrote something: 0.1 ms
+on an SSD with a protected cache, 10 ms and more on cloud volumes. Reads that arrive during the wait
+are delayed, too. With everysec, the default, another thread syncs once a second. If a sync takes
+longer than that and blocks writes to the file, the main thread waits for it, up to some seconds
+(aof_delayed_fsync; in the log "Asynchronous AOF fsync is taking too long").
 
-The CPU is idle meanwhile, the slow log has nothing, and the times in commandstats are as ever: what waits is
-neither a command nor the CPU. The latency monitor (aof-fsync-always, aof-write-pending-fsync), PINGs from outside
-and the kernel's stacks show it.
+The CPU is idle during the wait, the slow log is empty, and the times in commandstats are normal,
+because neither a command nor the CPU is slow. The latency monitor (aof-fsync-always,
+aof-write-pending-fsync), PINGs from outside and kernel stacks show it.
 
-How to tell it from similar problems: a rewrite of the file forks (redis.fork), and its writes make syncs long: then both are
-true. Others who write to the same disk are linux.disk-busy.
+How to tell it from similar problems: a rewrite of the file forks (redis.fork), and its writes slow
+the syncs: then both causes apply. Other writers on the same disk are linux.disk-busy.
 
-What helps: appendfsync everysec, where the last second may be lost; a disk of its own with a protected cache; no sync while a rewrite
-is under way (no-appendfsync-on-rewrite yes); writes of one request in one pipeline, so that they share one sync; a replica that writes the log in
-place of the server that is asked. By WAITAOF (7.2 on) a client waits for the disk only where it must.`,
-	Thresholds: "appendfsync always, and syncs that keep the main thread for a tenth of the time (kernel's stacks), or 0.5 % of it in events of 10 ms and more, or PINGs that wait 1 ms in the mean; or two delayed fsyncs within the recording, or ten lines of its log within ten minutes that tell of them",
-	Needs:      "INFO twice and CONFIG GET append*, and what shows the waiting: unstall redis://HOST:PORT",
+What helps: appendfsync everysec, if the last second may be lost; a dedicated disk with a protected
+cache; no sync during a rewrite (no-appendfsync-on-rewrite yes); the writes of one request in one
+pipeline, so that they share one sync; a replica that writes the log instead of the primary. With
+WAITAOF (7.2 and later) only clients that need durability wait for the disk.`,
+	Thresholds: "appendfsync always, and syncs that block the main thread for 10 % of the time (kernel stacks), or for 0.5 % of it in events of 10 ms and more, or PINGs that wait 1 ms on average; or two delayed fsyncs within the recording, or ten log lines about them within ten minutes",
+	Needs:      "INFO twice and CONFIG GET append*, and evidence of the waits: unstall redis://HOST:PORT",
 	Applies:    isRedis,
 	Judge:      judgeFsync,
 }
@@ -51,15 +53,15 @@ func judgeFsync(c *check.Case) check.Verdict {
 	}
 	told := s.told(evidence.RedisSlowFsync)
 	events := s.events("aof-fsync-always", "aof-write", "aof-write-pending-fsync", "aof-write-active-child", "aof-write-alone")
-	v := check.Verdict{State: check.RuledOut, Summary: "no log of writes (appendonly no)"}
+	v := check.Verdict{State: check.RuledOut, Summary: "no AOF (appendonly no)"}
 	a := &s.AOF
 	switch {
 	case a.Told && !a.Enabled && told == 0:
 		return v
 	case !a.Told && told == 0 && len(events) == 0:
-		return s.unless(check.Verdict{State: check.RuledOut, Summary: "nothing tells of slow syncs of a log of writes"})
+		return s.unless(check.Verdict{State: check.RuledOut, Summary: "no sign of slow AOF syncs"})
 	}
-	v.Summary = "syncs of the log of writes hold up nobody"
+	v.Summary = "AOF syncs delay no client"
 	if a.Fsync != "" {
 		v.Summary = "appendfsync " + a.Fsync + ": " + v.Summary
 	}
@@ -76,9 +78,9 @@ func judgeFsync(c *check.Case) check.Verdict {
 	case s.inRush(evidence.RedisSlowFsync, toldSyncs):
 		s.syncs(c, &v, nil)
 	case a.Fsync == "always" && !s.waits.Mean.Known() && s.kernel == nil:
-		v.State, v.Summary = check.Inconclusive, "appendfsync always: each write waits for the disk, how long was not watched"
+		v.State, v.Summary = check.Inconclusive, "appendfsync always: each write waits for the disk; the wait was not measured"
 		if f, ok := s.Setting("latency-monitor-threshold"); !ok || f.Number == 0 {
-			v.Needs = append(v.Needs, check.Need{What: "its latency monitor, switched on while it is slow, and after some minutes what LATENCY HISTORY aof-fsync-always says (afterwards set it to 0 again)", Command: "redis-cli CONFIG SET latency-monitor-threshold 10"})
+			v.Needs = append(v.Needs, check.Need{What: "the latency monitor, switched on while Redis is slow, and some minutes later the answer to LATENCY HISTORY aof-fsync-always (then set it to 0 again)", Command: "redis-cli CONFIG SET latency-monitor-threshold 10"})
 		}
 		v.Needs = append(v.Needs, asked)
 		return v
@@ -117,19 +119,19 @@ func (s *server) syncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept
 	how := ""
 	switch {
 	case share > 0:
-		how = fmt.Sprintf(": its only thread waits for the disk %s of the time", units.Percent(share))
+		how = fmt.Sprintf(": its main thread waits for the disk %s of the time", units.Percent(share))
 	case mean >= pingSync:
-		how = fmt.Sprintf(": who comes waits %s in the mean", units.Time(mean))
+		how = fmt.Sprintf(": commands wait %s on average", units.Time(mean))
 	}
 	if a.Fsync == "always" {
 		v.Title = fmt.Sprintf("Each write to %s waits until it is on the disk (appendfsync always)%s.", s.title(), how)
 	} else {
 		if _, when := s.rush(evidence.RedisSlowFsync); how == "" && !(a.Delayed.Number >= few) {
-			how = fmt.Sprintf(": by its log most often at %s UTC", clock(when.From))
+			how = fmt.Sprintf(": most log lines at %s UTC", clock(when.From))
 		}
-		v.Title = fmt.Sprintf("The disk takes so long to sync the log of writes that %s itself waits for it%s.", s.title(), how)
+		v.Title = fmt.Sprintf("AOF syncs are so slow that %s itself waits for the disk%s.", s.title(), how)
 	}
-	v.Summary, v.Spends = "it waits for the disk", "waiting for the disk that its log of writes is on"
+	v.Summary, v.Spends = "it waits for the disk", "waiting for the disk of its AOF"
 	if share > 0 {
 		v.Summary += " " + units.Percent(share) + " of the time"
 	}
@@ -149,8 +151,8 @@ func (s *server) syncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept
 		v.Weight = math.Max(v.Weight, math.Min(1, a.Delayed.Number*2/math.Max(1, s.Seconds)))
 	}
 	if n, when := s.rush(evidence.RedisSlowFsync); n > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("aof.slow_fsync_lines", "lines of its log: AOF fsync is taking too long", float64(s.told(evidence.RedisSlowFsync)), "count", s.toldAt(evidence.RedisSlowFsync)),
-			c.Figure("aof.slow_fsync_lines_worst", "of these at most within ten minutes, at "+clock(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
+		v.Evidence = append(v.Evidence, c.Figure("aof.slow_fsync_lines", "log lines: AOF fsync is taking too long", float64(s.told(evidence.RedisSlowFsync)), "count", s.toldAt(evidence.RedisSlowFsync)),
+			c.Figure("aof.slow_fsync_lines_worst", "of these, most within ten minutes, at "+clock(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
 		v.Weight = math.Max(v.Weight, often)
 	}
 	if s.Main.Known() {
@@ -159,14 +161,14 @@ func (s *server) syncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept
 	s.pinged(c, v)
 	v.Evidence = append(v.Evidence, s.doctor(c, "nothing", "aof-fsync-always", "aof-write-pending-fsync", "aof-write-active-child", "aof-write-alone")...)
 	if a.Fsync == "always" {
-		v.Fix = append(v.Fix, check.Fix{Text: "sync once a second, by another thread, where the writes of the last second may be lost", Setting: "appendfsync everysec"})
+		v.Fix = append(v.Fix, check.Fix{Text: "sync once a second, in another thread, if the writes of the last second may be lost", Setting: "appendfsync everysec"})
 		if s.Release.AtLeast(7, 2) {
-			v.Fix = append(v.Fix, check.Fix{Text: "let only those clients wait for the disk that must", Code: "WAITAOF 1 0 1000"})
+			v.Fix = append(v.Fix, check.Fix{Text: "make only clients that need durability wait for the disk", Code: "WAITAOF 1 0 1000"})
 		}
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: "give the log a disk of its own, with a protected write cache; write a request's values in one pipeline, so that one sync does for all"})
+	v.Fix = append(v.Fix, check.Fix{Text: "give the AOF a dedicated disk with a protected write cache; write a request's values in one pipeline, so that one sync covers all of them"})
 	if f, ok := s.Setting("no-appendfsync-on-rewrite"); ok && f.Value == "no" && s.Fork.Child.Number > 0 {
-		v.Fix = append(v.Fix, check.Fix{Text: "sync nothing while the log is rewritten or a snapshot saved", Setting: "no-appendfsync-on-rewrite yes"})
+		v.Fix = append(v.Fix, check.Fix{Text: "do not sync during an AOF rewrite or a snapshot", Setting: "no-appendfsync-on-rewrite yes"})
 	}
 }
 

@@ -12,22 +12,26 @@ import (
 // BigValue is values of megabytes.
 var BigValue = check.Check{
 	ID:    "redis.big-value",
-	Title: "values of megabytes hold up all clients of Redis",
+	Title: "values of megabytes delay all clients of Redis",
 	Step:  check.StepDependency,
-	Doc: `A value of some MB is read from its client's socket, copied, and written to the sockets of those who ask for it, by the
-thread that answers everybody: about 1 ms for each MB, and each way. Who asks for something small meanwhile waits. The command itself
-is short, as what it costs is sockets and memory: commandstats and the slow log need not show it.
+	Doc: `The main thread reads a value of some MB from a client's socket, copies it, and writes it to the
+sockets of the clients that read it: about 1 ms per MB in each direction. Small commands wait during
+that time. The command itself is short, because the cost is in sockets and memory: commandstats and
+the slow log may not show it.
 
-client_recent_max_input_buffer and client_recent_max_output_buffer show the largest that was on its way lately, bytes per
-second beside commands per second how large answers are on average, the slow log how long arguments were.
+client_recent_max_input_buffer and client_recent_max_output_buffer show the largest recent value;
+bytes per second divided by commands per second gives the mean response size; the slow log shows the
+size of arguments.
 
-How to tell it from similar problems: many elements, walked one by one, are redis.slow-command. Clients or a link that take answers
-more slowly than they are asked for are redis.network-bound: there the thread has time.
+How to tell it from similar problems: a command over many elements is redis.slow-command. Clients or
+a link that are slower than the responses are redis.network-bound: then the main thread has idle
+time.
 
-What helps: values of some kB: what is read together, and no more; large ones in pieces, compressed, or in a store for objects, with
-the key of it in Redis; a cache of them in the program; a server of their own, so that small ones do not wait behind them. io-threads
-(6.0 on) write answers beside the main thread, and read what is sent.`,
-	Thresholds: "a value of 1 MiB or more on its way, and a tenth of the thread's time for bytes (1 ns each way), or commands with little to do but their bytes that keep it for 0.5 % of the time for 10 ms and more",
+What helps: values of some kB that hold only data read together; large values split, compressed, or
+in an object store with only their key in Redis; a cache of them in the client; a dedicated server,
+so that small values do not wait behind them. io-threads (6.0 and later) move socket reads and
+writes off the main thread.`,
+	Thresholds: "a value of 1 MiB or more in transfer, and 10 % of the main thread's time for bytes (1 ns per byte and direction), or simple commands on large values that block it for 0.5 % of the time, 10 ms or more each",
 	Needs:      "INFO twice, half a minute apart, and SLOWLOG GET: unstall redis://HOST:PORT",
 	Applies:    isRedis,
 	Judge:      judgeBig,
@@ -44,25 +48,25 @@ func judgeBig(c *check.Case) check.Verdict {
 		return notTold("")
 	}
 	largest, from := s.largest()
-	v := check.Verdict{State: check.RuledOut, Summary: "no value of 1 MiB was on its way"}
+	v := check.Verdict{State: check.RuledOut, Summary: "no value of 1 MiB was transferred"}
 	if largest > 0 {
-		v.Summary = fmt.Sprintf("the largest value on its way had %s", units.Size(largest))
+		v.Summary = fmt.Sprintf("the largest value transferred had %s", units.Size(largest))
 	}
 	if largest < big {
 		return s.unless(v)
 	}
-	v.Evidence = append(v.Evidence, c.Figure("redis.largest_value_bytes", "largest value on its way", largest, "bytes", from.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("redis.largest_value_bytes", "largest value transferred", largest, "bytes", from.Origin))
 	bytes := zero(s.NetIn.Number) + zero(s.NetOut.Number)
 	moving := math.Min(1, bytes*perByte/1e9)
 	_, little := s.slow()
 	switch {
 	case noticed(little):
 		v.State = check.Supported
-		v.Title = fmt.Sprintf("Values of up to %s hold up all clients of %s: %s takes up to %s, %s of the time.", units.Size(largest), s.title(), s.called(&little[0]), units.Time(longestOf(little)), units.Percent(shareOf(little)))
+		v.Title = fmt.Sprintf("Values of up to %s delay all clients of %s: %s takes up to %s, %s of the time.", units.Size(largest), s.title(), s.called(&little[0]), units.Time(longestOf(little)), units.Percent(shareOf(little)))
 		s.charge(c, &v, little)
 	case moving >= ofThread && !s.Single && !s.slowTakers():
 		v.State = check.Supported
-		v.Title = fmt.Sprintf("Values of up to %s hold up all clients of %s: %s/s go through its only thread.", units.Size(largest), s.title(), units.Size(bytes))
+		v.Title = fmt.Sprintf("Values of up to %s delay all clients of %s: its main thread moves %s/s.", units.Size(largest), s.title(), units.Size(bytes))
 		much, _ := s.slow()
 		v.Weight = moving
 		k := metrics.RedisKept{What: "values", Over: 1e9, Origin: from.Origin}
@@ -70,14 +74,14 @@ func judgeBig(c *check.Case) check.Verdict {
 		v.Weight = math.Max(v.Weight, zero(s.Waiting(&k)))
 		if n := s.waited(explained(much)); n > v.Weight {
 			v.Weight = n
-			v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients waiting for the main thread, on average", n, "count", s.waits.Mean.Origin))
 		}
 		s.pinged(c, &v)
 	default:
-		v.Summary += fmt.Sprintf(", but only %s/s are moved", units.Size(bytes))
+		v.Summary += fmt.Sprintf(", but only %s/s are transferred", units.Size(bytes))
 		return s.unless(v)
 	}
-	v.Weight, v.Spends = math.Max(v.Weight, moving), "moving values of "+units.Size(largest)
+	v.Weight, v.Spends = math.Max(v.Weight, moving), "transferring values of "+units.Size(largest)
 	v.Summary = fmt.Sprintf("values of up to %s, %s/s", units.Size(largest), units.Size(bytes))
 	v.Evidence = append(v.Evidence, c.Figure("redis.received_bytes_per_s", "received", s.NetIn.Number, "bytes/s", s.NetIn.Origin), c.Figure("redis.sent_bytes_per_s", "sent", s.NetOut.Number, "bytes/s", s.NetOut.Origin),
 		c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
@@ -89,10 +93,10 @@ func judgeBig(c *check.Case) check.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure("redis.slowlog_argument_bytes", "slow log: "+e.Command+words(hosts(e.Hosts))+", bytes of its arguments at most", float64(e.Bytes), "bytes", e.Origin))
 		}
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: "find them, then keep them in pieces of what is read together, compressed, or in a store for objects with only their key here", Code: "redis-cli --bigkeys"},
-		check.Fix{Text: "give them a server of their own, so that small values do not wait behind them"})
+	v.Fix = append(v.Fix, check.Fix{Text: "find them, then split them, compress them, or move them to an object store and keep only the key in Redis", Code: "redis-cli --bigkeys"},
+		check.Fix{Text: "give them a dedicated server, so that small values do not wait behind them"})
 	if s.Release.AtLeast(6, 0) && !(s.IOThreads.Number > 1) {
-		v.Fix = append(v.Fix, check.Fix{Text: "let other threads write answers to sockets", Setting: "io-threads 4"})
+		v.Fix = append(v.Fix, check.Fix{Text: "write responses to sockets in other threads", Setting: "io-threads 4"})
 	}
 	return v
 }

@@ -14,24 +14,27 @@ import (
 // Connections is clients that connect again and again, or too many of them.
 var Connections = check.Check{
 	ID:    "redis.connections",
-	Title: "clients of Redis open connections all the time",
+	Title: "clients of Redis keep opening new connections",
 	Step:  check.StepDependency,
-	Doc: `To open a connection takes a round trip before the first command, and one each for AUTH, SELECT and TLS; the server accepts,
-sets up and closes it on the thread that runs commands, which costs it as much as some ten small commands. A program
-that connects for each request, or each command, waits several times as long as one that keeps its connections. When thousands
-connect at once, after a restart or a timeout, the thread accepts them before it answers anybody: up to a
-thousand in a round. Above maxclients connections are refused.
+	Doc: `A new connection takes a round trip before the first command, and one each for AUTH, SELECT and TLS;
+the main thread accepts, sets up and closes it, which costs as much as about ten small commands. A
+client that connects for each request or command waits several times as long as one that keeps its
+connections. If thousands connect at the same time, after a restart or a timeout, the main thread
+accepts them before it answers commands: up to a thousand per round. Above maxclients Redis refuses
+connections.
 
-total_connections_received beside total_commands_processed tells how many commands a connection is used for; rejected_connections,
-those that were refused; CLIENT LIST, from where they come and how old they are.
+total_commands_processed divided by total_connections_received gives the commands per connection;
+rejected_connections counts refused ones; CLIENT LIST shows their addresses and ages.
 
-How to tell it from similar problems: many open connections that are idle cost memory and nothing else. Monitoring and health checks
-connect anew each time, some times a minute. Blocked clients (BLPOP and the like) wait on purpose.
+How to tell it from similar problems: idle open connections only cost memory. Monitoring and health
+checks open a new connection a few times per minute. Blocked clients (BLPOP and similar) wait on
+purpose.
 
-What helps: a pool of connections in each process, kept open (PHP: pconnect; Python: one ConnectionPool for the process; not one client per
-request); fewer processes, or a proxy that pools for them; connecting again after a pause that grows and varies; for bursts a longer
-tcp-backlog and net.core.somaxconn; for refused ones a larger maxclients and a timeout for idle ones.`,
-	Thresholds: "100 connections opened a second, and one for every three commands at least, or so many that they take a tenth of the thread's time; or bursts of 500 in a second while clients wait 10 ms and more for 0.5 % of the time; or two connections refused; or clients that become more by 50 and by half while hardly any goes, so that maxclients is reached within ten minutes",
+What helps: a pool of connections in each process, kept open (PHP: pconnect; Python: one
+ConnectionPool for the process; not one client per request); fewer processes, or a proxy that pools
+for them; reconnecting with exponential backoff and jitter; for bursts a longer tcp-backlog and
+net.core.somaxconn; for refused connections a larger maxclients and a timeout for idle ones.`,
+	Thresholds: "100 new connections per second, and at least one per three commands or enough to take 10 % of the main thread's time; or bursts of 500 per second while clients wait 10 ms and more for 0.5 % of the time; or two refused connections; or 50 more clients, and 50 % more, of which almost none disconnects, so that maxclients is reached within ten minutes",
 	Needs:      "INFO twice, half a minute apart: unstall redis://HOST:PORT",
 	Applies:    isRedis,
 	Judge:      judgeConnections,
@@ -53,7 +56,7 @@ func judgeConnections(c *check.Case) check.Verdict {
 	opened, each := s.Connections.Number, s.Connections.Number/s.Ops.Number
 	v := check.Verdict{State: check.RuledOut, Summary: "connections are kept"}
 	if opened > 0 {
-		v.Summary = fmt.Sprintf("%s connections/s are opened, one for %s commands", units.Num(opened), units.Num(1/math.Max(each, 1e-9)))
+		v.Summary = fmt.Sprintf("%s new connections/s, one per %s commands", units.Num(opened), units.Num(1/math.Max(each, 1e-9)))
 		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_per_s", "connections opened", opened, "1/s", s.Connections.Origin), c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
 	}
 	most := metrics.Highest(s.Rate(evidence.SeriesRedisConnections))
@@ -61,32 +64,32 @@ func judgeConnections(c *check.Case) check.Verdict {
 	switch {
 	case refused >= few && !s.Single:
 		v.State = check.Supported
-		v.Title = fmt.Sprintf("%s refuses connections: %s are open, as many as it may have (maxclients), and %s others were refused.", s.title(), units.Num(s.ClientsMost.Number), units.Num(refused))
+		v.Title = fmt.Sprintf("%s refuses connections: %s are open, which is its limit (maxclients), and %s more were refused.", s.title(), units.Num(s.ClientsMost.Number), units.Num(refused))
 		v.Summary = fmt.Sprintf("%s connections were refused", units.Num(refused))
 		if s.ClientsMost.Number < almostFull*s.MaxClients.Number { // the counter is of both
 			v.Title = fmt.Sprintf("%s refuses connections from other hosts: %s were, though only %s are open (maxclients %s).", s.title(), units.Num(refused), units.Num(s.ClientsMost.Number), units.Num(s.MaxClients.Number))
-			v.Fix = append(v.Fix, check.Fix{Text: "it runs in protected mode, and answers only 127.0.0.1: give it a password or an ACL, and bind it to the address it is asked at"})
+			v.Fix = append(v.Fix, check.Fix{Text: "it runs in protected mode and answers only 127.0.0.1: set a password or an ACL, and bind it to the address that clients use"})
 		}
 		v.Weight = math.Max(often, s.Rejected.Number*elsewhereFor)
 		v.Evidence = append(v.Evidence, c.Figure("redis.connections_refused_per_s", "connections refused", s.Rejected.Number, "1/s", s.Rejected.Origin), c.Figure("redis.maxclients", "maxclients", s.MaxClients.Number, "count", s.MaxClients.Origin))
 	case s.turnedAway() != "":
 		v.State = check.Supported
-		v.Title = fmt.Sprintf("%s refuses connections: it has as many clients as it may have (maxclients).", s.title())
+		v.Title = fmt.Sprintf("%s refuses connections: it has reached its client limit (maxclients).", s.title())
 		v.Summary, v.Weight = "connections were refused", 1
 		v.Evidence = append(v.Evidence, c.Seen("it answered: "+s.turnedAway(), s.toldAt(evidence.RedisMaxClients)))
 	case s.left() <= soon:
 		v.State = check.Supported
-		v.Title = fmt.Sprintf("Clients of %s open connections and close none: %s are open, and in %s there are as many as it may have (maxclients %s).", s.title(), units.Num(s.Curve(evidence.SeriesRedisConnected).Last()),
+		v.Title = fmt.Sprintf("Clients of %s open connections and close none: %s are open, and in %s they reach the limit (maxclients %s).", s.title(), units.Num(s.Curve(evidence.SeriesRedisConnected).Last()),
 			units.Time(s.left()*1e9), units.Num(s.MaxClients.Number))
 		v.Summary, v.Weight = "connections are opened and not closed", often
-		v.Fix = append(v.Fix, check.Fix{Text: "find who opens them (CLIENT LIST: addr, age, idle) and have it close or reuse each; until then close idle ones", Setting: "timeout 300"})
+		v.Fix = append(v.Fix, check.Fix{Text: "find the client that opens them (CLIENT LIST: addr, age, idle) and make it close or reuse each; until then close idle connections", Setting: "timeout 300"})
 	case opened >= manyOpened && (each >= forCommands || opened*costs/1e9 >= ofThread):
 		v.State = check.Supported
-		v.Title = fmt.Sprintf("Clients of %s do not keep their connections: %s are opened per second, one for every %s.", s.title(), units.Num(opened), commands(1/each))
+		v.Title = fmt.Sprintf("Clients of %s do not reuse connections: %s new ones per second, one for every %s.", s.title(), units.Num(opened), commands(1/each))
 		v.Weight = math.Max(math.Min(1, opened*costs/1e9), opened*2*zero(s.waits.Best.Number)/1e9)
 	case most >= burst && !s.Single && s.waits.Late.Number >= often && !s.hasSlow(s.waits.Late.Number/2):
 		v.State = check.Supported
-		v.Title = fmt.Sprintf("Clients of %s connect all at once: %s within a second, and all others wait meanwhile.", s.title(), units.Num(most))
+		v.Title = fmt.Sprintf("Clients of %s connect in bursts: %s within one second, while all other clients wait.", s.title(), units.Num(most))
 		v.Weight = s.waits.Late.Number
 	default:
 		return s.unless(v)
@@ -146,13 +149,13 @@ func (s *server) connecting(c *check.Case, v *check.Verdict, most float64) {
 	much, _ := s.slow()
 	if n := s.waited(explained(much)); n > v.Weight {
 		v.Weight = n
-		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients waiting for the main thread, on average", n, "count", s.waits.Mean.Origin))
 	}
 	if most > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_most_per_s", "connections opened, at most between two answers to INFO", most, "1/s", s.Connections.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_most_per_s", "most connections opened between two INFO samples", most, "1/s", s.Connections.Origin))
 	}
 	if s.ClientsMost.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("redis.connected_most", "clients connected, at most", s.ClientsMost.Number, "count", s.ClientsMost.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.connected_most", "most clients connected", s.ClientsMost.Number, "count", s.ClientsMost.Origin))
 	}
 	if s.Main.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
@@ -167,10 +170,10 @@ func (s *server) connecting(c *check.Case, v *check.Verdict, most float64) {
 	if n := s.told(evidence.RedisBacklog); n > 0 {
 		v.Evidence = append(v.Evidence, c.Seen("its log: net.core.somaxconn is below its tcp-backlog", s.toldAt(evidence.RedisBacklog)))
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: "keep connections in each process that asks: a pool of a few, made once, and not a client for each request"},
-		check.Fix{Text: "where processes are many and short (PHP, functions): persistent connections, or a proxy on their host that pools"},
-		check.Fix{Text: "after a connection fails, wait a time that grows and varies before the next try"})
+	v.Fix = append(v.Fix, check.Fix{Text: "keep connections in each client process: one small pool, created once, instead of one client per request"},
+		check.Fix{Text: "for many short-lived processes (PHP, functions): persistent connections, or a pooling proxy on their host"},
+		check.Fix{Text: "after a failed connection, retry with exponential backoff and jitter"})
 	if s.Rejected.Number > 0 && s.ClientsMost.Number >= almostFull*s.MaxClients.Number {
-		v.Fix = append(v.Fix, check.Fix{Text: "let more connect, and close those that are idle", Setting: "maxclients " + check.Digits(3, 2*math.Max(1000, s.MaxClients.Number))}, check.Fix{Text: "close idle connections", Setting: "timeout 300"})
+		v.Fix = append(v.Fix, check.Fix{Text: "raise maxclients, and close idle connections", Setting: "maxclients " + check.Digits(3, 2*math.Max(1000, s.MaxClients.Number))}, check.Fix{Text: "close idle connections", Setting: "timeout 300"})
 	}
 }

@@ -11,24 +11,26 @@ import (
 // CPUSaturated is more commands than one thread can run.
 var CPUSaturated = check.Check{
 	ID:    "redis.cpu-saturated",
-	Title: "the only thread of Redis that runs commands has no time left",
+	Title: "the main thread of Redis is saturated",
 	Step:  check.StepDependency,
-	Doc: `One thread reads, runs and answers all commands. When it uses a whole CPU, what comes queues: in sockets, before
-any command is seen, so that neither the slow log nor commandstats shows what clients wait. The host's CPUs look
-idle meanwhile, as only one of them can be used. Long pipelines keep the thread for as long as all of their commands take,
-and a client that sends one command at a time waits behind all of them.
+	Doc: `One thread reads, runs and answers all commands. When it uses a whole CPU, commands queue in the
+sockets, where neither the slow log nor commandstats counts the wait. The host's CPUs look idle,
+because Redis uses only one of them. A long pipeline occupies the thread until all its commands are
+done, and a client that sends one command at a time waits behind them.
 
-used_cpu_user_main_thread and used_cpu_sys_main_thread tell it (6.2 on; before, the CPU of the process does), not
-the CPU of the whole process, which counts forks, io-threads and freeing in the background.
+used_cpu_user_main_thread and used_cpu_sys_main_thread show it (6.2 and later; before that, the CPU
+time of the process, which also counts forks, io-threads and background freeing).
 
-How to tell it from similar problems: where most of the time is in few long commands, it is redis.slow-command. A thread that
-waits for a CPU because others use them all is linux.cpu-saturation or linux.noisy-neighbour. Little CPU and long waits:
-fork, disk or network.
+How to tell it from similar problems: if most of the time is in few long commands, it is
+redis.slow-command. If the thread waits for a CPU because other processes use them all, it is
+linux.cpu-saturation or linux.noisy-neighbour. Little CPU use and long waits point to a fork, the
+disk or the network.
 
-What helps: fewer commands (MGET, HMGET, a local cache with client-side caching), cheaper ones; several servers
-(cluster, or by hand) or replicas to read from; io-threads where most of the time is in the kernel, for sockets (6.0 on); shorter pipelines
-where others wait behind long ones. More CPUs, and io-threads for commands that compute, do not help.`,
-	Thresholds: "a main thread that uses 80 % of a CPU between two answers to INFO (95 % of the CPU it was given, where it waits for one), or is in commands for 95 % of the time; most of it not in commands of 10 ms and more",
+What helps: fewer commands (MGET, HMGET, a local cache with client-side caching), cheaper ones;
+several servers (a cluster or manual sharding) or replicas for reads; io-threads if most of the time
+is in the kernel, for sockets (6.0 and later); shorter pipelines if other clients wait behind long
+ones. More CPUs do not help, nor do io-threads if commands use the time.`,
+	Thresholds: "a main thread that uses 80 % of a CPU between two INFO samples (95 % of the CPU it was given, if it waits for one), or runs commands for 95 % of the time; most of it not in commands of 10 ms and more",
 	Needs:      "INFO twice, half a minute apart: unstall redis://HOST:PORT",
 	Applies:    isRedis,
 	Judge:      judgeSaturated,
@@ -60,7 +62,7 @@ func judgeSaturated(c *check.Case) check.Verdict {
 	case s == nil:
 		return notTold("")
 	case !s.Main.Known() && s.Looks > 0 && s.CPU.Known():
-		return check.Verdict{State: check.Inconclusive, Summary: "how busy the thread is that runs commands is told from 6.2 on, and others work beside it",
+		return check.Verdict{State: check.Inconclusive, Summary: "Redis reports the CPU of its main thread only from 6.2 on, and other threads are active",
 			Needs: []check.Need{{What: "the CPU of each thread of the process", Command: "unstall record PID"}}}
 	case !s.Main.Known():
 		return notTold("")
@@ -83,19 +85,19 @@ func judgeSaturated(c *check.Case) check.Verdict {
 		return v
 	}
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("The only thread of %s that runs commands is busy %s of the time: %s commands/s is all it can do.", s.title(), units.Percent(math.Min(1, cores)), units.Num(s.Ops.Number))
-	v.Spends = "queueing for its only thread, which is busy " + units.Percent(math.Min(1, cores)) + " of the time"
+	v.Title = fmt.Sprintf("The main thread of %s is busy %s of the time: it can run no more than %s commands/s.", s.title(), units.Percent(math.Min(1, cores)), units.Num(s.Ops.Number))
+	v.Spends = "queueing for its main thread, which is busy " + units.Percent(math.Min(1, cores)) + " of the time"
 	if ran := s.OnCPUShare(); ran < notRun && cores < saturated {
-		v.Title = fmt.Sprintf("The only thread of %s that runs commands never rests: it is in commands %s of the time, for which the host gives it %s of a CPU.", s.title(), units.Percent(s.InCommands.Number), units.Percent(cores))
-		v.Spends = "queueing for its only thread, which the host does not run all the time"
-		v.Fix = append(v.Fix, check.Fix{Text: "see first who else uses the CPUs of its host: commands take longer there than they need", Code: "sudo unstall host"})
+		v.Title = fmt.Sprintf("The main thread of %s is saturated: it runs commands %s of the time, but the host gives it only %s of a CPU.", s.title(), units.Percent(s.InCommands.Number), units.Percent(cores))
+		v.Spends = "queueing for its main thread, which the host does not run all the time"
+		v.Fix = append(v.Fix, check.Fix{Text: "first find what else uses the CPUs of its host: commands take longer than they need", Code: "sudo unstall host"})
 	}
 	s.work(c, &v)
 	much, _ := s.slow()
 	v.Weight = math.Max(cores, zero(s.InCommands.Number))
 	if n := s.waited(explained(much)); n > v.Weight {
 		v.Weight = n
-		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait for their turn, on average", n, "count", s.waits.Mean.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients waiting for the main thread, on average", n, "count", s.waits.Mean.Origin))
 	}
 	s.pinged(c, &v)
 	v.Evidence = append(v.Evidence, s.doctor(c, "nothing", "fast-command")...)
@@ -122,7 +124,7 @@ func (s *server) work(c *check.Case, v *check.Verdict) {
 		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_system_cores", "of it in the kernel: sockets, memory", s.MainSystem.Number, "cores", s.MainSystem.Origin))
 	}
 	if s.all.RunDelay.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of it that wait for a CPU, on average", s.all.RunDelay.Number, "count", s.all.RunDelay.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "its threads waiting for a CPU, on average", s.all.RunDelay.Number, "count", s.all.RunDelay.Origin))
 	}
 	if s.InCommands.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.in_commands_share", "time in commands; the rest is reading, parsing and answering", s.InCommands.Number, "1", s.InCommands.Origin))
@@ -142,10 +144,10 @@ func (s *server) work(c *check.Case, v *check.Verdict) {
 func (s *server) lighter(v *check.Verdict, cores float64) {
 	inCommands := zero(s.InCommands.Number)
 	if s.Release.AtLeast(6, 0) && inCommands < cores/2 && !(s.IOThreads.Number > 1) {
-		v.Fix = append(v.Fix, check.Fix{Text: "let other threads read and write sockets: less than half of its time is in commands", Setting: "io-threads 4"})
+		v.Fix = append(v.Fix, check.Fix{Text: "read and write sockets in other threads: less than half of its time is in commands", Setting: "io-threads 4"})
 	}
 	v.Fix = append(v.Fix,
-		check.Fix{Text: "ask for less: several keys by one command (MGET, HMGET), answers that repeat from a cache in the client"},
-		check.Fix{Text: "divide the keys among several servers (a cluster), or read from replicas: one server uses one CPU for commands, however many there are"},
-		check.Fix{Text: "where clients that send one command at a time wait behind pipelines: send some ten commands at a time, not hundreds, or give bulk work a server of its own"})
+		check.Fix{Text: "send fewer commands: read several keys with one command (MGET, HMGET), cache repeated reads in the client"},
+		check.Fix{Text: "divide the keys among several servers (a cluster), or read from replicas: one server uses only one CPU for commands"},
+		check.Fix{Text: "if clients that send one command at a time wait behind pipelines: send tens of commands at a time, not hundreds, or give bulk work a dedicated server"})
 }

@@ -13,24 +13,29 @@ import (
 // Fork is a server that copies its page tables.
 var Fork = check.Check{
 	ID:    "redis.fork",
-	Title: "Redis stands still while it forks to save its data",
+	Title: "Redis stops while it forks to save its data",
 	Step:  check.StepDependency,
-	Doc: `BGSAVE, a rewrite of the log of writes and the first sync of a replica fork: the child writes what is in memory, and shares it with
-the server. The fork itself copies the page tables while nobody is answered: 10 to 40 ms for each GB in pages of 4 KiB,
-ten times longer on some virtual machines, a thirtieth of it in huge pages (latest_fork_usec). Then each page is copied
-that the server writes to for the first time while the child works: a page fault for each, and up to as much memory again
-(rdb_last_cow_size, current_cow_size). The child uses a CPU and the disk.
+	Doc: `BGSAVE, an AOF rewrite and the first sync of a replica fork a child, which shares the server's
+memory and writes it out. The fork itself copies the page tables, and Redis answers nothing until it
+ends: 10 to 40 ms per GB with 4 KiB pages, ten times longer on some virtual machines, a thirtieth of
+that with huge pages (latest_fork_usec). While the child works, the server's first write to each
+page copies the page: one page fault each, and up to twice the memory (rdb_last_cow_size,
+current_cow_size). The child uses a CPU and the disk.
 
-How to tell it from similar problems: stalls of the same length at the times of "Background saving started". A fork that fails
-(Cannot allocate memory) stalls nobody, but after it writes are refused (MISCONF).
+How to tell it from similar problems: stalls of equal length at the times of "Background saving
+started" point to forks. A failed fork (Cannot allocate memory) delays no client, but Redis then
+refuses writes (MISCONF).
 
-Transparent huge pages: LATENCY DOCTOR and old guides want them off. That is right up to Linux 5.7, where the first write to a huge page after a fork copies 2 MiB;
-from 5.8 on it copies 4 KiB, and huge pages make the fork itself much shorter. Redis switches them off for itself (disable-thp yes, 6.2 on).
+Transparent huge pages: LATENCY DOCTOR and old guides advise turning them off. That is right up to
+Linux 5.7, where the first write to a huge page after a fork copies 2 MiB; from 5.8 on it copies 4
+KiB, and huge pages make the fork much shorter. Redis switches them off for itself (disable-thp yes,
+6.2 on).
 
-What helps: snapshots on a replica, and none where they are not needed (save ""); fewer of them; smaller servers (several of 4 GB fork one after the
-other, each short); on Linux 5.8 and later huge pages; less writing meanwhile; vm.overcommit_memory=1 against forks that fail; diskless syncs do not
-avoid the fork.`,
-	Thresholds: "forks of 10 ms and more that stop the server for 0.5 % of the time, two of them or one of a second; or clients that wait 10 ms and more for 0.5 % of the time, twice as often while a child saves as otherwise; or 0.5 % of commands refused after a fork failed",
+What helps: snapshots only on a replica, or none if they are not needed (save ""); fewer snapshots;
+smaller servers (several of 4 GB fork one after the other, each briefly); huge pages on Linux 5.8
+and later; fewer writes during a save; vm.overcommit_memory=1 against failing forks. Diskless syncs
+do not avoid the fork.`,
+	Thresholds: "forks of 10 ms and more that stop the server for 0.5 % of the time, two of them or one of a second; or clients that wait 10 ms and more for 0.5 % of the time, twice as often during a save; or 0.5 % of commands refused after a failed fork",
 	Needs:      "INFO twice, with a fork in between: unstall redis://HOST:PORT",
 	Applies:    isRedis,
 	Judge:      judgeFork,
@@ -54,14 +59,14 @@ func judgeFork(c *check.Case) check.Verdict {
 	switch {
 	case failed.Number > 0 && failed.Number >= often*s.Ops.Number:
 		v.State = check.Supported
-		v.Spends = "refusing writes after it could not save its data"
-		v.Title = fmt.Sprintf("%s refuses %s writes/s, as it could not save its data.", s.title(), units.Num(failed.Number))
+		v.Spends = "refusing writes after a failed save"
+		v.Title = fmt.Sprintf("%s refuses %s writes/s because it could not save its data.", s.title(), units.Num(failed.Number))
 		v.Summary = "writes are refused after a save failed"
 		v.Weight = math.Max(failed.Number/s.Ops.Number, failed.Number*elsewhereFor)
 		v.Evidence = append(v.Evidence, c.Figure("redis.misconf_per_s", "commands refused (MISCONF)", failed.Number, "1/s", failed.Origin))
 		s.failures(c, &v)
-		v.Fix = append(v.Fix, check.Fix{Text: "let forks have memory that is never used", Setting: "vm.overcommit_memory=1"}, check.Fix{Text: "give it a disk with room, and rights to write there"},
-			check.Fix{Text: "or answer writes all the same", Setting: "stop-writes-on-bgsave-error no"})
+		v.Fix = append(v.Fix, check.Fix{Text: "allow forks to overcommit memory", Setting: "vm.overcommit_memory=1"}, check.Fix{Text: "give it a disk with free space and write permission"},
+			check.Fix{Text: "or accept writes despite the failed save", Setting: "stop-writes-on-bgsave-error no"})
 		return v
 	case noticed(forks), len(forks) > 0 && forks[0].What == "fork" && forks[0].Count < few && longestOf(forks) >= metrics.RedisStall && shareOf(forks) >= often && s.Forks() >= few:
 		s.forked(c, &v, forks)
@@ -71,7 +76,7 @@ func judgeFork(c *check.Case) check.Verdict {
 		k := metrics.RedisKept{What: "saving", Over: 1e9, Total: late * f.Child.Number * 1e9, Longest: s.waits.Most.Number, Count: few, Origin: s.waits.Late.Origin}
 		k.Squares = k.Total * k.Longest / 2
 		s.forked(c, &v, []metrics.RedisKept{k})
-		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands wait 10 ms and more then, %s otherwise.", s.title(), units.Percent(late), units.Percent(otherwise))
+		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands then wait 10 ms and more, %s otherwise.", s.title(), units.Percent(late), units.Percent(otherwise))
 		return v
 	}
 	if v.Summary == "it did not fork" && s.Looks == 0 {
@@ -108,11 +113,11 @@ func (s *server) forked(c *check.Case, v *check.Verdict, kept []metrics.RedisKep
 	v.State = check.Supported
 	what := "save its data"
 	if f.Rewrites.Number > 0 && !(f.Saves.Number > 0) {
-		what = "rewrite its log of writes"
+		what = "rewrite its AOF"
 	}
 	k := &kept[0]
 	v.Spends = fmt.Sprintf("in forks of %s to %s", units.Time(math.Max(k.Longest, f.Last.Number)), what)
-	v.Title = fmt.Sprintf("%s stands still for %s each time it forks to %s: %s.", s.title(), units.Time(math.Max(k.Each(), f.Last.Number)), what, words(rate(k.PerSecond()), units.Percent(shareOf(kept))+" of the time"))
+	v.Title = fmt.Sprintf("%s stops for %s each time it forks to %s: %s.", s.title(), units.Time(math.Max(k.Each(), f.Last.Number)), what, words(rate(k.PerSecond()), units.Percent(shareOf(kept))+" of the time"))
 	v.Summary = fmt.Sprintf("forks of up to %s, %s of the time", units.Time(k.Longest), units.Percent(shareOf(kept)))
 	s.charge(c, v, kept)
 	if f.Count.Known() {
@@ -125,10 +130,10 @@ func (s *server) forked(c *check.Case, v *check.Verdict, kept []metrics.RedisKep
 		}
 	}
 	if f.Copied.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("fork.copied_bytes", "memory that was copied as it was written to meanwhile, at most", f.Copied.Number, "bytes", f.Copied.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("fork.copied_bytes", "most memory copied because of writes during a save", f.Copied.Number, "bytes", f.Copied.Origin))
 	}
 	if f.Child.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("fork.child_share", "share of the time in which a child was at work", f.Child.Number, "1", f.Child.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("fork.child_share", "share of the time in which a child was active", f.Child.Number, "1", f.Child.Origin))
 	}
 	if s.Children.Number > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("fork.child_cores", "CPU of children", s.Children.Number, "cores", s.Children.Origin))
@@ -137,9 +142,9 @@ func (s *server) forked(c *check.Case, v *check.Verdict, kept []metrics.RedisKep
 		v.Evidence = append(v.Evidence, c.Seen("save "+save.Value, save.Origin))
 	}
 	v.Evidence = append(v.Evidence, s.doctor(c, "fork", "huge pages")...)
-	v.Fix = append(v.Fix, check.Fix{Text: "save on a replica that serves no clients, instead of here", Setting: `save ""`}, check.Fix{Text: "or save less often, and run several smaller servers in place of one: the more memory, the longer a fork"})
+	v.Fix = append(v.Fix, check.Fix{Text: "save on a replica that serves no clients, instead of here", Setting: `save ""`}, check.Fix{Text: "or save less often, and run several smaller servers instead of one: more memory makes a fork longer"})
 	if s.AOF.Enabled && f.Rewrites.Number > 0 {
-		v.Fix = append(v.Fix, check.Fix{Text: "rewrite the log of writes less often", Setting: "auto-aof-rewrite-percentage 200"})
+		v.Fix = append(v.Fix, check.Fix{Text: "rewrite the AOF less often", Setting: "auto-aof-rewrite-percentage 200"})
 	}
 	if fix, ok := s.hugePages(); ok {
 		v.Fix = append(v.Fix, fix)
@@ -153,7 +158,7 @@ func (s *server) hugePages() (check.Fix, bool) {
 	case !known:
 		return check.Fix{}, false
 	case splits:
-		text = fmt.Sprintf("on Linux %s huge pages make the fork shorter, as a write after it copies 4 KiB of one, not 2 MiB (from 5.8 on): let the server have them, whatever LATENCY DOCTOR says, and watch memory (try it beside: sudo unstall try thp=always)", s.host)
+		text = fmt.Sprintf("on Linux %s huge pages make the fork shorter, because a write after it copies only 4 KiB, not 2 MiB (from 5.8 on): enable them for the server despite LATENCY DOCTOR's advice, and watch its memory (to try it first: sudo unstall try thp=always)", s.host)
 		f := check.Fix{Text: text}
 		if s.Release.AtLeast(6, 2) {
 			f.Setting = "disable-thp no"

@@ -12,23 +12,28 @@ import (
 // MemoryLimit is memory that does not suffice for what is kept.
 var MemoryLimit = check.Check{
 	ID:    "redis.memory-limit",
-	Title: "Redis has no memory left for what it keeps",
+	Title: "Redis has reached its memory limit",
 	Step:  check.StepDependency,
-	Doc: `At maxmemory a server takes memory back before each command that needs more: by a policy that evicts it throws keys away,
-by noeviction, which is the default, it refuses writes (OOM command not allowed). Who asks for an evicted key gets none
-and makes it anew, from a database most often: that is slow, and not seen in Redis at all, but in its misses. Without
-maxmemory the memory of the host is the limit: the kernel swaps, or ends the server.
+	Doc: `At maxmemory Redis frees memory before each command that needs more: with an evicting policy it
+deletes keys; with noeviction, the default, it refuses writes (OOM command not allowed). A client
+that misses an evicted key recomputes it, usually from a database: that is slow, and Redis shows it
+only as misses. Without maxmemory the host's memory is the limit: the kernel swaps, or kills the
+server.
 
-A full cache that evicts what nobody asks for again is as it should be: few misses. evicted_keys beside keyspace_misses,
-errorstat_OOM (6.2 on) and total_eviction_exceeded_time (7.0 on) tell them apart.
+A full cache that evicts unused keys is healthy: it has few misses. evicted_keys, keyspace_misses,
+errorstat_OOM (6.2 and later) and total_eviction_exceeded_time (7.0 and later) distinguish these
+cases.
 
-How to tell it from similar problems: misses without evictions are of keys that expired or never were. Memory that used_memory does not
-have, but used_memory_rss, is fragmentation, or pages copied after a fork (redis.fork). Pages read back from swap are linux.swap.
+How to tell it from similar problems: misses without evictions are expired or missing keys. Memory
+in used_memory_rss but not in used_memory is fragmentation, or pages copied after a fork
+(redis.fork). Pages read back from swap are linux.swap.
 
-What helps: a larger maxmemory, with room for copies after a fork (a third of the host's memory where much is written) and for buffers of
-clients; a policy that fits (allkeys-lru or allkeys-lfu for a cache, volatile-* where only some keys may go, noeviction for what
-must not be lost); times to live; smaller values; several servers. A larger maxmemory-samples finds better victims and costs CPU.`,
-	Thresholds: "0.5 % of commands refused for memory; or evictions, while a tenth of look-ups miss and there is one eviction for ten misses at least; or 0.5 % of the time in evictions of 10 ms and more",
+What helps: a larger maxmemory, with room for copies after a fork (a third of the host's memory
+under heavy writes) and for client buffers; a suitable policy (allkeys-lru or allkeys-lfu for a
+cache, volatile-* if only some keys may be evicted, noeviction for data that must not be lost);
+times to live; smaller values; several servers. A larger maxmemory-samples evicts better keys and
+costs CPU.`,
+	Thresholds: "0.5 % of commands refused for memory; or evictions while 10 % of lookups miss, with at least one eviction per ten misses; or 0.5 % of the time in evictions of 10 ms and more",
 	Needs:      "INFO twice, half a minute apart: unstall redis://HOST:PORT",
 	Applies:    isRedis,
 	Judge:      judgeMemory,
@@ -68,9 +73,9 @@ func judgeMemory(c *check.Case) check.Verdict {
 	case noticed(s.events("eviction-cycle", "eviction-del")):
 		s.evictsSlowly(c, &v)
 	case evicting:
-		v.Summary = fmt.Sprintf("%s keys/s are evicted, but of look-ups only %s miss", units.Num(s.Evicted.Number), units.Percent(misses))
+		v.Summary = fmt.Sprintf("%s keys/s are evicted, but only %s of lookups miss", units.Num(s.Evicted.Number), units.Percent(misses))
 		if math.IsNaN(misses) {
-			v.Summary = fmt.Sprintf("%s keys/s are evicted, and nobody looked one up", units.Num(s.Evicted.Number))
+			v.Summary = fmt.Sprintf("%s keys/s are evicted, but there were no lookups", units.Num(s.Evicted.Number))
 		}
 		v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin))
 	}
@@ -104,37 +109,37 @@ const elsewhereFor = float64(check.NoticeableCall) / 1e9 // s
 func (s *server) refuses(c *check.Case, v *check.Verdict, refused metrics.Value) {
 	v.State = check.Supported
 	share := math.Min(1, refused.Number/s.Ops.Number)
-	v.Title = fmt.Sprintf("%s refuses %s writes/s: its memory limit of %s is reached and nothing may be evicted.", s.title(), units.Num(refused.Number), units.Size(s.MaxMemory.Number))
+	v.Title = fmt.Sprintf("%s refuses %s writes/s: it has reached its memory limit of %s and may evict nothing.", s.title(), units.Num(refused.Number), units.Size(s.MaxMemory.Number))
 	v.Summary = fmt.Sprintf("%s of commands refused for memory", units.Percent(share))
 	v.Weight = math.Max(share, refused.Number*elsewhereFor)
 	v.Evidence = append(v.Evidence, c.Figure("redis.oom_per_s", "commands refused for memory (OOM)", refused.Number, "1/s", refused.Origin), c.Figure("redis.oom_share", "of all commands", share, "1", refused.Origin))
-	v.Fix = append(v.Fix, more(s), check.Fix{Text: "if it is a cache: let it evict", Setting: "maxmemory-policy allkeys-lru"},
-		check.Fix{Text: "if it is not: give keys a time to live, and find those that nobody takes away (redis-cli --bigkeys, --memkeys)"})
+	v.Fix = append(v.Fix, more(s), check.Fix{Text: "if it is a cache: allow eviction", Setting: "maxmemory-policy allkeys-lru"},
+		check.Fix{Text: "if it is not a cache: give keys a time to live, and find keys that are never deleted (redis-cli --bigkeys, --memkeys)"})
 }
 
 func (s *server) evicts(c *check.Case, v *check.Verdict, misses float64) {
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("%s throws away what is asked for again: %s keys/s evicted at its limit of %s, and %s of look-ups miss.", s.title(), units.Num(s.Evicted.Number),
+	v.Title = fmt.Sprintf("%s evicts keys that are still in use: %s keys/s at its limit of %s, and %s of lookups miss.", s.title(), units.Num(s.Evicted.Number),
 		units.Size(s.MaxMemory.Number), units.Percent(misses))
-	v.Summary = fmt.Sprintf("%s keys/s evicted, %s of look-ups miss", units.Num(s.Evicted.Number), units.Percent(misses))
+	v.Summary = fmt.Sprintf("%s keys/s evicted, %s of lookups miss", units.Num(s.Evicted.Number), units.Percent(misses))
 	part := math.Min(s.Evicted.Number, s.Misses.Number) // as many look-ups at most are of what was evicted
 	v.Weight = math.Max(misses, part*elsewhereFor)
-	v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin), c.Figure("redis.misses_per_s", "look-ups that miss", s.Misses.Number, "1/s", s.Misses.Origin),
-		c.Figure("redis.misses_share", "share of look-ups that miss", misses, "1", s.Misses.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin), c.Figure("redis.misses_per_s", "lookups that miss", s.Misses.Number, "1/s", s.Misses.Origin),
+		c.Figure("redis.misses_share", "share of lookups that miss", misses, "1", s.Misses.Origin))
 	if s.Policy == "volatile-lru" || s.Policy == "volatile-lfu" || s.Policy == "volatile-random" || s.Policy == "volatile-ttl" {
 		if s.Expires.Known() && s.Keys.Number > 0 && s.Expires.Number < s.Keys.Number/2 {
 			v.Evidence = append(v.Evidence, c.Figure("redis.evictable_share", "share of keys that the policy may evict (those with a time to live)", s.Expires.Number/s.Keys.Number, "1", s.Expires.Origin))
-			v.Fix = append(v.Fix, check.Fix{Text: "most keys have no time to live and are never evicted, so the others are all the sooner: let all go that nobody asks for", Setting: "maxmemory-policy allkeys-lru"})
+			v.Fix = append(v.Fix, check.Fix{Text: "most keys have no time to live and are never evicted, so the others are evicted sooner: allow eviction of all unused keys", Setting: "maxmemory-policy allkeys-lru"})
 		}
 	}
-	v.Fix = append(v.Fix, more(s), check.Fix{Text: "or keep less: shorter times to live, smaller values (a hash with few fields takes a tenth of as many keys), compressed ones, several servers"},
-		check.Fix{Text: "where some keys are asked for much more often than others", Setting: "maxmemory-policy allkeys-lfu"})
+	v.Fix = append(v.Fix, more(s), check.Fix{Text: "or store less: shorter times to live, smaller or compressed values (a small hash takes a tenth of the memory of separate keys), several servers"},
+		check.Fix{Text: "if some keys are used much more often than others", Setting: "maxmemory-policy allkeys-lfu"})
 }
 
 func (s *server) evictsSlowly(c *check.Case, v *check.Verdict) {
 	all := s.events("eviction-cycle", "eviction-del")
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("Evictions hold up all clients of %s: up to %s at a time, %s of the time.", s.title(), units.Time(longestOf(all)), units.Percent(shareOf(all)))
+	v.Title = fmt.Sprintf("Evictions delay all clients of %s: up to %s at a time, %s of the time.", s.title(), units.Time(longestOf(all)), units.Percent(shareOf(all)))
 	v.Summary = units.Percent(shareOf(all)) + " of the time in evictions"
 	s.charge(c, v, all)
 	v.Fix = append(v.Fix, more(s))
@@ -149,7 +154,7 @@ func more(s *server) check.Fix {
 	if total := s.SystemMemory.Number; total > 0 && s.MaxMemory.Number > 0 {
 		if half := total / 2; 2*s.MaxMemory.Number <= half {
 			f.Setting = "maxmemory " + megabytes(2*s.MaxMemory.Number)
-			f.Text += fmt.Sprintf("; the host has %s, of which snapshots and buffers of clients need a part", units.Size(total))
+			f.Text += fmt.Sprintf("; the host has %s, but snapshots and client buffers also need memory", units.Size(total))
 		} else {
 			f.Text += fmt.Sprintf(": the host has %s, so divide the keys among several", units.Size(total))
 		}

@@ -12,22 +12,26 @@ import (
 // NetworkBound is answers that wait for the network, or for clients that do not take them.
 var NetworkBound = check.Check{
 	ID:    "redis.network-bound",
-	Title: "answers of Redis wait for the network",
+	Title: "responses of Redis wait for the network",
 	Step:  check.StepDependency,
-	Doc: `A server writes what it answers into sockets; what they do not take waits in a buffer for that client. Where the link is full, or
-a client does not read as fast as it asks, buffers grow while the server's thread has time: the command was over long ago, and its
-client still waits. A link of 1 Gbit/s takes 118 MB/s, of cloud machines often less for longer than some minutes. Buffers count
-as memory (mem_clients_normal), against maxmemory, too; above client-output-buffer-limit a client is closed.
+	Doc: `Redis writes responses into sockets; the rest waits in an output buffer per client. If the link is
+full, or a client reads more slowly than it sends commands, buffers grow while the main thread is
+idle: the command has finished, but its client still waits. A link of 1 Gbit/s carries 118 MB/s;
+cloud machines often sustain less for more than a few minutes. Output buffers count as memory
+(mem_clients_normal), also against maxmemory; above client-output-buffer-limit Redis closes the
+client.
 
-CLIENT LIST has what waits for each connection (omem); bytes per second in INFO are how much gets through.
+CLIENT LIST shows the output buffer of each connection (omem); INFO shows the bytes per second sent.
 
-How to tell it from similar problems: where the thread has no time left, it is redis.cpu-saturated, or redis.big-value where few large values
-take it. Replicas that are behind have buffers of their own. Subscribers that do not read are clients like others.
+How to tell it from similar problems: if the main thread is saturated, it is redis.cpu-saturated, or
+redis.big-value if few large values use the time. Lagging replicas have separate buffers.
+Subscribers that do not read count as clients.
 
-What helps: fewer bytes: only the fields that are needed, compressed values, answers kept in the client (client-side caching, 6.0 on);
-several servers on several links, or replicas near those who ask; a faster link, or one machine for both. For a client that does
-not read: find what it does meanwhile; let it ask for less at a time.`,
-	Thresholds: "answers of 64 KiB and more that wait for clients in half of the answers to CLIENT LIST, or clients closed for it, with 1 MB/s sent, while the main thread uses less than 60 % of a CPU",
+What helps: fewer bytes: only the needed fields, compressed values, client-side caching (6.0 and
+later); several servers on several links, or replicas near the clients; a faster link, or client and
+server on one machine. For a client that does not read: find what it does instead; make it request
+less at a time.`,
+	Thresholds: "output buffers of 64 KiB and more in half of the CLIENT LIST samples, or clients closed for their output buffer, with 1 MB/s sent, while the main thread uses less than 60 % of a CPU",
 	Needs:      "INFO twice and CLIENT LIST: unstall redis://HOST:PORT",
 	Applies:    isRedis,
 	Judge:      judgeNetwork,
@@ -52,13 +56,13 @@ func judgeNetwork(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("redis.sent_bytes_per_s", "sent", s.NetOut.Number, "bytes/s", s.NetOut.Origin))
 	}
 	if math.IsNaN(part) {
-		v.Summary += "; nobody looked at what waits to be sent"
+		v.Summary += "; output buffers were not recorded"
 		if s.OutputLimit.Number > 0 || s.ClientMemory.Number >= 16*big {
-			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "what waits for each client", Command: "redis-cli CLIENT LIST > clients.txt"}}
+			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "the output buffer of each client", Command: "redis-cli CLIENT LIST > clients.txt"}}
 			return v
 		}
 	} else {
-		v.Summary += fmt.Sprintf(", %s at most waited to be sent", units.Size(waiting))
+		v.Summary += fmt.Sprintf(", at most %s in output buffers", units.Size(waiting))
 	}
 	if !s.slowTakers() {
 		return s.unless(v)
@@ -71,23 +75,23 @@ func judgeNetwork(c *check.Case) check.Verdict {
 			break
 		}
 	}
-	v.Title = fmt.Sprintf("Answers of %s wait for the network or for clients that do not read: %s/s are sent, and %s%s wait.", s.title(), units.Size(s.NetOut.Number), units.Size(waiting), who)
-	v.Summary = fmt.Sprintf("%s wait to be sent", units.Size(waiting))
-	v.Spends = "sending answers that wait for the network"
+	v.Title = fmt.Sprintf("Responses of %s wait for the network or for clients that do not read: %s/s are sent, and %s%s wait.", s.title(), units.Size(s.NetOut.Number), units.Size(waiting), who)
+	v.Summary = fmt.Sprintf("%s in output buffers", units.Size(waiting))
+	v.Spends = "sending responses that wait for the network"
 	wait := waiting / math.Max(1, s.NetOut.Number) // s until what waits is sent
 	v.Weight = math.Max(part, part*float64(s.takers()))
-	v.Evidence = append(v.Evidence, c.Figure("redis.output_waiting_bytes", "answers that wait to be sent, at most", waiting, "bytes", s.OutputBuffers.Origin), c.Figure("redis.output_waiting_share", "share of looks at clients in which some waited", part, "1", s.OutputBuffers.Origin),
+	v.Evidence = append(v.Evidence, c.Figure("redis.output_waiting_bytes", "most bytes in output buffers", waiting, "bytes", s.OutputBuffers.Origin), c.Figure("redis.output_waiting_share", "share of CLIENT LIST samples with bytes in output buffers", part, "1", s.OutputBuffers.Origin),
 		c.Figure("redis.output_wait_ms", "time until they are sent, at this rate", wait*1e3, "ms", s.NetOut.Origin))
 	if s.Main.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
 	}
 	if s.OutputLimit.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("redis.clients_closed", "clients closed for what waited for them", s.OutputLimit.Number, "count", s.OutputLimit.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.clients_closed", "clients closed for their output buffer", s.OutputLimit.Number, "count", s.OutputLimit.Origin))
 	}
 	s.pinged(c, &v)
-	v.Fix = append(v.Fix, check.Fix{Text: "send less: only the fields that are needed, compressed values, a cache in the client; large answers in parts (HSCAN, LRANGE, GETRANGE)"},
-		check.Fix{Text: "see whether the link is full (sar -n DEV, the cloud's limit of the machine) or the client does not read: then find what it does meanwhile"},
-		check.Fix{Text: "several servers on several links, replicas near those who ask, or both on one machine"})
+	v.Fix = append(v.Fix, check.Fix{Text: "send less: only the needed fields, compressed values, a cache in the client; large responses in parts (HSCAN, LRANGE, GETRANGE)"},
+		check.Fix{Text: "check whether the link is full (sar -n DEV, the cloud machine's limit) or the client does not read: then find what it does instead"},
+		check.Fix{Text: "use several servers on several links, replicas near the clients, or one machine for client and server"})
 	return v
 }
 

@@ -75,20 +75,20 @@ func (s *server) title() string {
 
 // What shows more.
 var (
-	asked = check.Need{What: "what the server says of itself while it is slow", Command: "unstall redis://HOST:PORT"}
-	again = check.Need{What: "a second answer to INFO, half a minute after the first and given together with it: counts since the server's start do not tell what it does now",
+	asked = check.Need{What: "the server's own figures while it is slow", Command: "unstall redis://HOST:PORT"}
+	again = check.Need{What: "a second INFO sample, half a minute after the first and given with it: counts since the server's start do not show what it does now",
 		Command: "redis-cli INFO everything > info2.txt"}
 	slowLog = check.Need{What: "its slow log", Command: "redis-cli SLOWLOG GET 128 > slowlog.txt"}
 )
 
 // notTold is the answer where the server was not asked.
 func notTold(string) check.Verdict {
-	return check.Verdict{State: check.Inconclusive, Summary: "the server was not asked what it did", Needs: []check.Need{asked}}
+	return check.Verdict{State: check.Inconclusive, Summary: "the server's own figures were not recorded", Needs: []check.Need{asked}}
 }
 
 // sinceStart is the answer where one INFO tells sums since the server's start and nothing in them stands out.
 func (s *server) sinceStart() check.Verdict {
-	return check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("one answer to INFO tells only what was in the mean of %s since its start", units.Time(s.Seconds*1e9)), Needs: []check.Need{again, asked}}
+	return check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("one INFO sample only gives the average of the %s since its start", units.Time(s.Seconds*1e9)), Needs: []check.Need{again, asked}}
 }
 
 // unless takes back that something is ruled out that one answer to INFO cannot show.
@@ -155,11 +155,11 @@ func (s *server) charge(c *check.Case, v *check.Verdict, all []metrics.RedisKept
 	v.Weight = math.Max(clients, zero(share))
 	from := all[0].Origin
 	if share > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("redis.commands_delayed_share", "share of commands that arrive meanwhile and wait", share, "1", from),
-			c.Figure("redis.command_wait_ms", "wait for it, in the mean of all commands", mean/1e6, "ms", from))
+		v.Evidence = append(v.Evidence, c.Figure("redis.commands_delayed_share", "share of commands delayed by it", share, "1", from),
+			c.Figure("redis.command_wait_ms", "mean delay per command", mean/1e6, "ms", from))
 	}
 	if clients > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait for it at a time, on average", clients, "count", from))
+		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients delayed by it at a time, on average", clients, "count", from))
 	}
 	s.pinged(c, v)
 }
@@ -167,7 +167,7 @@ func (s *server) charge(c *check.Case, v *check.Verdict, all []metrics.RedisKept
 // pinged adds what the recorder's own PINGs waited.
 func (s *server) pinged(c *check.Case, v *check.Verdict) {
 	if w := s.waits; w.Mean.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("redis.ping_wait_ms", "wait of a PING beyond its best, whatever for", w.Mean.Number/1e6, "ms", w.Mean.Origin),
+		v.Evidence = append(v.Evidence, c.Figure("redis.ping_wait_ms", "mean delay of a PING above its minimum", w.Mean.Number/1e6, "ms", w.Mean.Origin),
 			c.Figure("redis.ping_longest_ms", "longest PING", w.Most.Number/1e6, "ms", w.Most.Origin))
 	}
 }

@@ -14,23 +14,27 @@ import (
 // SlowCommand is a command that takes long, and keeps all others waiting.
 var SlowCommand = check.Check{
 	ID:    "redis.slow-command",
-	Title: "a slow command holds up all clients of Redis",
+	Title: "a slow command delays all clients of Redis",
 	Step:  check.StepDependency,
-	Doc: `One thread runs all commands, one after the other. A command that walks all keys or all of a large
-value (KEYS, HGETALL, SMEMBERS, LRANGE 0 -1, SORT, a union of large sets, DEL of a large key) or a script that loops takes
-as long as there is to walk, and every client whose command comes meanwhile waits for the rest of it:
-half of it in the mean. 300 ms twice a second are 60 % of all commands late by 150 ms; the CPU need not be full.
+	Doc: `One thread runs all commands, one after the other. A command that scans all keys or a whole large
+value (KEYS, HGETALL, SMEMBERS, LRANGE 0 -1, SORT, a union of large sets, DEL of a large key) or a
+looping script takes time in proportion to the size, and every command that arrives during it waits:
+for half of it on average. At 300 ms twice a second, 60 % of all commands are late by 150 ms on
+average, although the CPU is not saturated.
 
-The slow log has such calls with the client's address, LATENCY HISTOGRAM how many there were (7.0 on), commandstats their
-mean. None of these has what the others waited: that is reckoned from how often and how long.
+The slow log lists such calls with the client's address, LATENCY HISTOGRAM counts them (7.0 and
+later), commandstats has their mean. None of these has the delay of other commands: unstall
+calculates it from frequency and duration.
 
-How to tell it from similar problems: a simple command (GET, SET of a small value) in the slow log was not slow itself: its
-thread was not run meanwhile (linux.cpu-saturation, linux.swap). A value of many bytes is redis.big-value. BGSAVE in the slow
-log is its fork (redis.fork). BLPOP, WAIT and XREAD BLOCK wait on purpose, and keep nobody.
+How to tell it from similar problems: a simple command (GET, SET of a small value) in the slow log
+was not slow itself: the host did not run its thread (linux.cpu-saturation, linux.swap). A value of
+many bytes is redis.big-value. BGSAVE in the slow log is its fork (redis.fork). BLPOP, WAIT and
+XREAD BLOCK wait on purpose and delay no other client.
 
-What helps: SCAN, HSCAN, SSCAN and ZSCAN in place of walks; only the fields and ranges that are needed; values split by what is read
-together; UNLINK in place of DEL (4.0 on); short scripts; what must walk all on a replica. More CPUs, io-threads and pipelines do not help.`,
-	Thresholds: "calls of 10 ms and more that keep the thread for 0.5 % of the time, two of them or one of a second; or shorter ones that keep it for a tenth of the time and make all commands wait 0.25 ms in the mean; by the slow log, LATENCY HISTOGRAM or commandstats",
+What helps: SCAN, HSCAN, SSCAN and ZSCAN instead of full scans; only the needed fields and ranges;
+values split by what is read together; UNLINK instead of DEL (4.0 and later); short scripts; full
+scans on a replica. More CPUs, io-threads and pipelines do not help.`,
+	Thresholds: "calls of 10 ms and more that occupy the main thread for 0.5 % of the time, two of them or one of a second; or shorter calls that occupy it for 10 % of the time and delay commands by 0.25 ms on average; from the slow log, LATENCY HISTOGRAM or commandstats",
 	Needs:      "INFO twice (or SLOWLOG GET with five entries): unstall redis://HOST:PORT, or files of redis-cli",
 	Applies:    isRedis,
 	Judge:      judgeSlow,
@@ -79,10 +83,10 @@ func judgeSlow(c *check.Case) check.Verdict {
 	case !watched:
 		return notTold("")
 	case len(much) == 0 && len(little) > 0:
-		v.Summary = fmt.Sprintf("%s took up to %s, for which it has too little to do itself: its thread was not run, or moved many bytes", little[0].What, units.Time(little[0].Longest))
+		v.Summary = fmt.Sprintf("%s took up to %s, but it is a simple command: the host did not run its thread, or it moved many bytes", little[0].What, units.Time(little[0].Longest))
 	case len(much) > 0 && math.IsNaN(shareOf(much)):
 		v.State = check.Inconclusive
-		v.Summary = fmt.Sprintf("%s took %s, but how often is not known", much[0].What, units.Time(much[0].Longest))
+		v.Summary = fmt.Sprintf("%s took %s, but its frequency is unknown", much[0].What, units.Time(much[0].Longest))
 		v.Needs = []check.Need{asked}
 		return v
 	case len(much) > 0:
@@ -97,7 +101,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 	}
 	v.State = check.Supported
 	top := &much[0]
-	v.Title = fmt.Sprintf("%s holds up all clients of %s: %s each time, %s.", s.called(top), s.title(), units.Time(top.Each()), words(rate(top.PerSecond()), units.Percent(shareOf(much))+" of the time"+s.period()))
+	v.Title = fmt.Sprintf("%s delays all clients of %s: %s each time, %s.", s.called(top), s.title(), units.Time(top.Each()), words(rate(top.PerSecond()), units.Percent(shareOf(much))+" of the time"+s.period()))
 	v.Spends = "in " + s.called(top)
 	for i := range much[:min(len(much), 3)] {
 		k := &much[i]
@@ -109,7 +113,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 		}
 	}
 	if ran := s.OnCPUShare(); ran < notRun {
-		v.Evidence = append(v.Evidence, c.Figure("redis.on_cpu_share", "part of the time in commands that the thread was on a CPU: the host did not run it otherwise, and all take longer for it", ran, "1", s.Main.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.on_cpu_share", "share of the time in commands that the thread was on a CPU; otherwise the host did not run it", ran, "1", s.Main.Origin))
 	}
 	s.charge(c, &v, much)
 	v.Evidence = append(v.Evidence, s.doctor(c, "command", "nothing")...)
@@ -120,7 +124,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 			v.Fix = append(v.Fix, f)
 		}
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: "what has to walk all: ask a replica, or let a job write down what is asked for"})
+	v.Fix = append(v.Fix, check.Fix{Text: "run full scans on a replica, or let a job store the result in advance"})
 	return v
 }
 
@@ -156,37 +160,37 @@ func (s *server) instead(name string) check.Fix {
 	word, _, _ := strings.Cut(name, " ")
 	switch {
 	case name == "KEYS":
-		f := check.Fix{Text: "walk the keys by SCAN with MATCH and COUNT, some hundred at a time, or keep the names that are asked for in a set of their own", Code: "SCAN 0 MATCH pattern COUNT 500"}
+		f := check.Fix{Text: "iterate over the keys with SCAN, MATCH and COUNT, some hundred at a time, or keep the names in a set", Code: "SCAN 0 MATCH pattern COUNT 500"}
 		if r.AtLeast(6, 0) {
 			f.Text += "; an ACL without @dangerous keeps clients from KEYS"
 		}
 		return f
 	case name == "HGETALL" || name == "HKEYS" || name == "HVALS":
-		return check.Fix{Text: "read the fields that are needed (HMGET), or walk the hash by HSCAN; split a hash that grows without bound into several by a prefix of the field", Code: "HMGET key field1 field2"}
+		return check.Fix{Text: "read only the needed fields (HMGET), or iterate with HSCAN; split an unbounded hash into several by a prefix of the field", Code: "HMGET key field1 field2"}
 	case name == "SMEMBERS" || strings.HasPrefix(name, "SUNION") || strings.HasPrefix(name, "SINTER") || strings.HasPrefix(name, "SDIFF"):
-		return check.Fix{Text: "walk the set by SSCAN, ask for members by SMISMEMBER, and combine large sets ahead of time or on a replica", Code: "SSCAN key 0 COUNT 500"}
+		return check.Fix{Text: "iterate over the set with SSCAN, check members with SMISMEMBER, and combine large sets in advance or on a replica", Code: "SSCAN key 0 COUNT 500"}
 	case strings.HasPrefix(name, "Z"):
-		return check.Fix{Text: "ask for a part of the sorted set (LIMIT, by rank), walk it by ZSCAN, and combine large ones ahead of time", Code: "ZRANGE key 0 99"}
+		return check.Fix{Text: "read a part of the sorted set (LIMIT, by rank), iterate with ZSCAN, and combine large ones in advance", Code: "ZRANGE key 0 99"}
 	case name == "LRANGE" || name == "LREM" || name == "LINSERT" || name == "LINDEX" || name == "LPOS" || name == "LSET":
-		return check.Fix{Text: "read the list by its ends, a part at a time; what is looked up in the middle belongs in a hash or a sorted set", Code: "LRANGE key 0 99"}
+		return check.Fix{Text: "read the list from its ends, a part at a time; data that is looked up in the middle belongs in a hash or a sorted set", Code: "LRANGE key 0 99"}
 	case name == "SORT" || name == "SORT_RO":
-		return check.Fix{Text: "keep what is asked for in order in a sorted set, or sort at the client"}
+		return check.Fix{Text: "keep ordered data in a sorted set, or sort in the client"}
 	case name == "DEL" && r.AtLeast(6, 0):
-		return check.Fix{Text: "free large values in the background: UNLINK in place of DEL, or have DEL do so", Setting: "lazyfree-lazy-user-del yes", Code: "UNLINK key"}
+		return check.Fix{Text: "free large values in the background: UNLINK instead of DEL, or make DEL do so", Setting: "lazyfree-lazy-user-del yes", Code: "UNLINK key"}
 	case name == "DEL":
-		return check.Fix{Text: "free large values in the background: UNLINK in place of DEL (Redis 4.0 on)", Code: "UNLINK key"}
+		return check.Fix{Text: "free large values in the background: UNLINK instead of DEL (Redis 4.0 and later)", Code: "UNLINK key"}
 	case name == "FLUSHALL" || name == "FLUSHDB":
 		return check.Fix{Text: "free them in the background", Code: name + " ASYNC"}
 	case metrics.RedisScript(word):
-		return check.Fix{Text: "let the script do less at a time: its loops in steps of some hundred elements, or at the client, by pipelines; while it runs nobody else is answered"}
+		return check.Fix{Text: "make the script do less at a time: loop in steps of some hundred elements, or in the client with pipelines; Redis runs no other command during a script"}
 	case word == "CLIENT" || word == "INFO" || word == "MEMORY" || word == "SLOWLOG" || word == "LATENCY" || word == "CLUSTER" || word == "COMMAND" || word == "CONFIG":
-		return check.Fix{Text: "let monitoring ask for " + name + " less often"}
+		return check.Fix{Text: "make monitoring call " + name + " less often"}
 	case strings.HasPrefix(name, "X"):
 		return check.Fix{Text: "read and trim streams some hundred entries at a time (COUNT; MAXLEN ~)", Code: "XRANGE key - + COUNT 100"}
 	case strings.HasPrefix(name, "FT.") || strings.Contains(name, "."):
-		return check.Fix{Text: "ask the module for less at a time (LIMIT, a narrower query)"}
+		return check.Fix{Text: "request less from the module at a time (LIMIT, a narrower query)"}
 	}
-	return check.Fix{Text: "give " + name + " less to do at a time: fewer elements in the value, or a part of it"}
+	return check.Fix{Text: "give " + name + " less work at a time: fewer elements in the value, or a part of it"}
 }
 
 // hasSlow says whether most of what the thread does is slow commands.

@@ -173,7 +173,7 @@ func millis(ns float64) string { return units.Num(ns/1e6) + " ms" }
 // figures adds what spans tell.
 func (s *spanned) figures(c *check.Case, v *check.Verdict) {
 	v.Evidence = append(v.Evidence,
-		c.Figure("requests.local_ms", fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d requests, which took %s)", len(s.slow), units.Time(s.took)), s.local()/1e6, "ms", s.origin))
+		c.Figure("requests.local_ms", fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d requests of %s)", len(s.slow), units.Time(s.took)), s.local()/1e6, "ms", s.origin))
 	if s.calls == 0 {
 		return
 	}

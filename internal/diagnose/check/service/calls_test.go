@@ -61,7 +61,7 @@ func TestElimination(t *testing.T) {
 			t.Errorf("dependency does not say %q: %s", want, evidenceOf(v))
 		}
 	}
-	if v := judgePool(c); v.State != check.RuledOut || v.Summary != "at most 7 of 10 connections in use, nobody waited (3 readings)" {
+	if v := judgePool(c); v.State != check.RuledOut || v.Summary != "at most 7 of 10 connections in use, none waited (3 readings)" {
 		t.Errorf("pool: %s %q", v.State, v.Summary)
 	}
 	// Somebody waits before a pool that is nearly free: not for a place in it.
@@ -72,7 +72,7 @@ func TestElimination(t *testing.T) {
 			b.Series[i].T = append(b.Series[i].T, epoch+int64(k)*500*ms)
 		}
 	}
-	if v := judgePool(c); v.State != check.RuledOut || !strings.Contains(v.Summary, "with so many free nobody waits for one") {
+	if v := judgePool(c); v.State != check.RuledOut || !strings.Contains(v.Summary, "with free ones in the pool") {
 		t.Errorf("nearly free: %s %q", v.State, v.Summary)
 	}
 	b.Series = told

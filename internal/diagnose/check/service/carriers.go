@@ -39,16 +39,16 @@ func pinnedNames(c *check.Case) map[evidence.NameID]bool {
 func keptCarriers(c *check.Case, v *check.Verdict, x *threads.Limit) {
 	v.Title = fmt.Sprintf("Requests wait for %s, all of which are in use.", x.Words())
 	v.Evidence = append(v.Evidence,
-		c.Figure("carriers.waiting_threads", fmt.Sprintf("virtual threads that had not run yet, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
-		c.Figure("carriers.kept_threads", fmt.Sprintf("virtual threads that kept a carrier meanwhile, of %d", x.Most), x.Beyond, "count", x.Origin))
+		c.Figure("carriers.waiting_threads", fmt.Sprintf("virtual threads that had not run yet, average of %d samples", x.Looks), x.Waiting, "count", x.Origin),
+		c.Figure("carriers.kept_threads", fmt.Sprintf("virtual threads on a carrier at that time, of %d", x.Most), x.Beyond, "count", x.Origin))
 	for _, d := range x.Doing[:min(3, len(x.Doing))] {
-		v.Evidence = append(v.Evidence, c.Figure("carriers.doing_share", "share of the looks in which those that kept a carrier were "+d.Words, d.Share, "1", x.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("carriers.doing_share", "share of the samples in which threads on a carrier were "+d.Words, d.Share, "1", x.Origin))
 	}
 }
 
 // moreCarriers is what helps virtual threads that wait for a carrier.
 func moreCarriers(x *threads.Limit) check.Fix {
-	return check.Fix{Text: "do what blocks in the kernel (files, native code) or computes for long on a pool of platform threads; or give virtual threads more carriers than CPUs",
+	return check.Fix{Text: "run work that blocks in the kernel (files, native code) or computes for long on a pool of platform threads; or give virtual threads more carriers than CPUs",
 		Setting: fmt.Sprintf("-Djdk.virtualThreadScheduler.parallelism=%d", manyCarriers*x.Most), Code: x.Pins}
 }
 

@@ -65,17 +65,17 @@ func surged(c *check.Case, v *check.Verdict) bool {
 	if share, origin, none := withheld(c); none {
 		v.State = check.Inconclusive
 		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
-		v.Summary = fmt.Sprintf("%s × the rate before %s, but other processes used %s of the host's CPUs: which of the two made requests wait is not known", units.Num(times), clock(step.at), units.Percent(share))
+		v.Summary = fmt.Sprintf("%s × the rate before %s, but other processes used %s of the host's CPUs: which of the two made requests wait is unknown", units.Num(times), clock(step.at), units.Percent(share))
 		v.Needs = []check.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + check.Digits(3, step.before)}}
 		return true
 	}
 	v.State = check.Supported
 	v.Summary = fmt.Sprintf("%s requests/s, %s × the rate before %s", units.Num(step.after), units.Num(times), clock(step.at))
-	v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests waited %s before the service began with them.",
+	v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests waited %s before the service started them.",
 		units.Num(times), clock(step.at), units.Num(step.after), units.Time(float64(out.over(risen))))
 	v.Weight = 1 // while it lasts all wait
 	most := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesRequestRate, ever).Over(risen)
-	v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("hold callers to what the service can do: let them cache answers, and reject requests above %s/s early", units.Num(most.Number))},
-		check.Fix{Text: "make requests cheaper, or cache in the service what costs a request most; write down the agreed rate, and monitor it"})
+	v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("limit callers to the service's capacity: let them cache responses, and reject requests above %s/s early", units.Num(most.Number))},
+		check.Fix{Text: "make requests cheaper, or cache their most expensive part in the service; document the agreed rate, and monitor it"})
 	return true
 }

@@ -21,22 +21,22 @@ var DependencySlow = check.Check{
 	Title: "a dependency answers slowly",
 	Step:  check.StepDependency,
 	Doc: `Slow requests spend their extra time waiting for the network: a database, a cache,
-another service. What counts is not how long they wait there but how much longer than
-usual: a call that always takes 20 ms makes no request slower than the others.
+another service. Only the wait above the usual counts: a call that always takes 20 ms
+makes no request slower than the others.
 
 How to tell it from similar problems: a pool that is exhausted makes requests wait
 before the call (service.pool-exhausted), often because the dependency is slow: then
-both are true. A wait that ends while the process has no CPU to notice is charged to the
-CPU, not to the dependency. On a starved host both ends of a local connection wait.
+both apply. A wait that ends while the process has no CPU is charged to the CPU, not to
+the dependency. On a starved host both ends of a local connection wait.
 
-By elimination, where nothing was recorded inside the process: the duration of a call in
+By elimination, if nothing was recorded inside the process: the duration of a call in
 the dependency's own monitoring, times the calls per request, is the most that the
 dependency can have cost. 40 queries of 0.3 ms are 12 ms of 2.3 s: it is not the
 database. Spans show the rest as local time, between the calls.
 
 What helps: diagnosing the dependency itself; a timeout with a budget per request; fewer
 calls in sequence; a cache where answers repeat.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for calls whose answers came late",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for calls with late responses",
 	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
 	Applies:    (*check.Case).Serves,
 	Judge:      judgeDependency,
@@ -70,7 +70,7 @@ func judgeDependency(c *check.Case) check.Verdict {
 	}
 	if share < check.Material {
 		if heldOverCalls(c) {
-			v.Summary += ": others hold what slow requests wait for over calls of the usual length"
+			v.Summary += ": slow requests wait for a resource that others hold during calls of the usual length"
 		}
 		if spans == nil {
 			awaited(c, &v)
@@ -83,7 +83,7 @@ func judgeDependency(c *check.Case) check.Verdict {
 	if late := readLate(c, per); late != "" {
 		v.State = check.Inconclusive
 		v.Summary += late
-		v.Needs = []check.Need{{What: "how long the calls took where they are answered: the dependency's own log"}}
+		v.Needs = []check.Need{{What: "the duration of the calls in the dependency: its own log"}}
 		return v
 	}
 	notice := check.NoticeableCall
@@ -91,7 +91,7 @@ func judgeDependency(c *check.Case) check.Verdict {
 		notice = check.Noticeable
 	}
 	if !c.UserVisible(notice) {
-		v.Summary += ", but slow requests are over within milliseconds"
+		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
 	v.State = check.Supported
@@ -116,7 +116,7 @@ func judgeDependency(c *check.Case) check.Verdict {
 	}
 	fix := boundWait
 	if site, ok := strings.CutPrefix(name, evidence.UnreadBegins); ok {
-		fix = check.Fix{Text: "whoever is at the other end of this connection does not read: find out why; meanwhile put a buffer or a queue that drops, emptied by a goroutine of its own, between the requests and this write", Code: site}
+		fix = check.Fix{Text: "the other end of this connection does not read: find out why; until then, put a bounded queue that drops, with its own goroutine, between the requests and this write", Code: site}
 	}
 	v.Fix = append(v.Fix, fix)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
@@ -147,7 +147,7 @@ func readLate(c *check.Case, per []int64) string {
 	if float64(longer) >= check.Material*float64(c.Ledger.Total) {
 		return ""
 	}
-	return fmt.Sprintf(", but a CPU quota stops the process for %s at a time, and it reads answers late", units.Time(float64(stop)))
+	return fmt.Sprintf(", but a CPU quota throttles the process for %s at a time, so it reads responses late", units.Time(float64(stop)))
 }
 
 // beyondUsual is by how much slow requests exceed what is usual in a mechanism.
@@ -197,13 +197,13 @@ func held(c *check.Case, v *check.Verdict) {
 		if share := float64(b.Roots[ledger.Dependency]) / float64(max(1, c.Ledger.Total)); share >= check.Material {
 			names := waitedFor(c, check.BehindMechanism(m))
 			name := c.Bundle.Names.Text(names[0].id)
-			v.Title = fmt.Sprintf("%s, by way of %s, which is held meanwhile.", strings.TrimSuffix(v.Title, "."), name)
-			v.Evidence = append(v.Evidence, c.Figure("slow.dependency_of_holder_share", fmt.Sprintf("share of slow time in which others held what it waited for, and waited for a dependency: %s", name), share, "1", check.From(c.Ledger.Source)))
+			v.Title = fmt.Sprintf("%s, through %s, which is held during that wait.", strings.TrimSuffix(v.Title, "."), name)
+			v.Evidence = append(v.Evidence, c.Figure("slow.dependency_of_holder_share", fmt.Sprintf("share of slow time in which the holder of what it waited for waited for a dependency: %s", name), share, "1", check.From(c.Ledger.Source)))
 		}
 	}
 }
 
-var boundWait = check.Fix{Text: "diagnose the dependency with its own logs and metrics; meanwhile limit the wait by a timeout within the request's budget, and run independent calls in parallel"}
+var boundWait = check.Fix{Text: "diagnose the dependency with its own logs and metrics; until then, limit the wait with a timeout within the request's budget, and run independent calls in parallel"}
 
 // beyond words how much longer than usual (ns) slow requests waited for dependencies.
 func beyond(ns int64, share float64) string {
@@ -226,7 +226,7 @@ func beside(c *check.Case, v *check.Verdict, spans *spanned, all []monitored) {
 		v.Summary = fmt.Sprintf("%s; local time %s", spans.sum(), units.Time(spans.local()))
 		// A caller that is stopped, or has no processor, sees long calls.
 		if len(all) > 0 && all[0].mean < spans.call/2 {
-			v.Summary += fmt.Sprintf("; a call takes %s as measured by %s itself", units.Time(all[0].mean), all[0].name)
+			v.Summary += fmt.Sprintf("; a call takes %s, measured by %s itself", units.Time(all[0].mean), all[0].name)
 		}
 		spans.figures(c, v)
 	}
@@ -315,7 +315,7 @@ func awaited(c *check.Case, v *check.Verdict) {
 		return
 	}
 	v.State = check.Inconclusive
-	v.Summary = fmt.Sprintf("%s of slow time is awaiting something, beyond the usual %s ms; for what was not recorded", units.Percent(share), units.Num(float64(usual)/1e6))
-	v.Evidence = append(v.Evidence, c.Figure("slow.awaiting_ms", "slow time awaiting without a thread, beyond the usual", float64(sum(per))/1e6, "ms", check.From(l.Source)))
-	v.Needs = []check.Need{{What: "how long the awaited calls took: the dependency's own log, or an access log with the upstream's time"}}
+	v.Summary = fmt.Sprintf("%s of slow time is awaiting something, above the usual %s ms; its target was not recorded", units.Percent(share), units.Num(float64(usual)/1e6))
+	v.Evidence = append(v.Evidence, c.Figure("slow.awaiting_ms", "slow time awaiting without a thread, above the usual", float64(sum(per))/1e6, "ms", check.From(l.Source)))
+	v.Needs = []check.Need{{What: "the duration of the awaited calls: the dependency's own log, or an access log with the upstream's time"}}
 }

@@ -26,7 +26,7 @@ func gauges(c *check.Case) (all []gauged) {
 	return all
 }
 
-// sum says what a pool's use was: "at most 7 of 10 connections in use, nobody waited".
+// sum says what a pool's use was: "at most 7 of 10 connections in use, none waited".
 func (g *gauged) sum() string {
 	text := fmt.Sprintf("at most %.0f", g.Most)
 	if g.Size > 0 {
@@ -36,7 +36,7 @@ func (g *gauged) sum() string {
 	switch {
 	case math.IsNaN(g.Waiting):
 	case g.Queue == 0:
-		text += ", nobody waited"
+		text += ", none waited"
 	default:
 		text += fmt.Sprintf(", %s waiting on average", units.Num(g.Waiting))
 	}
@@ -81,7 +81,7 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 	switch {
 	case g.Size > 0 && g.Most < mostlyFree*g.Size && g.Readings >= fewReadings:
 		if g.Queue > 0 {
-			v.Summary += ": with so many free nobody waits for one, but to be served by it"
+			v.Summary += ": with free ones in the pool, requests do not wait for the pool"
 		}
 	case waited >= check.Material*float64(l.Total):
 		v.State = check.Supported
@@ -95,7 +95,7 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 	case math.IsNaN(g.Waiting) && g.Full > 0:
 		v.State = check.Inconclusive
 		v.Summary += fmt.Sprintf(", all in use in %d of them; whether requests waited was not recorded", g.Full)
-		v.Needs = []check.Need{{What: "the number of requests waiting for a connection (hikaricp_connections_pending, waiting), beside the number in use"}}
+		v.Needs = []check.Need{{What: "the number of requests waiting for a connection (hikaricp_connections_pending, waiting), with the number in use"}}
 	case math.IsNaN(g.Waiting) && math.IsNaN(g.Size):
 		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "the size of the pool, or the number of requests waiting for a connection"}}
 	}
@@ -111,7 +111,7 @@ const (
 )
 
 func enlargePool(name string) check.Fix {
-	return check.Fix{Text: "enlarge the pool if the dependency can handle more (needed at once = requests per second × seconds each is held), or hold each connection for less time", Code: name}
+	return check.Fix{Text: "enlarge the pool if the dependency can handle more (needed = requests per second × seconds each is held), or hold each connection for less time", Code: name}
 }
 
 // judgeTaken judges by spans of the taking of connections.

@@ -113,7 +113,7 @@ func judgeMonitored(c *check.Case, all []monitored) check.Verdict {
 	}
 	top := &all[0]
 	if top.calls == 0 {
-		v.State, v.Summary = check.Inconclusive, fmt.Sprintf("a call to %s takes %s, a slow request %s, but the number of calls per request is not known", top.name, units.Time(top.mean), units.Time(took))
+		v.State, v.Summary = check.Inconclusive, fmt.Sprintf("a call to %s takes %s, a slow request %s, but the number of calls per request is unknown", top.name, units.Time(top.mean), units.Time(took))
 		v.Needs = []check.Need{countCalls}
 		return v
 	}

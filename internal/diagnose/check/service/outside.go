@@ -64,5 +64,5 @@ func (o *outside) noticed(readings int) bool {
 
 // figure is the wait over a time, as evidence.
 func (o *outside) figure(c *check.Case, when string, w metrics.Window) check.Evidence {
-	return c.Figure("pool.queue_wait_ms", "wait in the pool's queue before the service begins with a request, which is in none of its own figures"+when, o.over(w).Seconds()*1e3, "ms", o.queue.Origin)
+	return c.Figure("pool.queue_wait_ms", "wait in the pool's queue before the service starts a request; its own figures do not include it"+when, o.over(w).Seconds()*1e3, "ms", o.queue.Origin)
 }

@@ -21,12 +21,12 @@ saturation waiting grows without limit (at a utilisation of ρ a single server q
 
 How to tell it from similar problems: if GC uses the CPUs, fewer GC cycles free them
 (go.gc-rate); if the host does not run the process's threads, its own load is not the
-cause (linux.cpu-saturation); clients in a closed loop hide the queue, since they wait
+cause (linux.cpu-saturation); clients in a closed loop hide the queue, because they wait
 instead of sending.
 
 What helps: fewer requests (callers that cache, a rate limit at the entrance), cheaper
 ones (a CPU profile shows where), more CPUs.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for CPUs that are 80 % busy with the service's own work",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for CPUs that are 80 % busy with the service's own work",
 	Needs:      "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
 	Applies:    (*check.Case).Serves,
 	Judge:      judgeCapacity,
@@ -71,13 +71,13 @@ func judgeCapacity(c *check.Case) check.Verdict {
 		share = part * c.Share(queued...)
 		v.Evidence = append(v.Evidence,
 			c.Figure("slow.gc_cpu_when_full_ms", "slow time of mark assists, and runnable, CPU busy with GC, while the CPUs are full", float64(l.Charges[ledger.CollectorCPU]+l.Charges[ledger.MarkAssist])/1e6, "ms", check.From(l.Source)),
-			c.Figure("process.own_work_of_cpu_share", "share of the time on CPUs that was own work, not GC", part, "1", check.From(l.Source)))
+			c.Figure("process.own_work_of_cpu_share", "share of CPU time that was own work, not GC", part, "1", check.From(l.Source)))
 	}
 	if share < check.Material || !c.Slow() {
 		return v
 	}
 	if l.Host.Starved() {
-		v.State, v.Summary = check.Inconclusive, "the host did not run the process all the time, so how busy it was is not known"
+		v.State, v.Summary = check.Inconclusive, "the host did not run the process all the time, so its CPU load is unknown"
 		v.Needs = []check.Need{{What: "/proc of the host, recorded with the trace"}}
 		return v
 	}
@@ -90,14 +90,14 @@ func judgeCapacity(c *check.Case) check.Verdict {
 	if busy < saturated {
 		then, origin, ok := c.OwnWhileSlow()
 		if ok {
-			v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_when_slow_share", "share of the CPUs busy with the program's own work while slow requests are under way", then, "1", origin))
+			v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_when_slow_share", "share of the CPUs busy with the program's own work during slow requests", then, "1", origin))
 		}
 		if !ok || then < saturated {
 			v.Title, v.Summary = "", fmt.Sprintf("bursts: %s of slow time waiting for a CPU busy with other requests, but the CPUs are only %s busy", units.Percent(share), units.Percent(max(busy, then)))
 			return v
 		}
-		v.Title = fmt.Sprintf("The service is saturated while requests are slow: its own requests keep %s of the CPUs busy then, and %s in the mean.", units.Percent(then), units.Percent(busy))
-		v.Summary = fmt.Sprintf("CPUs %s busy with own work while requests are slow, %s in the mean", units.Percent(then), units.Percent(busy))
+		v.Title = fmt.Sprintf("The service is saturated while requests are slow: its own requests keep %s of the CPUs busy then, %s on average.", units.Percent(then), units.Percent(busy))
+		v.Summary = fmt.Sprintf("CPUs %s busy with own work while requests are slow, %s on average", units.Percent(then), units.Percent(busy))
 		busy = then
 	}
 	v.State = check.Supported
@@ -138,7 +138,7 @@ func judgeBackground(c *check.Case, v check.Verdict, share float64) check.Verdic
 	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy: %s of slow time.", units.Percent(share))
 	v.Saves = c.SaveMechanism(ledger.BackgroundCPU)
 	v.Evidence = append(v.Evidence, c.Figure("slow.background_cpu_ms", "slow time runnable, CPU busy with background work", float64(l.Charges[ledger.BackgroundCPU])/1e6, "ms", check.From(l.Source)))
-	fix := check.Fix{Text: "give this work fewer goroutines than there are CPUs, do it in smaller pieces, or in a process of its own"}
+	fix := check.Fix{Text: "give this work fewer goroutines than there are CPUs, do it in smaller pieces, or in a separate process"}
 	if where := c.Background(); len(where) > 0 {
 		fix.Code = where[0].Function
 		v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %s of slow time.", where[0].Name(), units.Percent(share))
@@ -146,7 +146,7 @@ func judgeBackground(c *check.Case, v check.Verdict, share float64) check.Verdic
 			v.Evidence = append(v.Evidence, c.Figure("work.background_site_share", "share of that work in "+w.Name(), w.Share, "1", w.Origin))
 		}
 	}
-	v.Fix = append(v.Fix, fix, check.Fix{Text: "add CPUs, and have it leave some free for requests"})
+	v.Fix = append(v.Fix, fix, check.Fix{Text: "add CPUs, and make this work leave some free for requests"})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.BackgroundCPU] }))
 	return v
 }

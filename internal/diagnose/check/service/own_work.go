@@ -17,33 +17,32 @@ var OwnWork = check.Check{
 	ID:    "service.own-work",
 	Title: "slow requests are busy with their own work",
 	Step:  check.StepRest,
-	Doc: `Slow requests run: they wait for nothing that could be taken away, they compute more than
-the others do. A regular expression that backtracks, a large answer to encode, a list that
-is searched from end to end. The function that they run in says what to change.
+	Doc: `Slow requests compute more than the others; they do not wait. Examples: a regular expression
+that backtracks, a large response to encode, a list that is searched from end to end. The
+function they run shows what to change.
 
-Which function is known from samples of a CPU profile taken at the same time: in Go those
-that fall into slow requests, of a JVM or .NET the stacks of threads that ran.
+The function comes from a CPU profile of the same period: in Go from samples during slow
+requests, on a JVM or .NET from the stacks of running threads.
 
-How to tell it from similar problems: where the CPUs are full, requests wait for each other
-(service.over-capacity), and cheaper requests help there, too. On a host that gives no CPU
-time on a processor is not CPU time (linux.cpu-saturation).
+How to tell it from similar problems: if the CPUs are saturated, requests wait for each other
+(service.over-capacity), and cheaper requests help there, too. If the host does not run the
+process, its runtime counts waiting as running (linux.cpu-saturation).
 
-.NET stops threads for a look at safe points only: what runs long between two of them is seen
-in the method that it returns to, and a method that the compiler put into its caller in that.
+.NET samples threads only at safe points: long work between two of them appears in the method
+it returns to, and an inlined method in its caller.
 
-Least evidence: 5 slow requests whose states are known, with a quarter of the slow time
-more work than is usual; without an objective, a p99 of 20 ms, or of 10 ms where one request
-of a route in twenty takes 20 times what half of them take and hardly any something between.
-A route that always computes for 20 ms and more, 20 times as long as other requests take, is
-no fault by itself: a rare report takes what it takes, and only an objective tells. It counts
-as slow where one request in twenty is to such a route, or fewer take a quarter of all CPUs.
-Without requests, of threads that serve connections: one stretch of computing in 250 times that
-threads are given a CPU, which lasts 13 ms and more in one function, half of the CPU time, and
-20 times as long as the others.
+Minimum evidence: 5 slow requests with known states, and more work than usual in 25 % of the
+slow time; without --slo, a p99 of 20 ms, or of 10 ms if one in twenty requests of a route
+takes 20 times the median and almost none is between. A route that always computes for 20 ms
+and more, 20 times as long as other requests, is not a fault by itself: only --slo decides for
+a rare report. It counts as slow if one request in twenty is on such a route, or if fewer use
+25 % of all CPUs. Without requests, for threads that serve connections: one in 250 run periods
+is a long computation in one function, of 13 ms and more, with half of the CPU time, and 20
+times as long as the others.
 
 What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
 work in parallel where CPUs are free.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time of own work, more than is usual",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time of own work, more than is usual",
 	Needs:      "what requests did (Go: an execution trace, and a CPU profile at the same time; others: a recording of their threads)",
 	Applies:    (*check.Case).Serves,
 	Judge:      judgeOwnWork,
@@ -74,7 +73,7 @@ func noted(c *check.Case, v check.Verdict) check.Verdict {
 		}
 		slices.Sort(took)
 		name, median := c.Bundle.Names.Text(route), float64(stats.Quantile(took, .5))
-		v.Summary += fmt.Sprintf("; requests to %s always compute, %s each: whether that is too long only an objective tells (--slo)", name, units.Time(median))
+		v.Summary += fmt.Sprintf("; requests to %s always compute, %s each: set --slo to judge whether that is too long", name, units.Time(median))
 		v.Evidence = append(v.Evidence, c.Figure("requests.route_median_ms", "median of the requests to "+name, median/1e6, "ms", check.From(l.Source)))
 	}
 	return v
@@ -90,7 +89,7 @@ func ownWork(c *check.Case) check.Verdict {
 	// was on processors.
 	used := metrics.ProcessOf(c.Bundle, c.Subject, metrics.Window{From: l.From, Until: l.To}).CPU
 	if most := used.Number * float64(l.To-l.From) / float64(max(1, l.Total)); used.MostlyKnown() && share >= check.Material && most < check.Material {
-		v.Summary = fmt.Sprintf("the process used processors for less than %s of the slow time, though its threads were ready to run for longer", units.Percent(most))
+		v.Summary = fmt.Sprintf("the process used CPUs for less than %s of the slow time, although its threads were runnable longer", units.Percent(most))
 		v.Evidence = append(v.Evidence, c.Figure("process.cpus", "CPUs the process used", used.Number, "CPUs", used.Origin))
 		return v
 	}
@@ -117,17 +116,17 @@ func ownWork(c *check.Case) check.Verdict {
 		v.Summary += fmt.Sprintf(", but %s of that is %s", units.Percent(made), by)
 		return v
 	case l.Host.Starved():
-		v.State, v.Summary = check.Inconclusive, "the host did not run the process all the time, so how much it worked is not known"
+		v.State, v.Summary = check.Inconclusive, "the host did not run the process all the time, so the amount of its own work is unknown"
 		v.Needs = []check.Need{{What: "the same recording while the host has free CPUs"}}
 		return v
 	case !c.UserVisible(check.Noticeable) && !twoModes(c, per):
-		v.Summary += ", but slow requests are over within milliseconds"
+		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("Slow requests are busy themselves: %s of slow time is own work.", units.Percent(share))
+	v.Title = fmt.Sprintf("Slow requests are busy computing: %s of slow time is own work.", units.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
-	fix := check.Fix{Text: "do less per request there, cache the result, or do it outside the request"}
+	fix := check.Fix{Text: "do less work per request there, cache the result, or do it outside the request"}
 	if where := c.Worked(); len(where) > 0 {
 		top := where[0]
 		v.Title = fmt.Sprintf("Slow requests are busy in %s: %s of slow time is own work.", top.Name(), units.Percent(share))

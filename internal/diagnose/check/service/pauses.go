@@ -23,13 +23,13 @@ func judgePauses(c *check.Case) (v check.Verdict, ok bool) {
 	v = pausedBy(c, all)
 	v.Title = fmt.Sprintf("Slow requests are paused by GC: %s of slow time.", units.Percent(share))
 	if words := all[0].Words; words != "" {
-		v.Title = fmt.Sprintf("Slow requests are paused by GC, most by collections of %s: %s of slow time.", words, units.Percent(share))
+		v.Title = fmt.Sprintf("Slow requests are paused by GC, mostly by collections of %s: %s of slow time.", words, units.Percent(share))
 	}
 	at := check.From(c.Ledger.Source)
 	v.Evidence = append([]check.Evidence{c.Figure("slow.paused_ms", "slow time paused by GC", float64(c.Ledger.Charges[ledger.StopTheWorld])/1e6, "ms", at)}, v.Evidence...)
 	if share < check.Material {
-		v.Title = fmt.Sprintf("GC pauses the program %s of the time, most by collections of %s.", units.Percent(c.Collector().Stopped.Number), all[0].Words)
-		v.Evidence = append(v.Evidence, c.Seen("requests that arrive during a pause wait before the service begins with them: its own figures do not show that", all[0].Origin))
+		v.Title = fmt.Sprintf("GC pauses the program %s of the time, mostly by collections of %s.", units.Percent(c.Collector().Stopped.Number), all[0].Words)
+		v.Evidence = append(v.Evidence, c.Seen("requests that arrive during a pause wait before the service starts them, so its own figures do not show the wait", all[0].Origin))
 		v.Weight = c.Collector().Stopped.Number
 		return v, true
 	}
@@ -62,13 +62,13 @@ func pausedBy(c *check.Case, all []check.Collections) (v check.Verdict) {
 	for _, k := range all[:min(3, len(all))] {
 		text := units.Plural(len(k.Pauses), "pause") + " by collections of " + k.Words
 		if k.Asker != "" {
-			text += ", brought on by " + k.Asker
+			text += ", triggered by " + k.Asker
 		}
 		v.Evidence = append(v.Evidence, c.Figure("gc.paused_by_reason_ms", text, k.Pauses.Seconds()*1e3, "ms", k.Origin))
 	}
 	longest := c.Collector().Longest
 	v.Evidence = append(v.Evidence, c.Figure("gc.longest_pause_ms", "longest pause", longest.Number*1e3, "ms", longest.Origin))
-	fix := check.Fix{Code: all[0].Asker, Text: "bring on fewer of these collections: allocate less there, above all large objects, which can be rented from a pool; or keep less in memory for each of them to mark"}
+	fix := check.Fix{Code: all[0].Asker, Text: "trigger fewer of these collections: allocate less there, above all large objects, which can be rented from a pool; or keep fewer live objects for each collection to mark"}
 	v.Fix = append(v.Fix, fix)
 	return v
 }

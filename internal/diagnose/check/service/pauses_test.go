@@ -47,8 +47,8 @@ func TestPauses(t *testing.T) {
 		met         bool
 		state, says string
 	}{
-		{"they met requests", 60, true, check.Supported, "Slow requests are paused by GC, most by collections of gen 2, large allocations"},
-		{"requests wait before the service knows of them", 60, false, check.Supported, "GC pauses the program 6 % of the time, most by collections of gen 2"},
+		{"they met requests", 60, true, check.Supported, "Slow requests are paused by GC, mostly by collections of gen 2, large allocations"},
+		{"requests wait before the service knows of them", 60, false, check.Supported, "GC pauses the program 6 % of the time, mostly by collections of gen 2"},
 		{"short ones", 5, false, check.RuledOut, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

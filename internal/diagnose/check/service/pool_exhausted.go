@@ -23,11 +23,11 @@ var PoolExhausted = check.Check{
 do something at once. When all are in use, requests queue for one before any call is
 made: the dependency sees short calls and looks healthy.
 
-The pool is recognised by the library that waits (database/sql, pgx, go-redis, …) or,
-for a pool of the program's own, by what ends the wait: another request that returns
-something. What the holders did shows why it is exhausted: waiting for the dependency
-(it is slow, or the pool is small for the rate: needed = rate × hold time), or work of
-their own while they hold a connection they do not need at that moment.
+unstall recognises the pool by the waiting library (database/sql, pgx, go-redis, …) or,
+for the program's own pool, by the event that ends the wait: another request returns a
+slot. The holders show why it is exhausted: waiting for the dependency (it is slow, or
+the pool is small for the rate: needed = rate × hold time), or doing other work while
+they hold a connection that they do not need at that moment.
 
 Without a recording of the process the pool's own gauges show it: if it was never
 exhausted and no request waited, it is not the pool.
@@ -38,7 +38,7 @@ waiting for work, not for a slot.
 
 What helps: a larger pool, if the dependency can handle more; holding for less time;
 rejecting excess requests at the entrance instead of queueing them inside.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time, waited for the pool, with a p99 of 20 ms unless an objective was given; or a gauge that shows it full with others waiting",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for the pool, with a p99 of 20 ms unless --slo is given; or a gauge that shows it full with requests waiting",
 	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
 	Applies:    (*check.Case).Serves,
 	Judge:      judgePool,
@@ -64,7 +64,7 @@ func judgePool(c *check.Case) check.Verdict {
 	case len(all) > 0:
 		return judgeGauges(c, all)
 	case spans != nil:
-		return check.Verdict{State: check.Inconclusive, Summary: "the spans do not show waits for a connection: they would be part of local time", Needs: []check.Need{readPool}}
+		return check.Verdict{State: check.Inconclusive, Summary: "the spans do not show waits for a connection, which would be part of local time", Needs: []check.Need{readPool}}
 	default:
 		if v, ok := judgeLimits(c); ok && c.Ledger == nil {
 			return v
@@ -158,7 +158,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	case share < check.Material || !c.Slow():
 		return v
 	case !c.UserVisible(check.Noticeable):
-		v.Summary += ", but slow requests are over within milliseconds"
+		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
 	chain := c.Chain(wait, &behind)
@@ -174,7 +174,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	v.State = check.Supported
 	v.Title = fmt.Sprintf("Requests queue for a pool: %s.", name)
 	if own {
-		v.Title = fmt.Sprintf("Requests wait for the goroutines they start themselves, of which only so many work at a time: %s.", name)
+		v.Title = fmt.Sprintf("Requests wait for goroutines they start themselves, whose number is limited: %s.", name)
 	}
 	v.Saves = c.Save(behind.Own, -1, -1)
 	for _, x := range names[:min(3, len(names))] {
@@ -190,7 +190,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		little(c, &v, names[0].id, wait)
 		busy.fix(c, &v, names[0].id, wait)
 	case own: // each request has one of its own, so that how many requests come says nothing
-		v.Fix = append(v.Fix, check.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if what these goroutines call can take more at once, or ask for several things in one call", Code: name})
+		v.Fix = append(v.Fix, check.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if the service these goroutines call can take more, or combine several calls into one", Code: name})
 	default:
 		little(c, &v, names[0].id, wait)
 		v.Fix = append(v.Fix, enlarge(c, name))
@@ -215,7 +215,7 @@ func enlarge(c *check.Case, name string) check.Fix {
 	if setting == "" {
 		return enlargePool(name)
 	}
-	return check.Fix{Text: "give the pool more threads, if what they wait for can handle more (needed at once = requests per second × seconds each is held), or hold each for less time: " + setting, Code: name}
+	return check.Fix{Text: "give the pool more threads if the resource they wait for can handle more (needed = requests per second × seconds each is held), or hold each for less time: " + setting, Code: name}
 }
 
 // named is slow time waiting for one thing.
@@ -281,12 +281,12 @@ func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wa
 		c.Figure("pool.requests_per_s", "requests of the routes that need it", rate, "1/s", check.From(l.Source)))
 	if unknown*4 < held {
 		v.Evidence = append(v.Evidence,
-			c.Figure("pool.held_ms", "time each held it, at most: all that it did not wait", mean*1e3, "ms", check.From(l.Source)),
-			c.Figure("pool.needed", "needed at once, at most (requests per second × seconds held)", rate*mean, "1", check.From(l.Source)))
+			c.Figure("pool.held_ms", "time each held it, upper bound: all time not spent waiting for it", mean*1e3, "ms", check.From(l.Source)),
+			c.Figure("pool.needed", "most needed at the same time (requests per second × seconds held)", rate*mean, "1", check.From(l.Source)))
 	}
 	for _, x := range limits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {
-			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "there at once, in the looks at its threads, at most", float64(x.Most), "1", x.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "most seen at the same time in thread samples", float64(x.Most), "1", x.Origin))
 		}
 	}
 }
@@ -302,10 +302,10 @@ func judgeLimits(c *check.Case) (v check.Verdict, ok bool) {
 			Title:   fmt.Sprintf("Requests queue for a pool: %s.", x.Words()),
 			Summary: fmt.Sprintf("on average %s threads waited for it", units.Num(x.Waiting))}
 		v.Evidence = append(v.Evidence,
-			c.Figure("pool.waiting", fmt.Sprintf("threads waiting there, average of %d looks", x.Looks), x.Waiting, "count", x.Origin),
-			c.Figure("pool.beyond_most", "beyond it at once, at most", float64(x.Most), "count", x.Origin))
+			c.Figure("pool.waiting", fmt.Sprintf("threads waiting there, average of %d samples", x.Looks), x.Waiting, "count", x.Origin),
+			c.Figure("pool.beyond_most", "most threads inside at the same time", float64(x.Most), "count", x.Origin))
 		for _, d := range x.Doing[:min(3, len(x.Doing))] {
-			v.Evidence = append(v.Evidence, c.Figure("pool.doing_share", "share of the looks in which those beyond it were "+d.Words, d.Share, "1", x.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("pool.doing_share", "share of the samples in which threads inside were "+d.Words, d.Share, "1", x.Origin))
 		}
 		v.Fix = append(v.Fix, enlargePool(x.Words()))
 		v.Needs = []check.Need{{What: "an access log from the same time, to show what it costs requests"}}

@@ -44,7 +44,7 @@ func judgeSampled(c *check.Case) check.Verdict {
 		c.Figure("requests.running_mean", "requests running or runnable, on average", at, "1", check.From(l.Source)))
 	if out := outsideOf(c); used >= saturated*cores && (share < check.Material || !c.Slow()) && out.over(metrics.Whole) >= check.Noticeable {
 		v.State = check.Supported
-		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and others wait %s before it begins with them.", units.Percent(used/cores), units.Time(float64(out.over(metrics.Whole))))
+		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and other requests wait %s before it starts them.", units.Percent(used/cores), units.Time(float64(out.over(metrics.Whole))))
 		v.Evidence = append(v.Evidence, out.figure(c, ", on average", metrics.Whole))
 		v.Weight = used / cores
 		lighten(c, &v, used)
@@ -103,10 +103,10 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 	v.Title = fmt.Sprintf("The service is saturated: it keeps %s of the CPUs busy by itself.", units.Percent(used/cores))
 	if mean < full*cores {
 		v.Title = fmt.Sprintf("The service is saturated while requests are slow: it keeps %s of the CPUs busy by itself then.", units.Percent(used/cores))
-		v.Evidence = append(v.Evidence, c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC in the mean, of %.0f", cores), mean, "CPUs", origin))
+		v.Evidence = append(v.Evidence, c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC, on average, of %.0f", cores), mean, "CPUs", origin))
 	}
 	v.Evidence = append(v.Evidence,
-		c.Figure("process.without_gc_when_slow_cpus", fmt.Sprintf("CPUs used by the process without GC while slow requests are under way, of %.0f", cores), used, "CPUs", origin),
+		c.Figure("process.without_gc_when_slow_cpus", fmt.Sprintf("CPUs used by the process without GC during slow requests, of %.0f", cores), used, "CPUs", origin),
 		c.Figure("process.runnable_threads", "threads waiting for a CPU, on average", ready.Number, "count", ready.Origin))
 	v.Saves = c.Bound(waited, 0, waited)
 	lighten(c, &v, used)
@@ -146,11 +146,11 @@ func lighten(c *check.Case, v *check.Verdict, used float64) {
 		for _, w := range where[:min(3, len(where))] {
 			v.Evidence = append(v.Evidence, c.Figure("work.site_share", "share of the requests' own work in "+w.Name(), w.Share, "1", w.Origin))
 		}
-		cheaper = check.Fix{Text: "make requests cheaper: most CPU time goes into this", Code: where[0].Name()}
+		cheaper = check.Fix{Text: "make requests cheaper: most CPU time is spent here", Code: where[0].Name()}
 	}
 	more := fmt.Sprintf("add CPUs: at %s utilisation this load needs %s", units.Percent(comfortable), units.Num(used/comfortable))
 	if times := offered(c); times >= outgrown {
-		more = fmt.Sprintf("add CPUs: %s times as many requests come as it gets done, and at %s utilisation these need %s", units.Num(times), units.Percent(comfortable), units.Num(times*used/comfortable))
+		more = fmt.Sprintf("add CPUs: %s times as many requests arrive as it completes, and at %s utilisation they need %s", units.Num(times), units.Percent(comfortable), units.Num(times*used/comfortable))
 	}
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "reduce load: let callers cache, and reject excess requests early with a rate limit"},

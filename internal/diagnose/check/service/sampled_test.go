@@ -68,14 +68,14 @@ func TestJudgedByLooks(t *testing.T) {
 		{"twenty that run on two processors", judgeCapacity, saturates, check.Supported, "keep 97 % of the CPUs busy"},
 		{"processors are idle", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.Running, cpu: 20}, check.RuledOut, "20 % of 2 CPUs busy"},
 		{"busy for a queue", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 95, queue: 100}, check.Supported, "keep 95 % of the CPUs busy"},
-		{"quick inside, and a queue before it", judgeCapacity, seen{usual: 3, slow: 10, at: 1, kind: evidence.Running, cpu: 92, queue: 60}, check.Supported, "others wait"},
+		{"quick inside, and a queue before it", judgeCapacity, seen{usual: 3, slow: 10, at: 1, kind: evidence.Running, cpu: 92, queue: 60}, check.Supported, "other requests wait"},
 		{"quick inside, and no queue", judgeCapacity, seen{usual: 3, slow: 10, at: 1, kind: evidence.Running, cpu: 92, queue: 1}, check.RuledOut, "92 % of 2 CPUs busy"},
 		{"busy, and waits for others", judgeCapacity, seen{usual: 10, slow: 200, at: 20, kind: evidence.NetWait, cpu: 95}, check.RuledOut, "95 % of 2 CPUs busy"},
 		{"nobody looked, its threads wait for a processor", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 97, ready: 15}, check.Supported, "keeps 97 % of the CPUs busy by itself"},
 		{"nobody looked, its threads hardly wait", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 97, ready: .5}, check.Inconclusive, "what requests waited for was not recorded"},
 		{"nobody looked, others use the rest", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 50, ready: 15}, check.Inconclusive, "what requests waited for was not recorded"},
 		{"a dependency, awaited", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.NetWait, cpu: 10}, check.Supported, "Slow requests wait for http db:80."},
-		{"awaited, of whom is not known", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10}, check.Inconclusive, "of slow time is awaiting something, beyond the usual 9 ms; for what was not recorded"},
+		{"awaited, of whom is not known", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10}, check.Inconclusive, "of slow time is awaiting something, above the usual 9 ms; its target was not recorded"},
 		{"queued for a thread", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10, queue: 100}, check.RuledOut, "no longer than usual"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -88,12 +88,12 @@ func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
 	if serves {
 		who = "threads that serve requests"
 	}
-	v = check.Verdict{State: check.Supported, Weight: min(1, mean), Summary: fmt.Sprintf("%s of looks at %s with work see them there", units.Percent(share), who),
-		Title: fmt.Sprintf("The process waits at one place: %s, %s of the time its %s have work.", top.reason, units.Percent(share), who)}
+	v = check.Verdict{State: check.Supported, Weight: min(1, mean), Summary: fmt.Sprintf("%s of samples of its %s that have work show them there", units.Percent(share), who),
+		Title: fmt.Sprintf("The process waits at one place: %s, %s of the time in which its %s are busy.", top.reason, units.Percent(share), who)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("wait.threads_mean", "threads waiting there, on average", mean, "count", top.origin),
 		c.Figure("wait.threads_seen", "threads seen waiting there", float64(len(top.lanes)), "count", top.origin),
-		c.Figure("wait.looks_share", "share of looks at "+who+" with work", share, "1", top.origin))
+		c.Figure("wait.looks_share", "share of samples of "+who+" with work", share, "1", top.origin))
 	v.Fix = append(v.Fix, check.Fix{Text: fixOf(standing[top.view.State], top.view.Pattern, top.reason), Code: top.view.Owner})
 	return v, true
 }

@@ -92,16 +92,16 @@ func computesLong(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("Some requests compute far longer than the others: %s takes %s of CPU time at once, %s, and all others %s in the mean.",
+	v.Title = fmt.Sprintf("Some requests compute far longer than the others: %s takes %s of CPU time without a break, %s; the others take %s on average.",
 		top, units.Time(each), units.Times(x.count), units.Time(rest))
-	v.Summary = fmt.Sprintf("%s of the CPU time goes there", units.Percent(float64(x.ns)/cpu))
+	v.Summary = fmt.Sprintf("%s of the CPU time is spent there", units.Percent(float64(x.ns)/cpu))
 	v.Weight = min(1, float64(x.ns)/float64(until-from))
 	v.Evidence = append(v.Evidence,
-		c.Figure("work.long_stretches", "stretches of computing in "+top+" on threads that serve connections", float64(x.count), "count", used.Origin),
-		c.Figure("work.long_stretch_ms", "each, in the mean", each/1e6, "ms", used.Origin),
-		c.Figure("work.stretches", "times that threads of the process were given a CPU", all, "count", times.Origin),
-		c.Figure("work.stretch_ms", "CPU time of the others, in the mean", rest/1e6, "ms", used.Origin))
-	v.Fix = append(v.Fix, check.Fix{Text: "do less per request there, cache the result, or do it outside the request", Code: top})
-	v.Needs = []check.Need{{What: "a row for each request from the same time, to show what it costs them (--load, --requests)"}}
+		c.Figure("work.long_stretches", "long computations in "+top+" on threads that serve connections", float64(x.count), "count", used.Origin),
+		c.Figure("work.long_stretch_ms", "mean time of each", each/1e6, "ms", used.Origin),
+		c.Figure("work.stretches", "times that a thread of the process got a CPU", all, "count", times.Origin),
+		c.Figure("work.stretch_ms", "mean CPU time of the others", rest/1e6, "ms", used.Origin))
+	v.Fix = append(v.Fix, check.Fix{Text: "do less work per request there, cache the result, or do it outside the request", Code: top})
+	v.Needs = []check.Need{{What: "a row for each request from the same period, to show what it costs them (--load, --requests)"}}
 	return v, true
 }

@@ -125,7 +125,7 @@ func TestVerdictsOfWaits(t *testing.T) {
 		})), 40}, "service.waiting", []string{"one after the other", "queue of main.owner"}},
 		"a lock that is held while the disk syncs": {traced{call(5 * ms), waiter(evidence.LockWait, "mutex in main.(*journal).append", 90*ms, 5*ms, func(n *names, _ int, s *evidence.Segment) {
 			s.HolderKind, s.HolderCause, s.HolderStack = evidence.Syscall, n.id("fsync in main.(*journal).append"), n.stack("syscall.Fsync", "os.(*File).Sync", "main.(*journal).append")
-		}), 40}, "service.waiting", []string{"system call", "fsync", "by way of mutex in main.(*journal).append"}},
+		}), 40}, "service.waiting", []string{"system call", "fsync", "through mutex in main.(*journal).append"}},
 		"a pause before another try": {traced{call(5 * ms), func(n *names, i int) []evidence.Segment {
 			return append(call(5*ms)(n, i), evidence.Segment{Kind: evidence.SleepWait, Dur: 80 * ms, Stack: n.stack("time.Sleep", "main.backOff", "main.handle")})
 		}, 40}, "service.waiting", []string{"time.Sleep in main.backOff"}},

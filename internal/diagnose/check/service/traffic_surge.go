@@ -19,23 +19,23 @@ var TrafficSurge = check.Check{
 	ID:    "service.traffic-surge",
 	Title: "far more requests arrive than expected",
 	Step:  check.StepTraffic,
-	Doc: `A service is built for a request rate, and what was agreed with its callers is often not
-written down. When more arrive than it can serve, requests queue for whatever runs out
-first: CPUs, a pool, time for GC. Other causes show which of these it is; this one shows
+	Doc: `A service is built for a request rate, but the rate agreed with its callers is often not
+documented. If more requests arrive than it can serve, they queue for the resource that
+runs out first: CPUs, a pool, GC. Other causes show which of these it is; this one shows
 that it would not happen at the expected rate.
 
 The expected rate is given by --expect-rate, by --baseline, or by the recording itself,
-if the rate rises during it and requests become slow with it, not before. That there are
-more requests explains nothing by itself: there must be a stretch at about the expected
-rate in which requests were fast (in the recording or the baseline), or CPUs that are
-busy now and would not be then.
+if the rate rises during it and requests become slow then, not before. More requests
+alone explain nothing: there must be a period at about the expected rate in which
+requests were fast (in the recording or the baseline), or CPUs that are busy now and
+would not be then.
 
 An access log shows callers that do not cache: one caller sends the same request, with
 the same query, again within seconds.
 
-What helps: callers that cache, and a rate limit that holds them to what was agreed; a
-cache in the service where one request costs many queries.`,
-	Thresholds: "1.5 times the requests that were expected, and slow requests that wait for CPUs",
+What helps: callers that cache, and a rate limit at the agreed rate; a cache in the
+service if one request costs many queries.`,
+	Thresholds: "1.5 times the expected request rate, and slow requests that wait for CPUs",
 	Needs:      "the agreed rate (--expect-rate 10) or a capture from a healthy time (--baseline), and requests",
 	Applies: func(c *check.Case) bool {
 		if c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests {
@@ -95,7 +95,7 @@ func judgeSurge(c *check.Case) check.Verdict {
 	case surged(c, &v):
 		return v
 	default:
-		v.State, v.Summary = check.Inconclusive, fmt.Sprintf("%s requests/s without a rise, and the expected rate is not known", units.Num(a.rate))
+		v.State, v.Summary = check.Inconclusive, fmt.Sprintf("%s requests/s without a rise, and the expected rate is unknown", units.Num(a.rate))
 		v.Needs = []check.Need{{What: "the rate agreed with the callers, or a capture from a healthy time (--baseline)", Command: "unstall FILE... --expect-rate N"}}
 		return v
 	}
@@ -122,21 +122,21 @@ func judgeSurge(c *check.Case) check.Verdict {
 	if share, origin, none := withheld(c); none {
 		v.State, v.Title = check.Inconclusive, ""
 		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
-		v.Summary = fmt.Sprintf("%s × %s, but other processes used %s of the host's CPUs: which of the two made requests slow is not known", units.Num(times), than, units.Percent(share))
+		v.Summary = fmt.Sprintf("%s × %s, but other processes used %s of the host's CPUs: which of the two made requests slow is unknown", units.Num(times), than, units.Percent(share))
 		v.Needs = []check.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + check.Digits(3, expected)}}
 		return v
 	}
 	e := explained{c: c, v: &v, a: a, expected: expected, times: times, than: than}
 	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
 		v.State, v.Title = check.Inconclusive, ""
-		v.Summary = fmt.Sprintf("%s × %s, but whether requests would be fast at that rate is not known", units.Num(times), than)
-		v.Needs = []check.Need{{What: "CPU use at the same time as the requests, or a recording that includes a time at the expected rate", Command: "unstall record PID --expect-rate " + check.Digits(3, expected)}}
+		v.Summary = fmt.Sprintf("%s × %s, but whether requests would be fast at that rate is unknown", units.Num(times), than)
+		v.Needs = []check.Need{{What: "CPU use in the same period as the requests, or a recording that includes a period at the expected rate", Command: "unstall record PID --expect-rate " + check.Digits(3, expected)}}
 		return v
 	}
 	if v.State == check.Supported {
 		v.Fix = append(v.Fix,
-			check.Fix{Text: fmt.Sprintf("hold callers to the agreed rate: let them cache answers, and reject requests above %s/s early", units.Num(about*expected))},
-			check.Fix{Text: "cache in the service what costs a request most; write down the agreed rate, and monitor it"})
+			check.Fix{Text: fmt.Sprintf("limit callers to the agreed rate: let them cache responses, and reject requests above %s/s early", units.Num(about*expected))},
+			check.Fix{Text: "cache the most expensive part of a request in the service; document the agreed rate, and monitor it"})
 	}
 	return v
 }
@@ -158,7 +158,7 @@ func repeated(c *check.Case, v *check.Verdict) {
 	if !ok {
 		return
 	}
-	text := "share of requests that repeat one by the same caller within " + f.Value
+	text := "share of requests that the same caller repeats within " + f.Value
 	if f.Number >= copied {
 		text += ": callers do not cache"
 	}

@@ -18,29 +18,27 @@ var Waiting = check.Check{
 	ID:    "service.waiting",
 	Title: "slow requests wait at one place",
 	Step:  check.StepRest,
-	Doc: `Slow requests spend much of their time in one function of the program, waiting for one
-thing that is no lock, pool or dependency which another cause names: a timer, a system call
-such as fsync, a goroutine or thread that works for all requests one after the other, a
-queue. This cause names the place, what was waited for there, and how much of the slow time
-it is. It is asked last, and only about time that no other cause explains. Pauses of a garbage
-collector are such a place, too, where no cause of its own says what they come from.
+	Doc: `Slow requests spend much of their time in one function of the program, waiting for something that no
+other cause names (no lock, pool or dependency): a timer, a system call such as fsync, a goroutine
+or thread that serves all requests one after the other, a queue. This cause names the place, the
+wait and its share of the slow time. unstall checks it last, and only for time that no other cause
+explains. GC pauses also belong here if no other cause explains them.
 
-What counts is how much longer slow requests wait there than the others do. A wait that all
-requests of a route have, the quick ones, too, is what that route does: a long poll, a
-delay by design. With --slo all of it counts.
+Only the wait above that of other requests counts. A wait that all requests of a route have, fast
+ones included, is by design: a long poll, an intended delay. With --slo all of it counts.
 
-How to tell it from similar problems: where the place is a limit that others hold, it is a
-pool (service.pool-exhausted); where they all call something outside, that is slow
+How to tell it from similar problems: if other requests hold a limit there, it is a pool
+(service.pool-exhausted); if all of them call another service, that service is slow
 (service.dependency-slow).
 
-Where no requests are known, a process that nothing but the kernel tells of is looked at by its
-threads: if half of those with work wait in one function for one lock or in one call, it is named.
+Without requests, if only the kernel's view of a process is known, unstall samples its threads: if
+half of the busy ones wait in one function for one lock or in one call, it names that place.
 
-Least evidence: 5 slow requests whose states are known, with a quarter of the slow time at
-the place; without an objective, a p99 of 20 ms. Without requests: half of the looks at threads with work.
+Minimum evidence: 5 slow requests with known states, and 25 % of the slow time at the place; without
+--slo, a p99 of 20 ms. Without requests: half of the samples of busy threads.
 
-What helps: depends on the place. The code that is named says what it waits for.`,
-	Thresholds: "5 slow requests that took 1 % of all request time together, and a quarter of slow time at one place that no other cause explains, 20 ms each on average unless a limit was given",
+What helps: depends on the place. The named code shows what it waits for.`,
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given",
 	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads)",
 	Applies:    (*check.Case).Serves,
 	Judge:      judgeWaiting,
@@ -120,7 +118,7 @@ func judgeWaiting(c *check.Case) check.Verdict {
 	if not != nil {
 		return unlessUnseen(c, *not)
 	}
-	return unlessUnseen(c, check.Verdict{State: check.RuledOut, Summary: "no single place holds a quarter of slow time that nothing else explains"})
+	return unlessUnseen(c, check.Verdict{State: check.RuledOut, Summary: "no single place has 25 % of the slow time that other causes leave unexplained"})
 }
 
 // unlessUnseen takes back that something is ruled out where so much of the slow time was not
@@ -134,7 +132,7 @@ func unlessUnseen(c *check.Case, v check.Verdict) check.Verdict {
 		return c.UnlessUnseen(v)
 	}
 	v.State, v.Summary = check.Inconclusive, fmt.Sprintf("%s of slow time was not observed", units.Percent(unseen))
-	v.Needs = []check.Need{c.Trace("a longer time under load", "")}
+	v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
 	return v
 }
 
@@ -152,10 +150,10 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+p.From, at))
 	}
 	if call := c.SiteOf(p.Stack).Callee; p.Mechanism == ledger.Kernel && c.OnThreads() && call != "" && !strings.Contains(name, call) {
-		v.Evidence = append(v.Evidence, c.Seen("called there as "+call, at))
+		v.Evidence = append(v.Evidence, c.Seen("call site: "+call, at))
 	}
 	for _, link := range p.Through {
-		v.Evidence = append(v.Evidence, c.Seen("requests get there by waiting for "+link, at))
+		v.Evidence = append(v.Evidence, c.Seen("requests reach it by waiting for "+link, at))
 	}
 	if p.Mechanism == ledger.Goroutine && p.From == "" {
 		toiling(c, &v)
@@ -178,11 +176,11 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		return v
 	case l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && byDesign(c, p, wait):
 		v.State = check.Inconclusive
-		v.Summary = fmt.Sprintf("requests wait at %s, quick ones, too: that may be what they are for", name)
-		v.Needs = []check.Need{{What: "how long requests may take", Command: "unstall PID --slo 300ms"}}
+		v.Summary = fmt.Sprintf("requests wait at %s, fast ones too: this may be by design", name)
+		v.Needs = []check.Need{{What: "a limit for request latency", Command: "unstall PID --slo 300ms"}}
 		return v
 	case !c.UserVisible(check.Noticeable):
-		v.Summary += ", but slow requests are over within milliseconds"
+		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
 	v.State = check.Supported
@@ -192,7 +190,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	}
 	title := placeTitle(fix, p.What, name)
 	for i := len(p.Through) - 1; i >= 0; i-- {
-		title += ", by way of " + p.Through[i]
+		title += ", through " + p.Through[i]
 	}
 	v.Title = fmt.Sprintf("%s: %s of slow time.", title, units.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
@@ -221,7 +219,7 @@ func toiling(c *check.Case, v *check.Verdict) {
 		if len(t.Doing) > 0 {
 			what += ", mostly " + t.Doing[0].Words
 		}
-		v.Evidence = append(v.Evidence, c.Figure("wait.background_share", "share of the looks in which others have work that serve no request themselves: "+what, t.Part, "1", t.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("wait.background_share", "share of the samples in which other threads, which serve no request, are busy: "+what, t.Part, "1", t.Origin))
 	}
 }
 
@@ -290,7 +288,7 @@ func placeTitle(m ledger.Mechanism, what, name string) string {
 	}
 	switch m {
 	case ledger.Pool, ledger.PoolThread:
-		return "Requests wait for what serves them one after the other: " + name
+		return "Requests wait for a worker that serves them one after the other: " + name
 	case ledger.Timer:
 		return "Slow requests wait for a timer: " + name
 	case ledger.Kernel:
@@ -302,7 +300,7 @@ func placeTitle(m ledger.Mechanism, what, name string) string {
 		if what == evidence.ForcedCycle {
 			return "Slow requests wait for " + name
 		}
-		return "Slow requests wait for others to go on: " + name
+		return "Slow requests wait for other requests: " + name
 	}
 	return "Slow requests wait at one place: " + name
 }
@@ -319,37 +317,37 @@ func siteOf(c *check.Case, p *ledger.Place) string {
 // fixOf is what helps against waiting at a place.
 func fixOf(m ledger.Mechanism, what, name string) string {
 	if what == evidence.ForcedCycle {
-		return "do not call runtime.GC or debug.FreeOSMemory in a request: the collector starts a cycle when the heap has grown; where memory must stay below a limit, set GOMEMLIMIT"
+		return "do not call runtime.GC or debug.FreeOSMemory in a request: GC starts a cycle when the heap has grown; if memory must stay below a limit, set GOMEMLIMIT"
 	}
 	switch text := strings.ToLower(name); {
 	case m != ledger.Kernel:
 	case strings.Contains(text, threads.TooSlowly):
-		return "whoever reads the other end is slower than what is written, and what is between is full: make it read faster, write less, or put a queue that drops between, with O_NONBLOCK"
+		return "the reader of the other end is slower than the writer, and the buffer between them is full: make the reader faster, write less, or add a queue that drops, with O_NONBLOCK"
 	case strings.HasPrefix(text, "page fault from disk"):
-		return "the file's pages are not in memory when they are touched: give the host memory for them, read them ahead (madvise MADV_WILLNEED, MAP_POPULATE), or touch them outside of requests"
+		return "the file's pages are not in memory when requests access them: give the host memory for them, read them ahead (madvise MADV_WILLNEED, MAP_POPULATE), or access them outside requests"
 	case strings.HasPrefix(text, threads.StartingThreads):
-		return "threads are started for single pieces of work: each takes memory for its stack and a lock of the process's memory map, for which all wait that start or end one, or fault a page in: keep a pool of threads, and hand it the work"
+		return "the program starts a thread for each piece of work: each start needs stack memory and the lock of the process's memory map, for which other thread starts and page faults wait: use a pool of threads"
 	case strings.HasPrefix(text, "fork"):
-		return "a fork copies the page tables of the whole process, the longer the more memory that has, and of one process forks wait for each other: start programs by posix_spawn or vfork, or from a small process that is begun before there is much memory"
+		return "a fork copies the page tables of the whole process, which takes longer with more memory, and forks of one process wait for each other: start programs with posix_spawn or vfork, or from a small helper process started early"
 	case strings.HasPrefix(text, evidence.KernelReclaim), strings.HasPrefix(text, evidence.KernelCompaction):
-		return "there was no free memory, or no large piece of it, and this thread had to make some: give the process or its group more memory, or use less"
+		return "there was no free memory, or no large free block, so this thread had to free some: give the process or its cgroup more memory, or use less"
 	case strings.Contains(text, "write throttling"):
-		return "more is written than the disk takes, and the kernel holds the writer back: write less, write to a faster disk, or flush earlier and in the background"
+		return "the process writes more than the disk can take, so the kernel throttles it: write less, write to a faster disk, or flush earlier and in the background"
 	}
 	// Of the commands of fcntl only those that wait for a lock (F_SETLKW, F_OFD_SETLKW) take long.
 	if text := strings.ToLower(name); m == ledger.Kernel && (strings.HasPrefix(text, "flock") || strings.HasPrefix(text, "fcntl of /")) {
-		return "another process, or another open file of this one, holds the lock of this file meanwhile: hold it for less time there, lock a part or a file of your own, or try it without waiting (LOCK_NB, F_SETLK) and answer without"
+		return "another process, or another open file of this one, holds the lock of this file: hold it for less time there, lock a part or a separate file, or try without waiting (LOCK_NB, F_SETLK) and answer without the lock"
 	}
 	return placeFix[m]
 }
 
 var placeFix = map[ledger.Mechanism]string{
-	ledger.Timer:      "this delay is asked for by the code: make it shorter, end it when what it waits for is there, or move it out of the request",
-	ledger.Kernel:     "take this call off the request's path: do it once for many requests (group commit), in the background, or on a faster device",
-	ledger.Goroutine:  "what requests hand over here is done one after the other, or late: do it in parallel, in the request itself, or in batches, or do not wait for it",
+	ledger.Timer:      "the code sleeps here: shorten the delay, end it when the awaited event happens, or move it out of the request",
+	ledger.Kernel:     "take this call off the request path: do it once for many requests (group commit), in the background, or on a faster device",
+	ledger.Goroutine:  "the work that requests hand over here is done one after the other, or late: do it in parallel, in the request itself, or in batches, or do not wait for it",
 	ledger.Lock:       "do less while this lock is held, or use one lock per key",
-	ledger.Pool:       "what serves them does one request after the other: let several do it, let it do less for each, or take several at once",
-	ledger.PoolThread: "this thread serves all connections: give it no work that takes long and none that waits, hand that to a pool of threads; or let more threads serve connections",
+	ledger.Pool:       "the worker serves one request after the other: use several workers, do less work per request, or process requests in batches",
+	ledger.PoolThread: "this thread serves all connections: move long and blocking work to a pool of threads, or serve connections with more threads",
 	ledger.TaskWait:   "await the task instead of blocking a thread for it",
 	ledger.Dependency: boundWait.Text,
 }

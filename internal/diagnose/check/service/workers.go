@@ -59,7 +59,7 @@ func (w *workers) told(c *check.Case, v *check.Verdict) {
 		v.Evidence = append(v.Evidence, c.Figure("pool.size", "workers that pool "+w.pool+" may have", w.most, "count", w.origin))
 	}
 	if w.reached.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("pool.full_times", "times it was found to have as many as it may", w.reached.Number, "count", w.reached.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("pool.full_times", "times it had reached that maximum", w.reached.Number, "count", w.reached.Origin))
 	}
 }
 
@@ -148,16 +148,16 @@ func (w *workers) fix(c *check.Case, v *check.Verdict, name evidence.NameID, wai
 	if setting == "" {
 		setting = "the number of its workers"
 	}
-	fix := check.Fix{Text: "raise " + setting + w.where + ", if CPUs and memory allow (needed at once = requests per second × seconds each is worked on), or have requests take less of a worker's time",
+	fix := check.Fix{Text: "raise " + setting + w.where + ", if CPUs and memory allow (needed = requests per second × seconds per request), or make requests use less of a worker's time",
 		Code: c.Bundle.Names.Text(name)}
 	if n > 0 && float64(n) > w.most || n > 0 && math.IsNaN(w.most) {
 		from := ""
 		if w.most > 0 {
 			from = fmt.Sprintf(" from %.0f", w.most)
 		}
-		fix.Text = fmt.Sprintf("raise %s%s%s to %d: with as many the recorded requests would hardly wait, if CPUs and memory allow as many at once", setting, w.where, from, n)
+		fix.Text = fmt.Sprintf("raise %s%s%s to %d: then the recorded requests would rarely wait, if CPUs and memory allow that many", setting, w.where, from, n)
 		if memory := w.memory(c); memory > 0 {
-			fix.Text += fmt.Sprintf(" (a worker takes %.0f MiB of memory of its own, at most)", math.Ceil(memory/(1<<20)))
+			fix.Text += fmt.Sprintf(" (a worker uses at most %.0f MiB of private memory)", math.Ceil(memory/(1<<20)))
 		}
 		if w.setting != "" {
 			fix.Setting = fmt.Sprintf("%s = %d", w.setting, n)
@@ -165,7 +165,7 @@ func (w *workers) fix(c *check.Case, v *check.Verdict, name evidence.NameID, wai
 		observed := slices.Clone(p.latency)
 		slices.Sort(observed)
 		now := stats.Quantile(observed, .99)
-		v.Prediction = append(v.Prediction, check.Prediction{ID: "requests.p99_with_workers_ms", Metric: "p99 with as many workers", Unit: "ms", Now: check.Number(float64(now) / 1e6), Then: check.Number(float64(p99) / 1e6),
+		v.Prediction = append(v.Prediction, check.Prediction{ID: "requests.p99_with_workers_ms", Metric: "p99 with that many workers", Unit: "ms", Now: check.Number(float64(now) / 1e6), Then: check.Number(float64(p99) / 1e6),
 			Low: check.Number(float64(min(least, p99)) / 1e6), High: check.Number(float64(p99) * (1 + queue.Tolerance) / 1e6)})
 	}
 	v.Fix = append(v.Fix, fix)

@@ -16,7 +16,7 @@ func (r *Reader) collect(c *cursor, m *thread) (bool, error) {
 	var err error
 	switch on := r.gcState == gcOn; {
 	case first && r.gcState != gcUnknown:
-		err = errors.New("is not the first of the collector's events")
+		err = errors.New("is not the first of GC events")
 	case first:
 	case c.typ == EvGCBegin && on:
 		err = errors.New("the collector marks already")

@@ -91,7 +91,7 @@ func (r *Reader) netperf() error {
 			said = fmt.Sprintf(" version %d", o.version)
 		}
 	}
-	return fmt.Errorf("eventpipe: a netperf%s stream, as .NET Core 2 and previews of 3.0 wrote them: %w; record anew with dotnet-trace, format nettrace", said, ErrVersion)
+	return fmt.Errorf("eventpipe: a netperf%s stream, as .NET Core 2 and previews of 3.0 wrote them: %w; record again with dotnet-trace, format nettrace", said, ErrVersion)
 }
 
 func (r *Reader) readHeader4() error {

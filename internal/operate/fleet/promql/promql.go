@@ -55,10 +55,10 @@ type Point struct {
 func Open(address, token string) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no address of a store: give http://HOST:PORT", address)
+		return nil, fmt.Errorf("%q is not the address of a store: give http://HOST:PORT", address)
 	}
 	if strings.ContainsAny(token, "\r\n") {
-		return nil, errors.New("the token has more than one line: give its first alone")
+		return nil, errors.New("the token has more than one line: give only the first")
 	}
 	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v1")
 	return &Store{base: u, token: token, client: &http.Client{Timeout: patience}}, nil
@@ -207,7 +207,7 @@ func (s *Store) unread(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: its answer is none of Prometheus' API: %w: give the address before /api/v1", s, err)
+	return fmt.Errorf("%s: its response is not from a Prometheus API: %w: give the address before /api/v1", s, err)
 }
 
 // refused says why a store did not answer.
@@ -224,7 +224,7 @@ func (s *Store) refused(resp *http.Response) error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fmt.Errorf("%s answers %s: check the token (--token-file or UNSTALL_STORE_TOKEN), or NAME:PASSWORD@ in --store", s, resp.Status)
 	case http.StatusNotFound:
-		return fmt.Errorf("%s answers %s: there is no /api/v1: give the address before that, such as http://HOST:8481/select/0/prometheus of a cluster", s, resp.Status)
+		return fmt.Errorf("%s answers %s: no /api/v1 there: give the address before that, such as http://HOST:8481/select/0/prometheus of a cluster", s, resp.Status)
 	}
 	return fmt.Errorf("%s answers %s: %s", s, resp.Status, said.Error)
 }

@@ -22,7 +22,7 @@ type Store struct {
 }
 
 // ErrRefused is wrapped by errors of a store that will not take a payload however often it is sent.
-var ErrRefused = errors.New("it refuses what it is sent")
+var ErrRefused = errors.New("it rejects the data")
 
 // ErrToken is wrapped by errors of a store that does not know who sends.
 var ErrToken = errors.New("the token or password is wrong")
@@ -142,9 +142,9 @@ func (p *Pusher) Run(ctx context.Context) {
 				p.Say(p.Name, fmt.Sprintf("%s to %s: %v", p.Name, p.Where, err))
 				continue
 			}
-			p.OK(p.Name, fmt.Sprintf("%s to %s: goes on", p.Name, p.Where))
+			p.OK(p.Name, fmt.Sprintf("%s to %s: works again", p.Name, p.Where))
 		default:
-			p.Say(p.Name, fmt.Sprintf("%s to %s: %v; figures wait, %d states at most, then the oldest are lost", p.Name, p.Where, err, mostStates))
+			p.Say(p.Name, fmt.Sprintf("%s to %s: %v; figures wait, at most %d states, then the oldest are lost", p.Name, p.Where, err, mostStates))
 			select {
 			case <-time.After(pause):
 			case <-ctx.Done():

@@ -50,7 +50,7 @@ func Zabbix(address, host string) (Store, error) {
 		address = net.JoinHostPort(strings.Trim(address, "[]"), "10051")
 	}
 	if host == "" {
-		return Store{}, errors.New("zabbix: give the name that the server has for this host: --zabbix-host")
+		return Store{}, errors.New("zabbix: give the server's name for this host: --zabbix-host")
 	}
 	// A server makes items of what was discovered within a minute or so; it is told each few minutes.
 	turn, unknown := 0, false
@@ -66,7 +66,7 @@ func Zabbix(address, host string) (Store, error) {
 		// template's own.
 		unknown = taken == 0 && failed && (unknown || bytes.Contains(body, []byte(ZabbixDiscovery)))
 		if unknown {
-			return fmt.Errorf("%w: it knows no item of what it was sent: is the template linked to the host, and the name as --zabbix-host says?", ErrRefused)
+			return fmt.Errorf("%w: it knows none of the items: is the template linked to the host, and is --zabbix-host its name there?", ErrRefused)
 		}
 		return nil
 	}}, nil
@@ -162,7 +162,7 @@ func unframe(r io.Reader) ([]byte, error) {
 	}
 	n := binary.LittleEndian.Uint32(head[5:])
 	if string(head[:4]) != "ZBXD" || head[4] != 1 || n > 1<<20 {
-		return nil, errors.New("its header is another's")
+		return nil, errors.New("its header is not Zabbix's")
 	}
 	text := make([]byte, n)
 	_, err := io.ReadFull(r, text)

@@ -20,7 +20,7 @@ func Grafana(w io.Writer, rules []rule.Rule) error {
 		choice("host", "label_values(unstall_up, host)"), choice("service", `label_values(unstall_up{host=~"$host"}, service)`),
 	}
 	top := []panel{
-		chart("Slow seconds by mechanism, of what was diagnosed", "s", nil, target{Expr: `sum by (service, mechanism) (increase(unstall_slow_seconds_total{host=~"$host",service=~"$service"}[$__rate_interval]))`, Legend: "{{service}}: {{mechanism}}"}),
+		chart("Slow seconds by mechanism, in diagnosed minutes", "s", nil, target{Expr: `sum by (service, mechanism) (increase(unstall_slow_seconds_total{host=~"$host",service=~"$service"}[$__rate_interval]))`, Legend: "{{service}}: {{mechanism}}"}),
 		chart("Causes found by the newest diagnosis", "short", nil, target{Expr: `max by (service, cause) (unstall_verdict{host=~"$host",service=~"$service"}) > 0`, Legend: "{{service}}: {{cause}}"}),
 		chart("Alarms", "short", nil, target{Expr: `max by (service, rule) (unstall_alarm{host=~"$host"}) > 0`, Legend: "{{service}}: {{rule}}"}),
 	}

@@ -25,7 +25,7 @@ func NewLinker(address string) (*Linker, error) {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, fmt.Errorf("--grafana %.80q: give the address of a Grafana, such as https://grafana.example", address)
 	case u.User != nil:
-		return nil, errors.New("--grafana: a user and password do not belong into a link: leave them out")
+		return nil, errors.New("--grafana: a link must not hold a user and password: remove them")
 	}
 	if u.Path = strings.TrimSuffix(u.Path, "/"); !strings.Contains(u.Path, "/d/") {
 		u.Path += "/d/" + UID + "/" + UID

@@ -54,7 +54,7 @@ func Table(r io.Reader, name string) (out []Source, odd int, err error) {
 	if known == 0 {
 		for i, h := range head[1:] {
 			if meant := series.Nearest(h); meant != "" && i+1 != service && suggestable(h) {
-				return nil, 0, fmt.Errorf("%s:1: there is no series %s: do you mean %s? (unstall watch --series lists them)", name, h, meant)
+				return nil, 0, fmt.Errorf("%s:1: unknown series %s: do you mean %s? (unstall watch --series lists them)", name, h, meant)
 			}
 		}
 		return nil, 0, ErrNoTable
@@ -77,7 +77,7 @@ func Table(r io.Reader, name string) (out []Source, odd int, err error) {
 			}
 			continue
 		case row == mostRows:
-			return nil, odd, fmt.Errorf("%s: has more than %d rows: cut it, or take fewer a minute", name, mostRows)
+			return nil, odd, fmt.Errorf("%s: more than %d rows: shorten it, or use fewer rows per minute", name, mostRows)
 		}
 		t, ok := moment(fields[0])
 		if !ok {

@@ -95,7 +95,7 @@ func (r *Result) Text(w io.Writer, rules int) error {
 	var b strings.Builder
 	alarms := r.Alarms()
 	if len(r.Subjects) == 0 {
-		b.WriteString("nothing that rules can be held against was recorded\n")
+		b.WriteString("the recording has no series that rules use\n")
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
@@ -107,14 +107,14 @@ func (r *Result) Text(w io.Writer, rules int) error {
 		if at := r.ended(ev); at != 0 {
 			fmt.Fprintf(&b, "  ended after %s\n", long(at-ev.Since))
 		} else {
-			fmt.Fprintf(&b, "  had not ended when the recording did\n")
+			fmt.Fprintf(&b, "  still active at the end of the recording\n")
 		}
 		if ev.Rule.Look != "" {
 			fmt.Fprintf(&b, "  look at %s\n", ev.Rule.Look)
 		}
 	}
 	if len(r.Unheld) > 0 {
-		fmt.Fprintf(&b, "\nnot held, as nothing of their series is recorded: %s\n", units.Plural(len(r.Unheld), "rule"))
+		fmt.Fprintf(&b, "\nnot checked, because their series were not recorded: %s\n", units.Plural(len(r.Unheld), "rule"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -143,7 +143,7 @@ func Found(ev rule.Event) string {
 	out := fmt.Sprintf("%s, %s %s", units.Of(ev.Value, unit), word, units.Of(ev.Bound, unit))
 	switch {
 	case c.Usual != nil && ev.Bound > *c.Above*ev.Usual:
-		out += fmt.Sprintf(" (usual is %s)", units.Of(ev.Usual, unit))
+		out += fmt.Sprintf(" (usual: %s)", units.Of(ev.Usual, unit))
 	case c.Usual != nil:
 		out += fmt.Sprintf(" (%s × the usual %s)", units.Num(*c.Above), units.Of(ev.Usual, unit))
 	case c.Than != "":

@@ -235,7 +235,7 @@ func (e *Evaluator) judge(x *state, i int, now int64) (Event, bool) {
 			r.known = now
 		}
 		if now-r.known >= int64(rule.ClearFor)+int64(patience) {
-			ev.Since, ev.Why = r.fired, "there are no figures of it any more"
+			ev.Since, ev.Why = r.fired, "its figures ended"
 			*r = ruling{}
 			return ev, true
 		}

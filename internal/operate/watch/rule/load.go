@@ -83,7 +83,7 @@ func Load(r io.Reader, name string, also []string) ([]Rule, error) {
 			wrong = append(wrong, fmt.Errorf("%s:%d: %s: %w", name, n.Line, x.name(), err))
 		}
 		if line, twice := seen[x.ID]; twice {
-			wrong = append(wrong, fmt.Errorf("%s:%d: there is a rule %s in line %d: give it another id", name, n.Line, x.ID, line))
+			wrong = append(wrong, fmt.Errorf("%s:%d: rule %s is already defined in line %d: give it another id", name, n.Line, x.ID, line))
 		}
 		seen[x.ID] = n.Line
 		if at := slices.IndexFunc(out, func(o Rule) bool { return o.ID == x.ID }); at >= 0 {
@@ -110,7 +110,7 @@ func without(rules []Rule, ids []string, name string, wrong []error) ([]Rule, []
 			for _, r := range rules {
 				known = append(known, r.ID)
 			}
-			wrong = append(wrong, fmt.Errorf("%s: without: there is no shipped rule %s%s", name, id, meant(suggest.Nearest(id, known))))
+			wrong = append(wrong, fmt.Errorf("%s: without: unknown rule %s%s", name, id, meant(suggest.Nearest(id, known))))
 			continue
 		}
 		rules = slices.Delete(rules, at, at+1)
@@ -218,7 +218,7 @@ func (r *Rule) check(also []string) (wrong []error) {
 		wrong = append(wrong, fmt.Errorf("id %q: give small letters, digits, dots and dashes: jvm.full-gc", r.ID))
 	}
 	if r.Title == "" {
-		wrong = append(wrong, errors.New("title is missing: say in one line what happens"))
+		wrong = append(wrong, errors.New("title is missing: describe in one line what happens"))
 	}
 	if !slices.Contains(severities, r.Severity) {
 		wrong = append(wrong, fmt.Errorf("severity %q: give page, warn or note", r.Severity))
@@ -246,20 +246,20 @@ func (c *Condition) check(also []string) (wrong []error) {
 			wrong = append(wrong, errors.New("series is missing: unstall watch --series lists them"))
 			break
 		}
-		wrong = append(wrong, fmt.Errorf("there is no series %s%s (unstall watch --series lists them)", id, meant(suggest.Nearest(id, append(series.IDs(), also...)))))
+		wrong = append(wrong, fmt.Errorf("unknown series %s%s (unstall watch --series lists them)", id, meant(suggest.Nearest(id, append(series.IDs(), also...)))))
 	}
 	if !slices.Contains([]Take{Mean, Max, Min, Climb, Sum}, c.Take) {
 		wrong = append(wrong, fmt.Errorf("take %q: give mean, max, min, climb or sum", c.Take))
 	}
 	if c.Over > mostOver {
-		wrong = append(wrong, fmt.Errorf("over %s: give a day at most", c.Over))
+		wrong = append(wrong, fmt.Errorf("over %s: give at most a day", c.Over))
 	}
 	n := 0
 	for _, v := range []*float64{c.Above, c.Below} {
 		if v != nil {
 			n++
 			if math.IsNaN(*v) || math.IsInf(*v, 0) {
-				wrong = append(wrong, fmt.Errorf("%v is no bound", *v))
+				wrong = append(wrong, fmt.Errorf("%v is not a valid bound", *v))
 			}
 		}
 	}

@@ -213,12 +213,12 @@ func TestClimb(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "r.yaml: is empty: give rules, as unstall watch --print-rules writes them",
-		"rules:\n- id: a\n  title: a\n  series: System.Runtime/loh-szie\n  above: 1\n": "r.yaml:2: a: there is no series System.Runtime/loh-szie: do you mean System.Runtime/loh-size? (unstall watch --series lists them)",
+		"rules:\n- id: a\n  title: a\n  series: System.Runtime/loh-szie\n  above: 1\n": "r.yaml:2: a: unknown series System.Runtime/loh-szie: do you mean System.Runtime/loh-size? (unstall watch --series lists them)",
 		"rules:\n- {id: a, title: a, series: proc/cpu, abvoe: 1}\n":                    "r.yaml:2: a rule has no field abvoe: do you mean above?",
 		"rules:\n- {id: a, title: a, series: proc/cpu, above: 1, for: 10}\n":           `r.yaml: "10" is not a time: give 10s, 5m or 2h`,
 		"rules:\n- {id: a, title: a, series: proc/cpu}\n":                              "r.yaml:2: a: proc/cpu: give one of above, below and period",
 		"rules:\n- {id: a, title: a, series: proc/cpu, above: 5, clear: 9}\n":          "r.yaml:2: a: clear 9 is above 5, where it begins: give less",
-		"without: [jvm.ful-gc]\n": "r.yaml: without: there is no shipped rule jvm.ful-gc: do you mean jvm.full-gc?",
+		"without: [jvm.ful-gc]\n": "r.yaml: without: unknown rule jvm.ful-gc: do you mean jvm.full-gc?",
 		"rules: [\n":              "r.yaml:1: did not find expected node content",
 	} {
 		_, err := Load(strings.NewReader(text), "r.yaml", nil)

@@ -27,7 +27,7 @@ type Proc struct {
 	now          func() time.Time
 }
 
-// OpenProc opens them. An error that wraps [top.ErrEnded] says that there is no such process.
+// OpenProc opens them. An error that wraps [top.ErrEnded] says that no such process.
 func OpenProc(pid int, now func() time.Time) (*Proc, error) {
 	p := &Proc{pid: pid, buf: make([]byte, 8<<10), now: now}
 	var err error
@@ -53,7 +53,7 @@ func (p *Proc) Read(context.Context) ([]top.Reading, error) {
 	}
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // from the 3rd on
 	if len(fields) < 22 {
-		return nil, fmt.Errorf("/proc/%d/stat: %d fields behind the name, want 22 or more", p.pid, len(fields))
+		return nil, fmt.Errorf("/proc/%d/stat: %d fields after the name, want 22 or more", p.pid, len(fields))
 	}
 	if p.start == "" {
 		p.start = string(fields[19])

@@ -16,17 +16,17 @@ var All = []Series{
 	{ID: "proc/system", Unit: "%", About: "CPU in the kernel; 100 % is one CPU", Metric: Metric{Name: "unstall_process_cpu_system_seconds_total", Counter: true, Scale: 100}},
 	{ID: "proc/busy", Unit: "%", About: "CPU, of all that it may use", Metric: Metric{Name: "unstall_process_cpu_ratio", Scale: 100}},
 	{ID: "proc/rss", Unit: "bytes", About: "resident memory", Metric: Metric{Name: "process_resident_memory_bytes"}},
-	{ID: "proc/private", Unit: "bytes", About: "memory that only it has, resident or not (private bytes)", Metric: Metric{Name: "unstall_process_private_memory_bytes"}},
+	{ID: "proc/private", Unit: "bytes", About: "private memory, resident or not (private bytes)", Metric: Metric{Name: "unstall_process_private_memory_bytes"}},
 	{ID: "proc/threads", Unit: "count", About: "threads", Metric: Metric{Name: "unstall_process_threads"}},
 	{ID: "proc/major-faults", Unit: "1/s", About: "page faults that read a disk", Metric: Metric{Name: "unstall_process_major_faults_total", Counter: true}},
 	{ID: "proc/minor-faults", Unit: "1/s", About: "page faults without a disk", Metric: Metric{Name: "unstall_process_minor_faults_total", Counter: true}},
-	{ID: "proc/involuntary", Unit: "1/s", About: "times a thread was taken off a CPU", Metric: Metric{Name: "unstall_process_involuntary_switches_total", Counter: true}},
+	{ID: "proc/involuntary", Unit: "1/s", About: "times a thread was preempted", Metric: Metric{Name: "unstall_process_involuntary_switches_total", Counter: true}},
 
 	// The machine.
 	{ID: "host/user", Unit: "%", Host: true, About: "CPU in user mode, of all CPUs", Metric: Metric{Name: "unstall_host_cpu_ratio", Labels: "mode=user", Help: "CPU time by mode, share of all CPUs", Scale: 100}},
 	{ID: "host/system", Unit: "%", Host: true, About: "CPU in the kernel, interrupts not included", Metric: Metric{Name: "unstall_host_cpu_ratio", Labels: "mode=system", Help: "CPU time by mode, share of all CPUs", Scale: 100}},
 	{ID: "host/softirq", Unit: "%", Host: true, About: "CPU in interrupts", Metric: Metric{Name: "unstall_host_cpu_ratio", Labels: "mode=softirq", Help: "CPU time by mode, share of all CPUs", Scale: 100}},
-	{ID: "host/iowait", Unit: "%", Host: true, About: "CPUs idle while a disk was waited for", Metric: Metric{Name: "unstall_host_cpu_ratio", Labels: "mode=iowait", Help: "CPU time by mode, share of all CPUs", Scale: 100}},
+	{ID: "host/iowait", Unit: "%", Host: true, About: "CPUs idle waiting for a disk", Metric: Metric{Name: "unstall_host_cpu_ratio", Labels: "mode=iowait", Help: "CPU time by mode, share of all CPUs", Scale: 100}},
 	{ID: "host/steal", Unit: "%", Host: true, About: "CPU that the hypervisor gave to others", Metric: Metric{Name: "unstall_host_cpu_ratio", Labels: "mode=steal", Help: "CPU time by mode, share of all CPUs", Scale: 100}},
 	{ID: "host/pressure-cpu", Unit: "%", Host: true, About: "time in which a task waited for a CPU", Metric: Metric{Name: "node_pressure_cpu_waiting_seconds_total", Counter: true, Scale: 100}},
 	{ID: "host/pressure-memory", Unit: "%", Host: true, About: "time in which a task waited for memory", Metric: Metric{Name: "node_pressure_memory_waiting_seconds_total", Counter: true, Scale: 100}},
@@ -42,7 +42,7 @@ var All = []Series{
 	dotnet(evidence.SeriesGen0Collections, "1/s", "collections, of any generation", generation("dotnet_gc_collections_total", "gen0", true)),
 	dotnet(evidence.SeriesGen1Collections, "1/s", "collections of gen 1 and 2", generation("dotnet_gc_collections_total", "gen1", true)),
 	dotnet(evidence.SeriesGen2Collections, "1/s", "gen 2 collections", generation("dotnet_gc_collections_total", "gen2", true)),
-	dotnet(evidence.SeriesInduced, "1/s", "collections that somebody asked for", Metric{Name: "unstall_dotnet_gc_induced_total", Counter: true}),
+	dotnet(evidence.SeriesInduced, "1/s", "induced collections", Metric{Name: "unstall_dotnet_gc_induced_total", Counter: true}),
 	dotnet(evidence.SeriesGen2Size, "bytes", "gen 2", generation("dotnet_gc_last_collection_heap_size_bytes", "gen2", false)),
 	dotnet(evidence.SeriesLOHSize, "bytes", "large object heap", generation("dotnet_gc_last_collection_heap_size_bytes", "loh", false)),
 	dotnet(evidence.SeriesManagedHeap, "bytes", "managed heap", Metric{Name: "unstall_dotnet_gc_heap_size_bytes"}),
@@ -74,7 +74,7 @@ var All = []Series{
 	{ID: "go/gc-share", Unit: "%", Runtime: "go", About: "CPU time of GC since the value before, of all the process may use", Metric: Metric{Name: "unstall_go_gc_cpu_ratio", Scale: 100}},
 	{ID: "go/assist", Unit: "%", Runtime: "go", About: "time of goroutines in mark assists; 100 % is one CPU", Metric: Metric{Name: "unstall_go_gc_assist_ratio", Scale: 100}},
 	{ID: "go/paused", Unit: "%", Runtime: "go", About: "time paused by GC", Metric: Metric{Name: "go_gc_duration_seconds", Part: "sum", Help: "GC cycles, and how long they paused the process", Counter: true, Scale: 100}},
-	{ID: "go/forced", Unit: "1/s", Runtime: "go", About: "GC cycles that the program asked for", Metric: Metric{Name: "go_gc_cycles_forced_gc_cycles_total", Counter: true}},
+	{ID: "go/forced", Unit: "1/s", Runtime: "go", About: "GC cycles requested by the program", Metric: Metric{Name: "go_gc_cycles_forced_gc_cycles_total", Counter: true}},
 	{ID: "go/heap", Unit: "bytes", Runtime: "go", About: "heap", Metric: Metric{Name: "go_memstats_heap_alloc_bytes"}},
 	{ID: "go/goal", Unit: "bytes", Runtime: "go", About: "heap goal", Metric: Metric{Name: "go_memstats_next_gc_bytes"}},
 	{ID: "go/alloc", Unit: "bytes/s", Runtime: "go", About: "allocated", Metric: Metric{Name: "go_memstats_alloc_bytes_total", Counter: true}},
@@ -92,7 +92,7 @@ var All = []Series{
 	{ID: "redis/errors", Unit: "1/s", Runtime: "redis", About: "errors answered", Metric: Metric{Name: "redis_errors_total", Counter: true}},
 	{ID: "redis/fork", Unit: "ms", Runtime: "redis", About: "how long the last fork took", Metric: Metric{Name: "redis_latest_fork_seconds", Scale: 1e3}},
 	{ID: "redis/aof-delayed", Unit: "1/s", Runtime: "redis", About: "writes that waited for fsync", Metric: Metric{Name: "redis_aof_delayed_fsync_total", Counter: true}},
-	{ID: evidence.SeriesRedisPing, Unit: "ms", Runtime: "redis", About: "how long it took to answer", Metric: Metric{Name: "unstall_redis_answer_seconds", Scale: 1e3}},
+	{ID: evidence.SeriesRedisPing, Unit: "ms", Runtime: "redis", About: "response time", Metric: Metric{Name: "unstall_redis_answer_seconds", Scale: 1e3}},
 }
 
 // dotnet is a counter of .NET.

@@ -35,7 +35,7 @@ func Of(name string) (Place, error) {
 	case scheme == "s3":
 		return newStore(name, rest, os.Getenv)
 	}
-	return nil, fmt.Errorf("%s: %s:// is no place to write to: give a directory, or s3://BUCKET/PREFIX", name, scheme)
+	return nil, fmt.Errorf("%s: cannot write to %s://: give a directory, or s3://BUCKET/PREFIX", name, scheme)
 }
 
 // directory is a place in the file system, made when it is written to first. What is in it

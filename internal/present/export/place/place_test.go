@@ -73,9 +73,9 @@ func TestSettings(t *testing.T) {
 		env  func(string) string
 		want string
 	}{
-		{"", settings(), "names no bucket"},
-		{"b/p", settings("AWS_SECRET_ACCESS_KEY", ""), "no keys to the store: set AWS_ACCESS_KEY_ID"},
-		{"b/p", settings("AWS_ENDPOINT_URL", "localhost:9000"), `AWS_ENDPOINT_URL "localhost:9000": is no address`},
+		{"", settings(), "the bucket is missing"},
+		{"b/p", settings("AWS_SECRET_ACCESS_KEY", ""), "no credentials: set AWS_ACCESS_KEY_ID"},
+		{"b/p", settings("AWS_ENDPOINT_URL", "localhost:9000"), `AWS_ENDPOINT_URL "localhost:9000": not the address`},
 	} {
 		if _, err := newStore("s3://"+c.rest, c.rest, c.env); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.rest, err, c.want)
@@ -137,7 +137,7 @@ func TestStore(t *testing.T) {
 	}{
 		{name: "well", bucket: new(bucket), asked: 1, stored: true},
 		{name: "busy at first", bucket: &bucket{answers: []int{503, 500}}, asked: 3, stored: true},
-		{name: "no such bucket", bucket: &bucket{answers: []int{404}, text: "<Error><Code>NoSuchBucket</Code><Message>The bucket does not exist.</Message></Error>"}, want: "the store answers 404 NoSuchBucket (The bucket does not exist): there is no such bucket: create it", asked: 1},
+		{name: "no such bucket", bucket: &bucket{answers: []int{404}, text: "<Error><Code>NoSuchBucket</Code><Message>The bucket does not exist.</Message></Error>"}, want: "the store answers 404 NoSuchBucket (The bucket does not exist): the bucket does not exist: create it", asked: 1},
 		{name: "wrong keys", bucket: &bucket{answers: []int{403}, text: "<Error><Code>SignatureDoesNotMatch</Code></Error>"}, want: "the store answers 403 SignatureDoesNotMatch: check AWS_ACCESS_KEY_ID", asked: 1},
 		{name: "elsewhere", bucket: &bucket{answers: []int{301}, header: http.Header{"X-Amz-Bucket-Region": {"eu-west-3"}}}, want: "the bucket is in eu-west-3: set AWS_REGION=eu-west-3", asked: 1},
 	} {

@@ -42,7 +42,7 @@ const (
 func newStore(name, rest string, env func(string) string) (*store, error) {
 	bucket, prefix, _ := strings.Cut(rest, "/")
 	if bucket == "" {
-		return nil, fmt.Errorf("%s: names no bucket: give s3://BUCKET/PREFIX", name)
+		return nil, fmt.Errorf("%s: the bucket is missing: give s3://BUCKET/PREFIX", name)
 	}
 	first := func(names ...string) string {
 		for _, n := range names {
@@ -58,7 +58,7 @@ func newStore(name, rest string, env func(string) string) (*store, error) {
 	}
 	s.keys = aws.Credentials{AccessKeyID: env("AWS_ACCESS_KEY_ID"), SecretAccessKey: env("AWS_SECRET_ACCESS_KEY"), SessionToken: env("AWS_SESSION_TOKEN")}
 	if s.keys.AccessKeyID == "" || s.keys.SecretAccessKey == "" {
-		return nil, fmt.Errorf("%s: no keys to the store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_ENDPOINT_URL, where it is not Amazon's)", name)
+		return nil, fmt.Errorf("%s: no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_ENDPOINT_URL unless the store is Amazon S3)", name)
 	}
 	at := first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 	if at == "" {
@@ -66,7 +66,7 @@ func newStore(name, rest string, env func(string) string) (*store, error) {
 	}
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("AWS_ENDPOINT_URL %q: is no address of a store: give http://HOST:PORT", at)
+		return nil, fmt.Errorf("AWS_ENDPOINT_URL %q: not the address of a store: give http://HOST:PORT", at)
 	}
 	s.endpoint = u
 	return s, nil
@@ -124,9 +124,9 @@ func (a *answer) Error() string {
 	case a.region != "":
 		return fmt.Sprintf("the store answers %s: the bucket is in %s: set AWS_REGION=%s", what, a.region, a.region)
 	case a.code == "NoSuchBucket" || a.status == http.StatusNotFound:
-		return fmt.Sprintf("the store answers %s: there is no such bucket: create it, or check the name and AWS_ENDPOINT_URL", what)
+		return fmt.Sprintf("the store answers %s: the bucket does not exist: create it, or check the name and AWS_ENDPOINT_URL", what)
 	case a.status == http.StatusForbidden || a.status == http.StatusUnauthorized:
-		return fmt.Sprintf("the store answers %s: check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, and that they may write to the bucket", what)
+		return fmt.Sprintf("the store answers %s: check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, and their permission to write to the bucket", what)
 	}
 	return fmt.Sprintf("the store answers %s", what)
 }

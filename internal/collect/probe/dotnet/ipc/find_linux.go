@@ -55,7 +55,7 @@ func Find(pid int) (*Client, error) {
 	case refused != "":
 		return nil, denied(pid, refused)
 	case envErr != nil && owner(pid) != "" && os.Geteuid() != 0:
-		return nil, denied(pid, "there is none in /tmp, and its TMPDIR")
+		return nil, denied(pid, "/tmp has none, and its TMPDIR")
 	case len(others) > 0:
 		return nil, problem(pid, "the only one there was left by a killed process with the same id", restart, ErrNone)
 	}

@@ -30,7 +30,7 @@ func TestNoSuchProcess(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	_, err := Find(cmd.Process.Pid)
-	if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "there is no such process: run unstall without arguments to list") {
+	if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "no such process: run unstall without arguments to list") {
 		t.Error(err)
 	}
 }

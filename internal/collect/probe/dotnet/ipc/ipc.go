@@ -32,7 +32,7 @@ import (
 
 // Kinds of [Problem] that callers tell apart, beside [Code].
 var (
-	ErrGone      = errors.New("there is no such process")
+	ErrGone      = errors.New("no such process")
 	ErrDenied    = errors.New("permission denied")
 	ErrDisabled  = errors.New("diagnostics are disabled")
 	ErrNone      = errors.New("no .NET diagnostics socket")
@@ -49,13 +49,13 @@ const patience = 5 * time.Second
 // command has a connection of its own.
 type Client struct {
 	pid  int
-	path string // of the socket, as it is reached from here
+	path string // of the socket, as reachable from here
 
 	collect atomic.Int32         // the CollectTracing this runtime was found to know; 0 not tried yet
 	old     atomic.Pointer[bool] // before .NET 6; nil not asked yet
 }
 
-// Path is the socket, as it is reached from here.
+// Path is the socket, as reachable from here.
 func (c *Client) Path() string { return c.path }
 
 // PID is the process's number here, which in a container is another.

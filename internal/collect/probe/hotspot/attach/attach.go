@@ -33,7 +33,7 @@ import (
 
 // Kinds of [Problem] that callers tell apart.
 var (
-	ErrGone     = errors.New("there is no such process")
+	ErrGone     = errors.New("no such process")
 	ErrDenied   = errors.New("permission denied")
 	ErrNotJVM   = errors.New("it is not a HotSpot JVM")
 	ErrDisabled = errors.New("attaching is disabled")
@@ -68,10 +68,10 @@ func (v *VM) PID() int { return v.pid }
 // Inner is the process's id as it knows itself: in a container another.
 func (v *VM) Inner() int { return v.inner }
 
-// Path is a file of the JVM's as it is reached from here.
+// Path is a file of the JVM's as reachable from here.
 func (v *VM) Path(name string) string { return v.root + name }
 
-// Socket is where the listener is, or will be, as it is reached from here.
+// Socket is where the listener is, or will be, as reachable from here.
 func (v *VM) Socket() string { return v.root + "/tmp/" + v.socketName() }
 
 func (v *VM) socketName() string { return fmt.Sprintf(".java_pid%d", v.inner) }
