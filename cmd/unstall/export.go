@@ -11,10 +11,8 @@ import (
 )
 
 type exportCommand struct {
-	Files []string `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
-	To    string   `placeholder:"FORM" help:"pprof, speedscope, perfetto, csv, stacks, as dotnet-stack or jstack prints
-them, or parquet: tables of each file's requests, ledger and verdicts (default: by the name of the
-output file: .pb.gz, .speedscope.json, .pftrace, .csv, .stacks)."`
+	Files    []string       `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
+	To       string         `placeholder:"FORM" help:"pprof, speedscope, perfetto, csv, stacks, as dotnet-stack or jstack prints them, or parquet: tables of each file's requests, ledger and verdicts (default: by the name of the output file: .pb.gz, .speedscope.json, .pftrace, .csv, .stacks)."`
 	Output   string         `short:"o" placeholder:"FILE" help:"Write to a file; of parquet, to a directory or s3://BUCKET/PREFIX."`
 	What     string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, threads (samples of threads of a .NET process or a JVM), allocations (of a .NET process: allocated objects, and those that die in gen 2), on-cpu or off-cpu (where threads ran and waited, with kernel functions: record --kernel) (default cpu)."`
 	Table    string         `placeholder:"TABLE" help:"For csv: requests, intervals (collections, pauses) or series (figures over time) (default requests)."`

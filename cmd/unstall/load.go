@@ -19,9 +19,7 @@ import (
 )
 
 type loadCommand struct {
-	URL string `arg:"" optional:"" name:"url|file" help:"http://host:port/path. {n} in it, in headers and in the
-body is the number of the request, {n%2000:7} its remainder with 7 digits. Or a file of journeys
-(YAML, docs/load.md)."`
+	URL         string        `arg:"" optional:"" name:"url|file" help:"http://host:port/path. {n} in it, in headers and in the body is the number of the request, {n%2000:7} its remainder with 7 digits. Or a file of journeys (YAML, docs/load.md)."`
 	Example     string        `placeholder:"NAME" help:"Run one of the built-in journeys: shop-ramp, shop-users or shop-peak. With --print, print it instead."`
 	Print       bool          `help:"With --example: print the file, to be edited."`
 	Var         []string      `sep:"none" placeholder:"NAME=VALUE" help:"A value for a name under vars of a file of journeys; may be repeated."`
