@@ -242,7 +242,7 @@ func (q *process) emitStreams() {
 			if len(what) > 0 {
 				about = strings.Join(slices.Sorted(maps.Keys(what)), ", ")
 			}
-			q.b.Warnf(0, "not counted: what %s: they last as long as a client listens, or run in the background (%s)", format.Count(n, "activity awaits", "activities await"), about)
+			q.b.Warnf(0, "not counted: streams for which %s: they last as long as a client listens, or run in the background (%s)", format.Count(n, "activity awaits", "activities await"), about)
 		}
 	}
 	for _, x := range q.requests.long {
