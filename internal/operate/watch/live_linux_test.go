@@ -26,7 +26,6 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe/all"
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
 // TestMain is a service, too: one that others watch.
@@ -154,15 +153,6 @@ func watching(t *testing.T, opt Options, change func(*Watcher)) (lines func(even
 	}
 	t.Cleanup(stop)
 	return lines, stop
-}
-
-func rules(t *testing.T, text string) []rule.Rule {
-	t.Helper()
-	out, err := rule.Load(strings.NewReader("default: none\nrules:\n"+text), "rules.yaml", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // TestAlarm holds that a rule that is set off gives a capture with what was before, which is diagnosed,

@@ -255,3 +255,12 @@ func TestFewRequests(t *testing.T) {
 		t.Errorf("%v: three requests of less than a millisecond", got)
 	}
 }
+
+func rules(t *testing.T, text string) []rule.Rule {
+	t.Helper()
+	out, err := rule.Load(strings.NewReader("default: none\nrules:\n"+text), "rules.yaml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
