@@ -70,10 +70,10 @@ labs: lab ## every incident in full, with its figures (20 minutes each)
 accuracy: ## services of lab/accuracy and the labs' variants against known answers, and docs/accuracy.md (ONLY=regexp RUNS=3 KEEP=folder)
 	$(GO) run ./dev/accuracy -runs $(RUNS) $(if $(ONLY),-only '$(ONLY)',-o docs/accuracy.md) $(if $(KEEP),-keep $(KEEP)) $(ACCURACYFLAGS)
 
-thirdparty: build ## real programs of others, healthy and sick by one setting, and what is said of them (ONLY=caddy,etcd/gogc)
+thirdparty: build ## diagnose real programs of others, healthy and sick by one setting (ONLY=caddy,etcd/gogc)
 	$(GO) run ./dev/thirdparty $(if $(ONLY),--only '$(ONLY)')
 
-recordings: ## record the fixtures anew (FIXTURE=go.gc-rate/ or FIXTURE=all)
+recordings: ## record the fixtures again (FIXTURE=go.gc-rate/ or FIXTURE=all)
 	@echo 'Sick and healthy services run under load, some seconds each, and what is recorded takes'
 	@echo 'the place of what came with the project (git checkout internal lab undoes it). Others'
 	@echo 'busy on this machine spoil a recording: it is repeated, and given up after four times.'

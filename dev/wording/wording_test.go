@@ -71,19 +71,18 @@ var exceptions = []struct{ file, text, reason string }{
 	{"internal/format/gotrace/wire/", "told", "errors of a reader about an event of a damaged trace, not sentences for users"},
 	{"internal/present/html/template/", "there is no", "errors of the authors of a page"},
 	{"internal/present/reporttest/", "", "failures of tests about reports"},
-	{"lab/linux-thp/lab.go", "looks for huge pages", "the kernel looks for them"},
 }
 
-// documents are the pages whose text comes from the program.
-var documents = []string{"docs/causes.md", "docs/figures.md"}
+// documents are all pages that people read.
+var documents = []string{"*.md", "docs/[b-z]*.md", "docs/decisions/*.md", "lab/*.md", "lab/*/README.md", "deploy/*.md", "remedy/*/*.md", "remedy/*/*/*.md", "python/*.md", "internal/*/*.md", "internal/*/*/*.md"}
 
 // TestWording reads everything that is printed.
 func TestWording(t *testing.T) {
 	for _, s := range literals(t) {
 		check(t, s.where, s.text)
 	}
-	files := append([]string{"internal/operate/watch/rule/default.yaml"}, documents...)
-	for _, glob := range []string{"internal/present/testdata/*", "cmd/unstall/testdata/script/*", "internal/operate/watch/generate/testdata/*", "internal/operate/top/testdata/*"} {
+	files := []string{"internal/operate/watch/rule/default.yaml"}
+	for _, glob := range append([]string{"internal/present/testdata/*", "cmd/unstall/testdata/script/*", "internal/operate/watch/generate/testdata/*", "internal/operate/top/testdata/*"}, documents...) {
 		found, err := filepath.Glob(filepath.Join(root, glob))
 		if err != nil {
 			t.Fatal(err)

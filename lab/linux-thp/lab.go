@@ -84,7 +84,7 @@ var variants = []lab.Variant{
 // Lab is the incident.
 var Lab = lab.Lab{
 	Name:    "linux-thp",
-	About:   "a service burns its CPU time in the kernel, which looks for huge pages",
+	About:   "a service burns its CPU time in the kernel, which searches for huge pages",
 	Runtime: lab.Go{Sources: sources},
 	Kernel:  true,
 	Path:    "/press",
