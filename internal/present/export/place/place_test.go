@@ -85,7 +85,7 @@ func TestSettings(t *testing.T) {
 	if err != nil || s.endpoint.String() != "https://s3.eu-north-1.amazonaws.com" {
 		t.Errorf("%v, %v", s, err)
 	}
-	if _, err := Of("gs://b/p"); err == nil || !strings.Contains(err.Error(), "gs:// is no place to write to") {
+	if _, err := Of("gs://b/p"); err == nil || !strings.Contains(err.Error(), "cannot write to gs://") {
 		t.Errorf("%v", err)
 	}
 }
