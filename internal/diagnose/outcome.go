@@ -52,7 +52,7 @@ func (r *run) outcome() string {
 		}
 	}
 	for _, l := range r.incident.Ledgers() {
-		if unwell(r.b, l) {
+		if unwell(r.b, l) || waitsBeforeService(r.b, l) {
 			return NotExplained
 		}
 	}
@@ -189,6 +189,29 @@ func unwell(b *evidence.Bundle, l *ledger.Ledger) bool {
 		return false
 	}
 	return float64(n) >= unwellRequests*float64(len(l.Rows)) || float64(ns) >= unwellTime*float64(all)
+}
+
+// longerOutside is how many times as long as for the service itself requests take for its clients where most of that time
+// passes before the service sees them.
+const longerOutside = 3
+
+// waitsBeforeService says whether clients wait noticeably longer than the service works on their requests: the ledger charges
+// what the service saw, and most of what clients wait for is not in it.
+func waitsBeforeService(b *evidence.Bundle, l *ledger.Ledger) bool {
+	if l.All == l || len(l.Rows) < ledger.MinRequests || len(l.All.Rows) < ledger.MinRequests || !l.All.ByClients() {
+		return false
+	}
+	clients, service := medianLatency(b, l.All.Rows), medianLatency(b, l.Rows)
+	return clients >= int64(check.Noticeable) && clients >= longerOutside*service
+}
+
+// medianLatency is the median latency (ns) of requests.
+func medianLatency(b *evidence.Bundle, rows []int) int64 {
+	took := make([]int64, 0, len(rows))
+	for _, i := range rows {
+		took = append(took, b.Requests.Latency(i))
+	}
+	return stats.QuantileOf(took, .5)
 }
 
 // atClientsPace says whether slow requests take as long as their clients do: what the service cannot make shorter.

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // Many slow requests that no cause explains are not "nothing found", and quick ones that take
@@ -138,6 +140,63 @@ func TestAtTheClientsPace(t *testing.T) {
 		i := incident.Of(b, incident.Options{})
 		if got := unwell(i.Bundle, i.Ledgers()[0]); got != want {
 			t.Errorf("%v: unwell %v, want %v; %+v", kind, got, want, i.Ledgers()[0].Charges)
+		}
+	}
+}
+
+// Clients that wait for seconds before a service sees them are not well, however quick the service itself is: the quickest
+// of them waits, too, so that none stands out.
+func TestWaitsBeforeService(t *testing.T) {
+	for _, x := range []struct {
+		client time.Duration // what requests take for clients; 4 ms of it in the service
+		want   string
+	}{
+		{7 * time.Second, NotExplained},
+		{5 * time.Millisecond, NothingFound},
+	} {
+		b := evidence.NewBundle()
+		const epoch, each, inside = int64(1_700_000_000e9), int64(10e6), int64(4e6)
+		clients := b.Builder(b.AddArtifact(evidence.Artifact{Name: "requests"}), "requests")
+		clients.Clock().Name = "unix"
+		s := clients.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go", Name: "shop", PID: 4711})
+		trace := b.Builder(b.AddArtifact(evidence.Artifact{Name: "trace.out"}), "gotrace")
+		trace.Clock().Name = "unix"
+		traced := trace.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go", Name: "shop", PID: 4711})
+		for i := range int64(1000) {
+			end := epoch + 10e9 + i*each
+			began := end - int64(x.client) - i%50*20e3
+			clients.Request(evidence.Request{Subject: s, Intended: began, Start: began, End: end, Origin: clients.Origin(i)})
+			if i < 300 {
+				var path evidence.Path
+				trace.Request(evidence.Request{Subject: traced, Lane: evidence.LaneID(i + 1), Start: end - inside, End: end,
+					Path: path.Append(evidence.Segment{Kind: evidence.Running, Dur: inside}), Origin: trace.Origin(i)})
+			}
+		}
+		trace.Cover(evidence.Coverage{Subject: traced, Kind: evidence.CoverStates, From: epoch, Until: epoch + 20e9})
+		trace.Close()
+		clients.Close()
+		d, err := Run(t.Context(), b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Outcome != x.want {
+			t.Errorf("clients wait %v: %s, want %s; verdicts %+v", x.client, d.Outcome, x.want, d.Verdicts)
+		}
+	}
+}
+
+// A share that may be anything is no finding.
+func TestDecided(t *testing.T) {
+	l := &ledger.Ledger{Total: 1e9}
+	for _, x := range []struct {
+		low, high float64 // ms of 1,000
+		want      string
+	}{
+		{0, 1000, check.Inconclusive}, {15, 985, check.Inconclusive}, {0, 900, check.Supported}, {100, 1000, check.Supported},
+	} {
+		v := decided(check.Verdict{State: check.Supported, Saves: &check.Saves{Value: 500, Low: &x.low, High: &x.high, Basis: check.Basis("sampling")}}, l)
+		if v.State != x.want {
+			t.Errorf("between %.0f and %.0f of 1,000 ms: %s, want %s", x.low, x.high, v.State, x.want)
 		}
 	}
 }

@@ -142,7 +142,7 @@ func (r *run) judge(ctx context.Context) error {
 			if !k.Applies(c) {
 				continue
 			}
-			v := k.Judge(c)
+			v := decided(k.Judge(c), c.Ledger)
 			if v.State == check.Supported {
 				c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, Verdict: v})
 			}
@@ -156,6 +156,30 @@ func (r *run) judge(ctx context.Context) error {
 	})
 	r.d.Verdicts = out
 	return nil
+}
+
+// An interval from less to more than these parts of the slow time says nothing of a cause.
+const (
+	uselessLow  = .02
+	uselessHigh = .98
+)
+
+// decided leaves a verdict open whose share of the slow time may be anything by its 95 % interval.
+func decided(v check.Verdict, l *ledger.Ledger) check.Verdict {
+	if v.State != check.Supported || v.Saves == nil || v.Saves.Low == nil || v.Saves.High == nil || l == nil || l.Total == 0 {
+		return v
+	}
+	if v.Saves.Basis == nil || *v.Saves.Basis != "sampling" {
+		return v // bounds lie around a figure that other evidence supports
+	}
+	total := float64(l.Total) / 1e6
+	if *v.Saves.Low > uselessLow*total || *v.Saves.High < uselessHigh*total {
+		return v
+	}
+	v.State, v.Saves, v.Fix, v.Prediction = check.Inconclusive, nil, nil, nil
+	v.Summary = "its share of the slow time lies anywhere between 0 and 100 %"
+	v.Needs = []check.Need{{What: "a longer recording, with more slow requests", Command: "unstall record PID --for 5m"}}
+	return v
 }
 
 // weight ranks supported verdicts: saved slow time first, then stopped time.
