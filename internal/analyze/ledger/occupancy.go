@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -225,8 +226,8 @@ func (l *Ledger) begun() (starts, ends []int64) {
 			starts, ends = append(starts, r.Start.At(i)), append(ends, r.End.At(i))
 		}
 	}
-	slices.Sort(starts)
-	slices.Sort(ends)
+	stats.SortInts(starts)
+	stats.SortInts(ends)
 	return starts, ends
 }
 
@@ -283,8 +284,8 @@ func (l *Ledger) underWay(rows []int) (starts, ends []int64) {
 	for n, i := range rows {
 		starts[n], ends[n] = r.End.At(i)-r.Latency(i), r.End.At(i)
 	}
-	slices.Sort(starts)
-	slices.Sort(ends)
+	stats.SortInts(starts)
+	stats.SortInts(ends)
 	return starts, ends
 }
 
@@ -311,7 +312,7 @@ func (l *Ledger) awaiting() func(at int64) int {
 			at += s.Dur
 		}
 	}
-	slices.Sort(starts)
-	slices.Sort(ends)
+	stats.SortInts(starts)
+	stats.SortInts(ends)
 	return func(at int64) int { return before(starts, at+1) - before(ends, at) }
 }

@@ -17,12 +17,6 @@ func Quantile[N Number](sorted []N, q float64) N {
 	return sorted[rank(q, len(sorted))-1]
 }
 
-// QuantileOf is [Quantile] of values in any order; it sorts them.
-func QuantileOf(v []int64, q float64) int64 {
-	slices.Sort(v)
-	return Quantile(v, q)
-}
-
 // rank is ⌈q·n⌉ within 1…n. The slack keeps .07·100 = 7.000000000000001 at 7.
 func rank(q float64, n int) int {
 	r := math.Ceil(q*float64(n) - 1e-9*float64(n))

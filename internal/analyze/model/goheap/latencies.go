@@ -144,8 +144,8 @@ const fewest = 300
 // works longer than nine of ten also takes longer than nine of ten.
 func (l *Latencies) distributions() {
 	free, work := slices.Clone(l.r.Free), slices.Clone(l.r.Work)
-	slices.Sort(free)
-	slices.Sort(work)
+	stats.SortInts(free)
+	stats.SortInts(work)
 	if len(work) == 0 {
 		work = free
 	}
@@ -263,7 +263,7 @@ func (l *Latencies) arrivals(chance *rand.Rand, all []int64) []int64 {
 		from := first + (at-first)/length*length
 		all[i] = from + chance.Int64N(max(1, min(length, last-from)))
 	}
-	slices.Sort(all)
+	stats.SortInts(all)
 	return all
 }
 

@@ -55,7 +55,7 @@ func newRest(placed []Placed) *rest {
 		sorted[x.phase] = append(sorted[x.phase], x.Latency)
 	}
 	for _, v := range sorted {
-		slices.Sort(v)
+		stats.SortInts(v)
 	}
 	for i, x := range placed {
 		if i == 0 || x.Cycle != placed[i-1].Cycle {
@@ -101,7 +101,7 @@ func newRest(placed []Placed) *rest {
 
 func (r *byPhase) sort() {
 	for p, v := range r {
-		slices.Sort(v)
+		stats.SortInts(v)
 		r[p] = thinned(v, kept)
 	}
 }

@@ -58,7 +58,7 @@ func (t *typical) at(q float64) int64 {
 	if k := slices.Index(ranks[:], q); k >= 0 && t.usual() {
 		return int64(stats.Median(t.each[k]))
 	}
-	slices.Sort(t.all)
+	stats.SortInts(t.all)
 	return stats.Quantile(t.all, q)
 }
 
