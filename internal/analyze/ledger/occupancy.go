@@ -34,7 +34,6 @@ type occupancy struct {
 // cell is the time around one burst of looks.
 type cell struct {
 	from, to    int64
-	clients     bool  // those charged are as their clients saw them: the service has not begun with all of them
 	first, last int64 // of the looks; 0: nobody looked
 	parts       []share
 	met         [2]bool // other requests, and slow ones, were under way then

@@ -47,7 +47,6 @@ func (s *span) set(when string, v float64) {
 // collections are those of a recording, by number.
 type collections struct {
 	all     map[int64]*collection
-	young   string // collectors: "G1New", "ParallelScavenge"
 	watched bool
 }
 

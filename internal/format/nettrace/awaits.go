@@ -99,12 +99,12 @@ func (q *process) awaitEnd(e *eventpipe.Event) {
 
 // awaitPlace is where awaits were, and what ended them.
 type awaitPlace struct {
-	kind, function string
-	stack          evidence.StackID
-	seen           float64 // ns
-	count, ended   int
-	rows           []*await
-	n              int64
+	function     string
+	stack        evidence.StackID
+	seen         float64 // ns
+	count, ended int
+	rows         []*await
+	n            int64
 }
 
 func (q *process) emitAwaits() {

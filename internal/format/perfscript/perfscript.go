@@ -137,7 +137,6 @@ type parser struct {
 	b      *evidence.Builder
 	now    event // the one whose functions follow
 	open   bool
-	known  bool // it is of use
 	frames []evidence.Frame
 	set    kernelclass.Set
 	kernel bool

@@ -135,7 +135,6 @@ type parser struct {
 	known    map[string]bool
 
 	damaged, first, dropped int64
-	long                    bool
 }
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {

@@ -28,7 +28,6 @@ const patient = 10
 type reader struct {
 	top.Source
 	next time.Time
-	each time.Duration
 }
 
 // read reads a target once a second until it is gone.

@@ -78,7 +78,6 @@ var (
 	asked = check.Need{What: "the server's own figures while it is slow", Command: "unstall redis://HOST:PORT"}
 	again = check.Need{What: "a second INFO sample, half a minute after the first and given with it: counts since the server's start do not show what it does now",
 		Command: "redis-cli INFO everything > info2.txt"}
-	slowLog = check.Need{What: "its slow log", Command: "redis-cli SLOWLOG GET 128 > slowlog.txt"}
 )
 
 // notTold is the answer where the server was not asked.

@@ -188,7 +188,6 @@ func (o *order) running(m *thread) *goroutine {
 var (
 	errNoThread = errors.New("happens on no thread")
 	errNoProc   = errors.New("happens on no processor")
-	errProc     = errors.New("happens on a thread that has a processor")
 	errNoG      = errors.New("happens on no goroutine")
 	errG        = errors.New("happens on a thread that runs a goroutine")
 )

@@ -56,7 +56,6 @@ type ruling struct {
 	fired  int64 // 0: it has not
 	clear  int64 // since when an alarm's end is in sight, 0: it is not
 	known  int64 // when anything was known last
-	usual  float64
 	period int64 // when it was looked for
 	found  float64
 }
