@@ -92,10 +92,10 @@ type Ledger struct {
 	awaitGate *gate                     // by which these are split; nil: by none
 	alike     *similarRequests          // nil: no request's awaits are known one by one
 	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched
-	occupancy *occupancy                // nil: the requests' states are known, or nobody looked at threads
+	occupancy *occupancy                // nil: the requests' states are known, or threads were not sampled
 	withheld  metrics.Withheld          // of the stops
-	clock     *onCPU                    // nil: nobody sampled where its threads run, or not beside its requests
-	ready     *runQueue                 // nil: nobody looked at threads, or the kernel's account of them is not known
+	clock     *onCPU                    // nil: no samples of running threads were recorded with the requests
+	ready     *runQueue                 // nil: threads were not sampled, or their run-queue times were not recorded
 	kernel    *kernelWaits              // nil: the requests' states are not traced, or the kernel recorded nothing
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
 	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld

@@ -11,7 +11,7 @@
 //	trace-0001.out …      an execution trace of the whole recording; series "trace"
 //
 // A trace costs a service some of its CPU for each event. While that is less than 2 %, or 1 % of one CPU, all of
-// the recording is one trace, stored as it comes: nobody knows when it will be slow. Above, the trace is ended, and 1 s in
+// the recording is one trace, stored as it comes: the slow moments are not known before. Above, the trace is ended, and 1 s in
 // each 7.5 is traced, at no fixed distance, as what makes it slow may come back at one. So is a
 // service of before Go 1.22, whose traces take much memory to read.
 //
