@@ -95,6 +95,9 @@ func captured(ctx context.Context, b *builder, r recording, tmp string, say func
 	if t.Load == nil {
 		return nil, errors.New("nothing is known of the load")
 	}
+	if r.joined {
+		return t, os.Rename(path, filepath.Join(tmp, unpacked+filepath.Base(path)))
+	}
 	return t, unpack(path, tmp)
 }
 

@@ -22,6 +22,7 @@ type recording struct {
 	quota      float64    // CPUs the service may use, by a cgroup; 0: all
 	host       []string   // settings of the host meanwhile, such as thp=always, put back afterwards; of a capture
 	beside     []string   // a program below lab/ that runs meanwhile, with its arguments; of a capture
+	joined     bool       // kept as the capture itself, whose files know of what process they are; of a capture
 	kernel     bool       // with kernel stacks, and nothing of its runtime; of a capture
 
 	load loadgen.Plan

@@ -37,6 +37,10 @@ func services() []recording {
 			}
 		})
 	}
+	gate := recording{
+		program: "gosvc", warm: 500 * ms, capture: 3 * time.Second, joined: true,
+		load: loadgen.Plan{Connections: 10, Paths: []string{"/item/7"}},
+	}
 	capacity := item.with(func(r *recording) {
 		r.args, r.env = []string{"-mode=compute", "-work=3ms"}, []string{"GOMAXPROCS=1"}
 		r.load.Connections = 1024
@@ -62,6 +66,12 @@ func services() []recording {
 		fixture("service.pool-exhausted/healthy", "the same with 64 connections", pool("sql", false)),
 		fixture("service.pool-exhausted/sick-semaphore", "4 permits in a channel, queries of 8 ms, 400 requests/s", pool("semaphore", true)),
 		fixture("service.pool-exhausted/healthy-semaphore", "the same with 64 permits", pool("semaphore", false)),
+		blocksFixture("service.accept-queue/sick", "four connections at a time, which are held for 60 ms each, and ten clients", gate.with(func(r *recording) {
+			r.args = []string{"-mode=gate", "-work=100us", "-sick"}
+		})),
+		blocksFixture("service.accept-queue/healthy", "the same, which lets all of them in", gate.with(func(r *recording) {
+			r.args = []string{"-mode=gate", "-work=100us"}
+		})),
 		fixture("service.over-capacity/sick", "3 ms of CPU for each of 320 requests/s, on one processor", capacity.with(func(r *recording) {
 			r.load.Rate = 320
 			r.expect = []bound{{"p50 ms", 100, 0}, {"cores", .9, 0}}

@@ -18,7 +18,6 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/inspect"
 	"github.com/unstall/unstall/internal/format"
-	formats "github.com/unstall/unstall/internal/format/all"
 	output "github.com/unstall/unstall/internal/present/json"
 )
 
@@ -135,7 +134,7 @@ func TestFixtures(t *testing.T) {
 				if f.Name() == "truth.json" {
 					continue
 				}
-				if err := format.Read(context.Background(), formats.Formats, format.File(filepath.Join(dir, f.Name())), b); err != nil {
+				if err := incident.Read(t.Context(), format.File(filepath.Join(dir, f.Name())), b); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -49,9 +49,8 @@ func (r *run) requests() {
 		out.SlowLong += l.Long
 		n, felt := outside(r.b, l)
 		out.Outside, r.outside = out.Outside+n, r.outside+felt
-		if l.Traced {
-			out.Traced += len(l.Slow)
-		}
+		traced, alike := l.TracedSlow()
+		out.Traced, out.Alike = out.Traced+traced, out.Alike+alike
 		out.SlowTotalMs += float64(l.Total) / 1e6
 		out.Held += len(l.Held)
 		out.Apart += len(l.Apart)

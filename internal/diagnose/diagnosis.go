@@ -32,6 +32,8 @@ type Diagnosis struct {
 	AtRequests *float64 `json:"threads_at_requests,omitempty"`
 	// AtRequestsDid is what they did for most of that time, if it was one thing.
 	AtRequestsDid []Doing `json:"threads_at_requests_did,omitempty"`
+	// Unasked says that a process was recorded which may serve requests, and that next to none were seen.
+	Unasked bool `json:"no_requests_seen,omitempty"`
 	// Host is what the evidence shows of the host, where it is of no process that could be judged.
 	Host []Evidence `json:"host,omitempty"`
 
@@ -143,6 +145,7 @@ type Requests struct {
 	Failed          int      `json:"failed"` // answered with an error, or not at all
 	Slow            int      `json:"slow"`
 	Traced          int      `json:"traced"`             // slow ones whose states are known
+	Alike           int      `json:"slow_like_traced"`   // slow ones that traced ones like them speak for
 	Outside         int      `json:"slow_outside_trace"` // others that were slow while nothing was traced, where these are nearly all
 	SlowThresholdMs *float64 `json:"slow_threshold_ms"`  // null where each route has its own
 	SlowRule        string   `json:"slow_rule"`          // "slo" | "3x_route_floor" | "baseline" | "unfinished"

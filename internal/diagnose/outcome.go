@@ -57,13 +57,31 @@ func (r *run) outcome() string {
 		}
 	}
 	r.d.AtRequests, r.d.AtRequestsDid = r.atRequests()
+	r.d.Unasked = r.noRequests()
 	switch {
-	case r.unseen, unknown, r.d.AtRequests != nil:
+	case r.unseen, unknown, r.d.AtRequests != nil, r.d.Unasked:
 		return NotJudged
 	case (r.outside >= ledger.MinRequests || open > ruledOut || ruledOut == 0) && !r.quick():
 		return NotJudged
 	}
 	return NothingFound
+}
+
+// noRequests says whether a process was recorded that serves requests, and next to none of any were seen: nothing shows that it is quick.
+func (r *run) noRequests() bool {
+	for _, l := range r.incident.Ledgers() {
+		if len(l.All.Rows) >= ledger.MinRequests {
+			return false
+		}
+	}
+	process := false
+	for s := range r.name {
+		if platform.ByID(r.b.Subjects[s].Runtime).Tells {
+			return false
+		}
+		process = process || r.b.Subjects[s].Kind == evidence.Process
+	}
+	return process && slices.ContainsFunc(r.b.Coverage, func(c evidence.Coverage) bool { return c.Kind == evidence.CoverHostCPU })
 }
 
 // ofItself says whether a verdict is about what only its subject itself can tell: of a server whose requests nobody records,

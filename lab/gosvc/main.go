@@ -10,6 +10,7 @@
 //	gosvc -mode compute          nothing but CPU
 //	gosvc -mode retry -sick      sleeps before it tries again what has failed
 //	gosvc -mode search -sick     a tenth of the items are 40 times the work
+//	gosvc -mode gate -sick       lets in four connections at a time
 //	gosvc -mode blocks           decodes each item into fresh memory, four parts side by side
 package main
 
@@ -31,6 +32,7 @@ type options struct {
 	work       time.Duration // CPU for each request
 	dependency string
 	via        string
+	limit      func(connections int)
 }
 
 // modes make the handler of the only route, /item/.
@@ -44,6 +46,7 @@ var modes = map[string]func(options) (http.HandlerFunc, error){
 	"retry":   retry,
 	"search":  search,
 	"blocks":  blocks,
+	"gate":    gate,
 }
 
 func main() {
@@ -60,6 +63,7 @@ func main() {
 	if !ok {
 		fail(fmt.Errorf("-mode %s: not a mode; use one of %s", *mode, strings.Join(names(), ", ")))
 	}
+	o.limit = s.Limit
 	handler, err := make(o)
 	if err != nil {
 		fail(fmt.Errorf("-mode %s: %w", *mode, err))

@@ -26,6 +26,7 @@ import (
 
 // Service is an HTTP service on a loopback port.
 type Service struct {
+	most   int // connections at a time, 0: any
 	mux    *http.ServeMux
 	routes map[string]*count
 	log    *accessLog
@@ -67,6 +68,9 @@ func New() *Service {
 
 // Front says that other processes serve, at an address: this one only started them. Its state is theirs.
 func (s *Service) Front(address string, processes ...int) { s.front, s.processes = address, processes }
+
+// Limit lets so many connections in at a time; the others wait to be accepted.
+func (s *Service) Limit(connections int) { s.most = connections }
 
 // Command adds a command to those that -control takes.
 func (s *Service) Command(name string, do func(argument string) error) { s.own[name] = do }
@@ -126,11 +130,14 @@ func (s *Service) run() (err error) {
 		return err
 	}
 	go http.Serve(debug, nil)
+	at := serving.Addr().String()
+	if s.most > 0 {
+		serving = &gate{serving, make(chan struct{}, s.most)}
+	}
 	failed := make(chan error, 2)
 	go func() { failed <- http.Serve(serving, s.mux) }()
 
 	out := json.NewEncoder(os.Stdout)
-	at := serving.Addr().String()
 	if s.front != "" {
 		at = s.front
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/routes"
+	"github.com/unstall/unstall/internal/analyze/sightings"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
@@ -42,6 +43,7 @@ type Incident struct {
 	build    sync.Once
 	ledgers  []*ledger.Ledger
 	passedOn map[evidence.SubjectID]bool
+	joined   []sightings.Joined
 }
 
 // Of makes an incident of a bundle, which it leaves as it is.
@@ -56,6 +58,7 @@ func Of(read *evidence.Bundle, opt Options) *Incident {
 	if !opt.Since.IsZero() || !opt.Until.IsZero() {
 		b.Clip(nanos(opt.Since), nanos(opt.Until))
 	}
+	i.joined = sightings.Join(b)
 	if opt.Baseline != nil {
 		i.Baseline = Of(opt.Baseline, Options{})
 	}
@@ -85,7 +88,7 @@ func (i *Incident) Nothing() bool {
 // Ledgers are those of the services with requests, made when they are asked for first.
 func (i *Incident) Ledgers() []*ledger.Ledger {
 	i.build.Do(func() {
-		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.usual(), Stacks: platform.Stacks()})
+		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.usual(), Stacks: platform.Stacks(), Joined: i.joined})
 	})
 	return i.ledgers
 }
@@ -111,7 +114,7 @@ func (i *Incident) usual() ledger.Baseline {
 	if i.Baseline == nil {
 		return nil
 	}
-	out := ledger.BaselineOf(i.Baseline.Bundle, ledger.Options{Stacks: platform.Stacks()})
+	out := ledger.BaselineOf(i.Baseline.Bundle, ledger.Options{Stacks: platform.Stacks(), Joined: i.Baseline.joined})
 	if len(out) == 0 {
 		i.Bundle.Warnf(0, "the baseline holds too few requests to say what is slow: give one with an access log or a trace")
 	}

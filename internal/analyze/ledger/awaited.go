@@ -80,7 +80,7 @@ func (w *walker) awaited(at int64, s evidence.Segment) {
 		}
 		w.c = Charges{}
 		w.c[m] = part.Dur
-		w.tell(at, part, false)
+		w.tell(at, part, fromStates)
 		at += part.Dur
 		left -= part.Dur
 	}

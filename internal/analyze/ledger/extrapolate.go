@@ -165,7 +165,7 @@ func (w *walker) calling(at *int64, s *evidence.Segment) {
 		}
 		w.c = Charges{}
 		w.c[x.mechanism] = part.Dur
-		w.tell(*at, part, false)
+		w.tell(*at, part, fromStates)
 		*at += part.Dur
 		s.Dur -= part.Dur
 	}
@@ -186,7 +186,7 @@ func (w *walker) likewise(at *int64, s *evidence.Segment, stopped int64) {
 		}
 		w.c = Charges{}
 		w.c[x.mechanism] = part.Dur
-		w.tell(*at, part, false)
+		w.tell(*at, part, fromStates)
 		*at += part.Dur
 		s.Dur -= part.Dur
 	}

@@ -82,16 +82,23 @@ func (l *Ledger) hostShare() HostShare {
 // host shows none, or less than none. A process that used hardly any is not the
 // one that was traced.
 func (l *Ledger) denied() (share float64, ok bool) {
-	run, known := l.b.FactFrom(l.Source, l.Subject, evidence.FactRunTime)
-	if !known || run.Number <= 0 || run.Until <= run.From {
+	var on, used, seconds float64 // s on processors, as its runtime believes, and of CPU time
+	for _, a := range l.traces {
+		run, known := l.b.FactFrom(a, l.Subject, evidence.FactRunTime)
+		if !known || run.Number <= 0 || run.Until <= run.From {
+			continue
+		}
+		cpu := metrics.ProcessOf(l.b, l.Subject, metrics.Window{From: run.From, Until: run.Until}).CPU
+		if !cpu.MostlyKnown() {
+			continue
+		}
+		s := float64(run.Until-run.From) / 1e9
+		on, used, seconds = on+run.Number/1e9, used+cpu.Number*s, seconds+s
+	}
+	if seconds == 0 || metrics.IsAnotherProcess(used/seconds, on/seconds) {
 		return 0, false
 	}
-	had := run.Number / float64(run.Until-run.From) // processors, as its runtime believes
-	used := metrics.ProcessOf(l.b, l.Subject, metrics.Window{From: run.From, Until: run.Until}).CPU
-	if !used.MostlyKnown() || metrics.IsAnotherProcess(used.Number, had) {
-		return 0, false
-	}
-	return max(0, 1-used.Number/had), true
+	return max(0, 1-used/on), true
 }
 
 // suggested compares what took wall time with what it takes in processor time
@@ -102,19 +109,21 @@ func (l *Ledger) denied() (share float64, ok bool) {
 // peer may lose the processor to it, work beside the collector is slower. Of the
 // smaller of the two a part is credited.
 func (l *Ledger) suggested() (h HostShare) {
-	fact := func(key string) float64 {
-		f, ok := l.b.FactFrom(l.Source, l.Subject, key)
-		if !ok {
-			return 0
+	var run, long, calls, median, mean float64
+	for _, a := range l.traces {
+		fact := func(key string) float64 {
+			f, _ := l.b.FactFrom(a, l.Subject, key)
+			return f.Number
 		}
-		return f.Number
+		n := fact(evidence.FactShortCalls)
+		run, long, calls = run+fact(evidence.FactRunTime), long+fact(evidence.FactLongRuns), calls+n
+		median, mean = median+n*fact(evidence.FactShortCallMedian), mean+n*fact(evidence.FactShortCallMean)
 	}
-	if run := fact(evidence.FactRunTime); run > 0 {
-		h.LongRuns = min(1, fact(evidence.FactLongRuns)/run)
+	if run > 0 {
+		h.LongRuns = min(1, long/run)
 	}
 	work := l.workDilation()
-	median, mean := fact(evidence.FactShortCallMedian), fact(evidence.FactShortCallMean)
-	if fact(evidence.FactShortCalls) < enoughCalls || median == 0 {
+	if calls < enoughCalls || median == 0 {
 		// Traces up to Go 1.21 do not time calls: only stretches that no
 		// scheduler of the runtime allows can tell. On quiet hosts there are none.
 		if h.LongRuns >= longUntimed && work >= workUntimed {
@@ -142,6 +151,9 @@ func (l *Ledger) suggested() (h HostShare) {
 func (l *Ledger) workDilation() float64 {
 	byRoute := make(map[evidence.NameID][]int64)
 	for _, i := range l.Rows {
+		if l.Joined != nil && !l.b.Requests.Path(i).Followed() {
+			continue
+		}
 		var own int64
 		for s := range l.b.Requests.Path(i).All {
 			if s.Kind == evidence.Running || s.Kind == evidence.Syscall {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/sightings"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -18,6 +19,7 @@ type Options struct {
 	Requests []string        // artifacts the user named as those with the requests
 	Baseline Baseline        // without an SLO: what requests of a route took when all was well
 	Stacks   threads.Readers // of runtimes whose stacks tell what threads do
+	Joined   []sightings.Joined
 }
 
 // How an entry was measured.
@@ -28,6 +30,7 @@ const (
 	MethodReplay  = "replay"
 	MethodShare   = "share"
 	MethodBacklog = "backlog" // of what busy processors answered: only of what would have been ([Spared])
+	MethodSample  = "sample"  // of requests like it whose states are known: of those that nobody traced
 	MethodSampled = "sampled" // states seen now and then: each look stands for the time around it
 )
 
@@ -37,6 +40,7 @@ type Entry struct {
 	Mechanism Mechanism
 	Detail    evidence.NameID
 	Ns        int64
+	Sample    int64           // ns of it that are those of requests like it ([MethodSample])
 	Interval  *stats.Interval // ns
 	Basis     string          // what Interval is: "sampling", "bound", ""
 	Method    string
@@ -61,6 +65,7 @@ type Ledger struct {
 	Subject  evidence.SubjectID
 	Requests Requests            // of the artifact that saw most of them
 	Source   evidence.ArtifactID // the artifact whose requests are charged here
+	Joined   *sightings.Joined   // whose states they took; nil: they have none, or their own
 	From, To int64               // ns: the span they were watched
 	Traced   bool                // their states are known
 	Sampled  bool                // how they spent it is known by looks now and then: running and ready look the same
@@ -83,6 +88,9 @@ type Ledger struct {
 	All       *Ledger // which of all requests were slow: itself where all are charged, else it charges none
 
 	b         *evidence.Bundle
+	traces    []evidence.ArtifactID     // that tell of the requests' states
+	way       int64                     // ns: the least time to the service
+	sample    *tracedSample             // nil: all requests are traced, or none
 	limits    map[evidence.NameID]int64 // by route: what its requests may take (ns); others the threshold of all
 	stops     stops
 	holds     stops                     // what recorded the process held it
@@ -91,6 +99,7 @@ type Ledger struct {
 	awaiteds  []share                   // what is awaited; nil: not known
 	awaitGate *gate                     // by which these are split; nil: by none
 	alike     *similarRequests          // nil: no request's awaits are known one by one
+	entrance  *entrance                 // nil: nothing waits at the service's sockets, or that is not known
 	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or threads were not sampled
 	withheld  metrics.Withheld          // of the stops
@@ -191,7 +200,7 @@ func eachRun[K comparable](rows int, of func(i int) K, yield func(x K, from, unt
 
 func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, opt Options) *Ledger {
 	l := &Ledger{Subject: subject, b: b}
-	widest := l.choose(sources, opt.Requests)
+	widest := l.choose(sources, opt)
 	l.Requests = l.summary(widest, sources[widest])
 	if l.Source != widest {
 		s := l.summary(l.Source, l.Rows)
@@ -206,6 +215,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 		l.kernel = l.kernelWaitsOf()
 		l.Host = l.hostShare()
 	}
+	l.entrance = l.entranceOf()
 	l.queued = l.queue()
 	l.awaiteds = l.awaits(opt.Stacks)
 	l.awaitGate = l.gatedAwaits()
@@ -223,6 +233,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	l.findSlow(opt.SLO, opt.Baseline)
 	l.onlyRecorded()
 	l.alike = l.likewise(opt.Stacks)
+	l.sample = l.sampleTraced()
 	l.occupancy.pool(l)
 	l.charge()
 	l.All = l.findSlowOfAll(sources[widest], opt)
@@ -233,9 +244,10 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 // are enough of them, of several traces those whose states are known of most time in
 // all, as that is where the trouble was and can be told; else those of the artifact with most. And the
 // artifact that saw most, or that the user named, for the figures about all.
-func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (widest evidence.ArtifactID) {
+func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, opt Options) (widest evidence.ArtifactID) {
+	l.uniteTraces(sources)
 	ids := slices.Sorted(maps.Keys(sources))
-	isNamed := func(a evidence.ArtifactID) bool { return slices.Contains(named, l.b.Artifacts[a].Name) }
+	isNamed := func(a evidence.ArtifactID) bool { return slices.Contains(opt.Requests, l.b.Artifacts[a].Name) }
 	widest = slices.MaxFunc(ids, func(x, y evidence.ArtifactID) int {
 		if a, b := isNamed(x), isNamed(y); a != b {
 			if a {
@@ -247,7 +259,7 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 		// accepted is in no server's log. Of clients that still wait when a recording
 		// ends, or had others beside them, there are fewer.
 		n, m := len(sources[x]), len(sources[y])
-		if a, b := l.byClients(x, sources[x]), l.byClients(y, sources[y]); a != b && float64(max(n, m)) <= aboutAsMany*float64(min(n, m)) {
+		if a, b := sightings.ByClients(l.b, sources[x][0]), sightings.ByClients(l.b, sources[y][0]); a != b && float64(max(n, m)) <= aboutAsMany*float64(min(n, m)) {
 			if a {
 				return 1
 			}
@@ -256,6 +268,12 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 		return cmp.Compare(n, m)
 	})
 	l.Source = widest
+	if l.Joined = sightings.Of(opt.Joined, l.Subject, widest, sightings.ByClients(l.b, sources[widest][0])); l.Joined != nil {
+		l.Traced, l.traces = true, l.Joined.Traces
+		l.Rows = sources[widest]
+		l.byEnd()
+		return widest
+	}
 	best := int64(-1)
 	for _, a := range ids {
 		rows := sources[a]
@@ -271,9 +289,38 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, named []string) (
 	if l.Source != widest && l.crowded(widest, sources[widest], sources[l.Source]) {
 		l.Source, l.Traced = widest, false
 	}
+	if l.traces == nil {
+		l.traces = []evidence.ArtifactID{l.Source}
+	}
 	l.Rows = sources[l.Source]
 	l.byEnd()
 	return widest
+}
+
+// uniteTraces makes the requests of several traces one source, under the name of the first: each tells of its own seconds.
+// Traces that overlap may tell of a request twice, and stay apart.
+func (l *Ledger) uniteTraces(sources map[evidence.ArtifactID][]int) {
+	windows := slices.Clone(l.b.Covered(l.Subject, evidence.CoverStates))
+	windows = slices.DeleteFunc(windows, func(c evidence.Coverage) bool {
+		a, ok := c.Origin.Artifact()
+		return !ok || c.Sampled > 0 || sources[a] == nil || !l.b.Clocks[c.Clock].Anchored() || l.b.Requests.Lane.At(sources[a][0]) == 0
+	})
+	slices.SortFunc(windows, func(x, y evidence.Coverage) int { return cmp.Compare(x.From, y.From) })
+	for k := 1; k < len(windows); k++ {
+		if a, _ := windows[k].Origin.Artifact(); windows[k].From < windows[k-1].Until && !from(windows[k-1].Origin, a) {
+			return
+		}
+	}
+	for _, c := range windows {
+		a, _ := c.Origin.Artifact()
+		if l.traces = append(l.traces, a); a != l.traces[0] {
+			sources[l.traces[0]] = append(sources[l.traces[0]], sources[a]...)
+			delete(sources, a)
+		}
+	}
+	if len(l.traces) > 0 {
+		l.traces = slices.Compact(slices.Sorted(slices.Values(l.traces)))
+	}
 }
 
 // byEnd puts the requests in the order in which they ended.
@@ -283,15 +330,7 @@ func (l *Ledger) byEnd() {
 }
 
 // ByClients says whether the requests charged are told of by those who made them.
-func (l *Ledger) ByClients() bool { return l.byClients(l.Source, l.Rows) }
-
-// byClients says whether an artifact tells of requests as those who made them saw them.
-func (l *Ledger) byClients(a evidence.ArtifactID, rows []int) bool {
-	return l.b.Requests.Intended.At(rows[0]) != 0 || slices.ContainsFunc(l.b.Loads, func(r evidence.LoadResult) bool {
-		from, ok := r.Origin.Artifact()
-		return ok && from == a
-	})
-}
+func (l *Ledger) ByClients() bool { return sightings.ByClients(l.b, l.Rows[0]) }
 
 // seen is how much of their time (ns) requests were in states that are known.
 func (l *Ledger) seen(rows []int) (ns int64) {
@@ -328,7 +367,7 @@ func (l *Ledger) SlowP99() float64 {
 // observed counts the requests whose states are known.
 func (l *Ledger) observed(rows []int) (n int) {
 	for _, i := range rows {
-		if observed(l.b.Requests.Path(i)) {
+		if l.b.Requests.Path(i).Followed() {
 			n++
 		}
 	}
@@ -339,25 +378,11 @@ func (l *Ledger) observed(rows []int) (n int) {
 // sends itself.
 func (l *Ledger) instant(rows []int) (n int) {
 	for _, i := range rows {
-		if l.b.Requests.Latency(i) <= l.b.Clocks[l.b.Requests.Clock.At(i)].Resolution && !observed(l.b.Requests.Path(i)) {
+		if l.b.Requests.Latency(i) <= l.b.Clocks[l.b.Requests.Clock.At(i)].Resolution && !l.b.Requests.Path(i).Followed() {
 			n++
 		}
 	}
 	return n
-}
-
-// observed says whether a path holds states, not just what an access log knows
-// of an upstream and of the queue before it, or a load generator of its delay.
-func observed(p evidence.Path) bool {
-	var s evidence.Segment
-	for p.Next(&s) {
-		switch s.Kind {
-		case evidence.Unobserved, evidence.NetWait, evidence.PoolWait, evidence.KindUnknown, evidence.SentLate:
-		default:
-			return true
-		}
-	}
-	return false
 }
 
 func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
@@ -380,13 +405,15 @@ func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
 		}
 		s.To = max(s.To, r.End.At(i))
 	}
-	for _, c := range l.b.Coverage {
-		if o, ok := c.Origin.Artifact(); ok && o == a && c.Kind == evidence.CoverRequests && c.Until > c.From {
-			s.From, s.To = c.From, c.Until
-		}
+	watched := s.To - s.From
+	if spans := l.watched(a); len(l.traces) > 1 && a == l.traces[0] && len(spans) > 0 {
+		s.From, s.To, watched = spans[0].From, spans[len(spans)-1].To, spans.Time()
+	} else if n := len(spans); n > 0 { // a runtime's own events may begin anew: what was before is its start
+		s.From, s.To = spans[n-1].From, spans[n-1].To
+		watched = s.To - s.From
 	}
-	if s.To > s.From {
-		s.Rate = float64(len(rows)) / (float64(s.To-s.From) / 1e9)
+	if watched > 0 {
+		s.Rate = float64(len(rows)) / (float64(watched) / 1e9)
 	}
 	if len(lat) > 0 {
 		s.P50, s.P99 = stats.QuantileOf(lat, .5), stats.QuantileOf(lat, .99)
@@ -397,6 +424,23 @@ func (l *Ledger) summary(a evidence.ArtifactID, rows []int) Requests {
 	return s
 }
 
+// watched is when a source told of requests.
+func (l *Ledger) watched(a evidence.ArtifactID) (spans metrics.Spans) {
+	of := []evidence.ArtifactID{a}
+	if slices.Contains(l.traces, a) {
+		of = l.traces
+	}
+	windows := slices.DeleteFunc(slices.Clone(l.b.Coverage), func(c evidence.Coverage) bool {
+		o, ok := c.Origin.Artifact()
+		return !ok || !slices.Contains(of, o) || c.Kind != evidence.CoverRequests || c.Until <= c.From
+	})
+	slices.SortFunc(windows, func(x, y evidence.Coverage) int { return cmp.Compare(x.From, y.From) })
+	for _, c := range windows {
+		spans = spans.Add(c.From, c.Until)
+	}
+	return spans
+}
+
 // charge fills the entries from the slow requests.
 func (l *Ledger) charge() {
 	type key struct {
@@ -404,8 +448,17 @@ func (l *Ledger) charge() {
 		detail evidence.NameID
 		replay bool
 	}
-	sums := make(map[key]int64)
-	var unnamed [2][NumMechanisms]int64 // observed, and by the replay: most states are of these
+	type sum struct{ ns, sample int64 }
+	sums := make(map[key]sum)
+	var unnamed [fromSample + 1][NumMechanisms]int64 // most states are of these
+	added := func(k key, v int64, by derivation) {
+		x := sums[k]
+		x.ns += v
+		if by == fromSample {
+			x.sample += v
+		}
+		sums[k] = x
+	}
 	var longest int64
 	for _, row := range l.Slow {
 		longest = max(longest, l.b.Requests.Latency(row))
@@ -415,31 +468,32 @@ func (l *Ledger) charge() {
 		observed = MethodSampled
 	}
 	over := l.timeline(block)
-	var request Charges
-	add := func(_ int64, s *evidence.Segment, c *Charges, replay bool) {
+	var request, known Charges
+	add := func(_ int64, s *evidence.Segment, c *Charges, by derivation) {
 		request.Add(c)
+		if by != fromSample {
+			known.Add(c)
+		}
 		for m, v := range c {
 			switch m := Mechanism(m); {
 			case v == 0:
 			case m.Named():
-				sums[key{m, s.Cause, replay}] += v
-			case replay:
-				unnamed[1][m] += v
+				added(key{m, s.Cause, by == fromReplay}, v, by)
 			default:
-				unnamed[0][m] += v
+				unnamed[by][m] += v
 			}
 		}
 	}
 	for n, row := range l.Slow {
-		request = Charges{}
+		request, known = Charges{}, Charges{}
 		l.walk(row, add)
 		l.Charges.Add(&request)
-		over.add(n, l.b.Requests.End.At(row), &request)
+		over.add(n, l.b.Requests.End.At(row), &known)
 	}
-	for replay, sum := range unnamed {
-		for m, v := range sum {
+	for by, of := range unnamed {
+		for m, v := range of {
 			if v != 0 {
-				sums[key{m: Mechanism(m), replay: replay == 1}] = v
+				added(key{m: Mechanism(m), replay: derivation(by) == fromReplay}, v, derivation(by))
 			}
 		}
 	}
@@ -447,16 +501,18 @@ func (l *Ledger) charge() {
 		return "bound", &stats.Interval{Low: low, High: min(high, float64(l.Total))}
 	}
 	for k, v := range sums {
-		e := Entry{Mechanism: k.m, Detail: k.detail, Ns: v, Method: observed}
+		e := Entry{Mechanism: k.m, Detail: k.detail, Ns: v.ns, Sample: v.sample, Method: observed}
 		switch {
 		case k.replay:
 			e.Method = MethodReplay
 			e.Basis, e.Interval = bound(l.movedBounds())
 		case k.m == HostCPU && l.Host.Starved():
 			e.Method = MethodShare
-			e.Basis, e.Interval = bound(l.Host.bounds(v))
+			e.Basis, e.Interval = bound(l.Host.bounds(v.ns))
 		case l.queued != nil && k.m == PoolThread, l.stalled != nil && k.m == AllocationStall:
 			e.Method = MethodShare
+		case 2*v.sample > v.ns:
+			e.Method = MethodSample
 		case l.Traced:
 		case l.occupancy != nil && k.m != StopTheWorld && k.m != Unobserved && k.m != Queued && k.m != GeneratorLag:
 			e.Method = MethodShare
@@ -480,6 +536,12 @@ func (l *Ledger) charge() {
 func (l *Ledger) sampled() bool {
 	return slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverStates), func(c evidence.Coverage) bool {
 		a, ok := c.Origin.Artifact()
-		return c.Sampled > 0 && ok && a == l.Source
+		return c.Sampled > 0 && ok && slices.Contains(l.traces, a)
 	})
+}
+
+// from says whether an origin is in an artifact.
+func from(o evidence.Origin, a evidence.ArtifactID) bool {
+	of, ok := o.Artifact()
+	return ok && of == a
 }

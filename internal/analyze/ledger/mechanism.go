@@ -28,6 +28,7 @@ const (
 	TaskWait // kept a thread of the pool until a task completed
 	Pool
 	Dependency
+	Delivery  // served, and its client had no answer yet
 	Client    // the client's own pace: its body, its reading
 	Awaiting  // held no thread: an await of what cannot be followed
 	Goroutine // waits for another lane that cannot be followed
@@ -56,6 +57,7 @@ var mechanisms = [NumMechanisms]struct{ id, title string }{
 	{"task_wait", "blocked on a task"},
 	{"pool", "waiting for a pool"},
 	{"dependency", "waiting for a dependency"},
+	{"delivery", "on the way back to the client"},
 	{"client", "waiting for the client"},
 	{"awaiting", "awaiting (no thread held)"},
 	{"goroutine", "waiting for another goroutine"},
@@ -95,9 +97,9 @@ func (m Mechanism) TitleAt(lanes, what string) string {
 }
 
 // Named says whether what a request waited for has a name: a lock, a pool, a
-// dependency, a system call. It is the cause of the state.
+// dependency, a system call, the queue before the service. It is the cause of the state.
 func (m Mechanism) Named() bool {
-	return m == Lock || m == TaskWait || m == Pool || m == Dependency || m == Kernel
+	return m == Queued || m == Lock || m == TaskWait || m == Pool || m == Dependency || m == Kernel
 }
 
 // Charges is the time (ns) of one or more requests by mechanism.
@@ -139,6 +141,8 @@ var states = func() (m [256]Mechanism) {
 	m[evidence.Syscall] = Kernel
 	m[evidence.NetWait] = Dependency
 	m[evidence.ClientWait] = Client
+	m[evidence.BeforeService] = Queued
+	m[evidence.AfterService] = Delivery
 	m[evidence.TaskWait] = TaskWait
 	m[evidence.Awaiting] = Awaiting
 	m[evidence.ThreadWait] = PoolThread

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/unstall/unstall/internal/analyze/sightings"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -207,7 +208,9 @@ func (l *Ledger) meanwhile() meanwhile {
 	m := meanwhile{
 		clients: l.b.Requests.Lane.At(l.Rows[0]) == 0,
 		first:   starts[0], last: ends[len(ends)-1],
-		inFlight: func(at int64) float64 { return float64(before(starts, at+1) - before(ends, at)) },
+		inFlight: func(at int64) float64 { // those at the entrance apart
+			return max(0, float64(before(starts, at+1)-before(ends, at))-l.entrance.waiting(at))
+		},
 		awaiting: func(at int64) float64 { return float64(awaiting()(at)) },
 	}
 	if from, to := l.begun(); len(from) > 0 {
@@ -263,7 +266,7 @@ func (l *Ledger) crowded(source evidence.ArtifactID, clients, followed []int) bo
 			from, until = max(from, c.From), min(until, c.Until)
 		}
 	}
-	if until <= from || !l.byClients(source, clients) && l.b.Requests.Lane.At(clients[0]) != 0 {
+	if until <= from || !sightings.ByClients(l.b, clients[0]) && l.b.Requests.Lane.At(clients[0]) != 0 {
 		return false
 	}
 	within := func(rows []int) (ns float64) {

@@ -127,7 +127,7 @@ func (l *Ledger) spots(row int, site Site, not Claimed, in func(Mechanism) bool,
 		}
 		return k
 	}
-	l.walk(row, func(_ int64, s *evidence.Segment, c *Charges, _ bool) {
+	l.walk(row, func(_ int64, s *evidence.Segment, c *Charges, _ derivation) {
 		roots := Rooted(s, c)
 		of, held := heldBy(s.Kind)
 		for m, v := range roots {

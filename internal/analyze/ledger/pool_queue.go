@@ -11,9 +11,8 @@ import (
 // of the runtime's pool from those that wait for something else: of 110 while 100 work
 // items are queued at least 10 do. It is a share of all, and says nothing of a single one.
 type poolQueue struct {
-	t     []int64 // ns: from when on
+	steps
 	items []float64
-	share []float64
 	cpus  float64
 	pool  *metrics.Curve // its threads; nil: not known
 }
@@ -24,11 +23,14 @@ func (l *Ledger) queue() *poolQueue {
 	if !s.Known() || !slices.ContainsFunc(s.V, func(v float64) bool { return v >= 1 }) {
 		return nil
 	}
-	awaiting := l.awaiting()
-	q := &poolQueue{t: s.T, items: s.V, cpus: float64(max(1, l.b.CPUsOf(l.Subject))),
+	awaiting, outside := l.awaiting(), func(int64) float64 { return 0 }
+	if l.Joined != nil {
+		outside = l.outside()
+	}
+	q := &poolQueue{steps: steps{t: s.T}, items: s.V, cpus: float64(max(1, l.b.CPUsOf(l.Subject))),
 		pool: metrics.CurveOf(l.b, l.Subject, evidence.SeriesPoolThreads, metrics.Window{From: l.From, Until: l.To})}
 	for i, v := range s.V {
-		q.share = append(q.share, v/max(1, v, float64(awaiting(s.T[i]))))
+		q.share = append(q.share, v/max(1, v, float64(awaiting(s.T[i]))+outside(s.T[i])))
 	}
 	return q
 }
@@ -92,26 +94,4 @@ func (q *poolQueue) readings(from, to int64) (out []stretch) {
 		}
 	}
 	return append(out, stretch{from, to})
-}
-
-// over is the mean share over the time from at, dur long; before the first reading that
-// one holds.
-func (q *poolQueue) over(at, dur int64) float64 {
-	if dur <= 0 {
-		return 0
-	}
-	i, found := slices.BinarySearch(q.t, at)
-	if !found {
-		i = max(0, i-1)
-	}
-	var sum float64
-	for end := at + dur; at < end; i++ {
-		until := end
-		if i+1 < len(q.t) {
-			until = min(end, max(at, q.t[i+1]))
-		}
-		sum += q.share[i] * float64(until-at)
-		at = until
-	}
-	return sum / float64(dur)
 }

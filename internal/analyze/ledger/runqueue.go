@@ -213,7 +213,7 @@ func (w *walker) readying(from, dur int64, at *int64, s *evidence.Segment, rest,
 		}
 		w.c = Charges{}
 		w.c[x.m] = part.Dur
-		w.tell(*at, part, false)
+		w.tell(*at, part, fromStates)
 		*at += part.Dur
 		s.Dur -= part.Dur
 	}

@@ -60,6 +60,9 @@ func (l *Ledger) intervals(over *timeline, block int64) {
 			v[n] = over.charges[n][e.Mechanism]
 		}
 		if iv, ok := stats.SumInterval(over.at, v, l.From, l.To+1, block, uint64(e.Mechanism)+1); ok {
+			if known := e.Ns - e.Sample; e.Sample > 0 && known > 0 { // what is known of others stands for their like
+				iv.Low, iv.High = iv.Low*float64(e.Ns)/float64(known), min(float64(l.Total), iv.High*float64(e.Ns)/float64(known))
+			}
 			e.Interval, e.Basis = &iv, "sampling"
 		}
 	}

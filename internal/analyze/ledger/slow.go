@@ -63,6 +63,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		return
 	}
 	l.Rule = RuleFloor
+	l.way = l.leastWay()
 	byRoute, open := l.byRoute(), l.unfinished()
 	stuck := min(stuck, (l.To-l.From)/2)
 	threshold := make(map[evidence.NameID]int64)
@@ -215,6 +216,33 @@ func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidenc
 	return floors
 }
 
+// leastWay is the least time (ns) that requests took to the service: the network's, and not its queues'.
+func (l *Ledger) leastWay() int64 {
+	if l.Joined == nil {
+		return 0
+	}
+	var took []int64
+	var s evidence.Segment
+	for _, row := range l.Rows {
+		for p := l.b.Requests.Path(row); p.Next(&s); {
+			if s.Kind == evidence.BeforeService {
+				took = append(took, s.Dur)
+				break
+			}
+			if s.Kind != evidence.SentLate {
+				break
+			}
+		}
+	}
+	return min(stats.QuantileOf(took, wayPart), mostWay)
+}
+
+// wayPart of the requests found the way to the service free; where even these took longer than mostWay (ns), something stood in it.
+const (
+	wayPart = .01
+	mostWay = int64(20e6)
+)
+
 // open says whether a request came to no end while it was watched, or before who asked
 // gave it up: it takes longer than it did.
 func (l *Ledger) open(i int) bool {
@@ -236,7 +264,7 @@ func (l *Ledger) unfinished() map[evidence.NameID]int {
 // latencyResolution is the unit (ns) that the requests' durations are whole multiples of: the
 // least that their source can tell from zero. Traced ones have none.
 func (l *Ledger) latencyResolution() int64 {
-	if l.Traced {
+	if l.Traced && l.Joined == nil {
 		return 0
 	}
 	grain := int64(1e9)
@@ -269,7 +297,7 @@ func (l *Ledger) addSlow(i int, threshold int64) {
 // it awaits or blocks a thread for is its own: how much of that was waiting for a
 // thread of the pool cannot be seen.
 func (l *Ledger) serviceTime(i int) int64 {
-	if !l.Traced {
+	if !l.Traced || l.Joined != nil && !l.b.Requests.Path(i).Followed() {
 		took := l.b.Requests.Latency(i)
 		if l.occupancy == nil {
 			return took
@@ -285,5 +313,5 @@ func (l *Ledger) serviceTime(i int) int64 {
 	if l.queued != nil {
 		c[Awaiting] += c[PoolThread] // a share of all says nothing of a single one
 	}
-	return c[Dependency] + c[TaskWait] + c[Client] + c[Awaiting] + c[Goroutine] + c[Timer] + c[Kernel] + c[Own] + c[Unobserved] + c[Unexplained]
+	return min(c[Queued], l.way) + c[Delivery] + c[Dependency] + c[TaskWait] + c[Client] + c[Awaiting] + c[Goroutine] + c[Timer] + c[Kernel] + c[Own] + c[Unobserved] + c[Unexplained]
 }

@@ -20,12 +20,12 @@ func (l *Ledger) Of(row int) Charges {
 // Their sum is the request's latency exactly. The charges are valid until yield
 // returns.
 func (l *Ledger) Walk(row int, yield func(at int64, s evidence.Segment, c *Charges)) {
-	l.walk(row, func(at int64, s *evidence.Segment, c *Charges, _ bool) { yield(at, *s, c) })
+	l.walk(row, func(at int64, s *evidence.Segment, c *Charges, _ derivation) { yield(at, *s, c) })
 }
 
-// walk is Walk that also says which charges come from the replay. The state is valid until
+// walk is Walk that also says where charges come from. The state is valid until
 // yield returns, as its charges are.
-func (l *Ledger) walk(row int, yield func(at int64, s *evidence.Segment, c *Charges, replay bool)) {
+func (l *Ledger) walk(row int, yield func(at int64, s *evidence.Segment, c *Charges, by derivation)) {
 	w := walkers.Get().(*walker)
 	w.walk(l, row, yield)
 	walkers.Put(w)
@@ -34,8 +34,8 @@ func (l *Ledger) walk(row int, yield func(at int64, s *evidence.Segment, c *Char
 // walkers are those that have nothing to do: millions of requests are walked through, one after the other.
 var walkers = sync.Pool{New: func() any {
 	w := new(walker)
-	w.add = func(_ int64, _ *evidence.Segment, c *Charges, _ bool) { w.sum.Add(c) }
-	w.addRoots = func(_ int64, s *evidence.Segment, c *Charges, _ bool) {
+	w.add = func(_ int64, _ *evidence.Segment, c *Charges, _ derivation) { w.sum.Add(c) }
+	w.addRoots = func(_ int64, s *evidence.Segment, c *Charges, _ derivation) {
 		if _, waits := heldBy(s.Kind); !waits { // most
 			w.sum.Add(c)
 			return
@@ -46,7 +46,7 @@ var walkers = sync.Pool{New: func() any {
 	return w
 }}
 
-func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segment, c *Charges, replay bool)) {
+func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segment, c *Charges, by derivation)) {
 	w.l, w.row, w.yield, w.moved = l, row, yield, l.moved[row].ns
 	defer func() { w.l, w.yield = nil, nil }() // whoever has nothing to do holds nothing
 	r := &l.b.Requests
@@ -68,7 +68,7 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 	for path.Next(&w.s) {
 		next := min(at+max(0, w.s.Dur), end)
 		if from := max(at, began); next > from {
-			cut(&w.s, next-from)
+			w.s.Resize(next - from)
 			w.state(from, &w.s)
 		}
 		at = next
@@ -83,7 +83,7 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 // log's waits for an upstream come first and the rest of the request follows.
 // Labelled is the sum of the waits.
 func (l *Ledger) hasUnplacedWaits(p evidence.Path) (labelled int64, loose bool) {
-	if l.Traced {
+	if l.Traced && (l.Joined == nil || p.Followed()) {
 		return 0, false
 	}
 	rest := false
@@ -101,44 +101,35 @@ func (l *Ledger) hasUnplacedWaits(p evidence.Path) (labelled int64, loose bool) 
 	return labelled, labelled > 0
 }
 
-// cut shortens a state, and the shares of it.
-func cut(s *evidence.Segment, dur int64) {
-	if dur == s.Dur {
-		return
-	}
-	whole, left, most := s.Dur, dur, 0
-	for h, v := range s.Held {
-		s.Held[h] = int64(float64(v) * (float64(dur) / float64(whole)))
-		left -= s.Held[h]
-		if s.Held[h] > s.Held[most] {
-			most = h
-		}
-	}
-	if s.Held != (evidence.Shares{}) {
-		s.Held[most] += left
-	}
-	s.Dur = dur
-}
+// derivation is where a charge comes from: what the request itself was seen to do, or is told of its time; a replay of the queue; or
+// what others like it did.
+type derivation uint8
+
+const (
+	fromStates derivation = iota
+	fromReplay
+	fromSample
+)
 
 // walker charges the states of one request.
 type walker struct {
 	l     *Ledger
 	row   int
-	yield func(at int64, s *evidence.Segment, c *Charges, replay bool)
+	yield func(at int64, s *evidence.Segment, c *Charges, by derivation)
 	moved int64            // what the replay still has to move to StopTheWorld
 	s     evidence.Segment // the state, as the path has it
 	part  evidence.Segment // that is yielded, where it is not all of it
 	c     Charges
 
-	sum      Charges                                                      // of what add or addRoots was given
-	add      func(at int64, s *evidence.Segment, c *Charges, replay bool) // adds to sum
-	addRoots func(at int64, s *evidence.Segment, c *Charges, replay bool) // the same by roots
+	sum      Charges                                                        // of what add or addRoots was given
+	add      func(at int64, s *evidence.Segment, c *Charges, by derivation) // adds to sum
+	addRoots func(at int64, s *evidence.Segment, c *Charges, by derivation) // the same by roots
 }
 
 // tell yields a state, or a part of one, with the charges of c.
-func (w *walker) tell(at int64, s evidence.Segment, replay bool) {
+func (w *walker) tell(at int64, s evidence.Segment, by derivation) {
 	w.part = s
-	w.yield(at, &w.part, &w.c, replay)
+	w.yield(at, &w.part, &w.c, by)
 }
 
 // queued charges the time before the process began.
@@ -147,7 +138,7 @@ func (w *walker) queued(at, dur int64) {
 	w.amplified(&at, &s)
 	if s.Dur > 0 {
 		w.c = Charges{Queued: s.Dur}
-		w.tell(at, s, false)
+		w.tell(at, s, fromStates)
 	}
 }
 
@@ -155,6 +146,20 @@ func (w *walker) queued(at, dur int64) {
 func (w *walker) state(at int64, s *evidence.Segment) {
 	if s.Kind == evidence.Unobserved {
 		w.unobserved(at, *s, w.l.stops.mean(at, at+s.Dur))
+		return
+	}
+	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService {
+		from, whole := at, s.Dur
+		w.entered(e.queues, &at, s, 0, from, whole)
+		if w.entered(e.unread, &at, s, 0, from, whole); s.Dur == 0 {
+			return
+		}
+	}
+	if q := w.l.queued; q != nil && s.Kind == evidence.BeforeService {
+		w.c = Charges{}
+		w.c[PoolThread] = int64(q.over(at, s.Dur) * float64(s.Dur))
+		w.c[Queued] = s.Dur - w.c[PoolThread]
+		w.yield(at, s, &w.c, fromStates)
 		return
 	}
 	if s.Kind == evidence.Awaiting && (w.l.awaiteds != nil || w.l.alike != nil) {
@@ -171,7 +176,7 @@ func (w *walker) state(at int64, s *evidence.Segment) {
 		w.c[Awaiting] -= w.c[PoolThread]
 	}
 	w.l.Host.take(&w.c)
-	w.yield(at, s, &w.c, false)
+	w.yield(at, s, &w.c, fromStates)
 }
 
 func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
@@ -179,13 +184,17 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 		w.moved = min(w.moved, s.Dur-stopped)
 		w.amplified(&at, &s)
 	}
+	began, took := at, s.Dur
+	if w.l.entrance != nil && !w.l.Traced {
+		w.entered(w.l.entrance.queues, &at, &s, stopped, began, took)
+	}
 	// A thread that waits for memory is stopped with the world as well.
 	waits := min(w.l.stalled.over(at, s.Dur), s.Dur-stopped)
 	if waits > 0 {
 		w.c = Charges{AllocationStall: waits}
 		part := s
 		part.Dur = waits
-		w.tell(at, part, false)
+		w.tell(at, part, fromStates)
 		at, s.Dur = at+waits, s.Dur-waits
 	}
 	from, dur := at, s.Dur
@@ -194,6 +203,10 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 		w.readying(from, dur, &at, &s, rest, ran, waited)
 	}
 	w.likewise(&at, &s, stopped)
+	w.sampled(&at, &s, stopped)
+	if w.l.entrance != nil && !w.l.Traced {
+		w.entered(w.l.entrance.unread, &at, &s, stopped, began, took)
+	}
 	if s.Dur == 0 {
 		return
 	}
@@ -205,7 +218,7 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 	}
 	w.c = Charges{StopTheWorld: stopped - none, HostCPU: none, Recorder: held, Unobserved: rest - held}
 	w.l.Host.take(&w.c)
-	w.tell(at, s, false)
+	w.tell(at, s, fromStates)
 }
 
 // shared charges a time without states by what the service's threads did meanwhile, but
@@ -248,7 +261,7 @@ func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) (ran, wai
 			waited += part.Dur
 		}
 		w.c[x.mechanism] += part.Dur - w.c[RequestsCPU] - w.c[HostCPU]
-		w.tell(*at, part, false)
+		w.tell(*at, part, fromStates)
 		*at += part.Dur
 		s.Dur -= part.Dur
 	}
@@ -264,7 +277,7 @@ func (w *walker) amplified(at *int64, s *evidence.Segment) {
 	first := *s
 	first.Dur = part
 	w.c = Charges{StopTheWorld: part}
-	w.tell(*at, first, true)
+	w.tell(*at, first, fromReplay)
 	w.moved -= part
 	*at += part
 	s.Dur -= part
@@ -306,8 +319,8 @@ func (l *Ledger) stoppedBounds() (low, high float64) {
 			high += ran * float64(most)
 			continue
 		}
-		l.walk(row, func(at int64, s *evidence.Segment, _ *Charges, replay bool) {
-			if s.Kind == evidence.Unobserved && !replay {
+		l.walk(row, func(at int64, s *evidence.Segment, _ *Charges, by derivation) {
+			if s.Kind == evidence.Unobserved && by != fromReplay {
 				least, most := l.stops.extremes(at, at+s.Dur)
 				ran := 1 - l.withheld.Part(at, at+s.Dur)
 				low += ran * float64(least)

@@ -38,3 +38,11 @@ func (s Spans) union(from, to int64) (out Spans) {
 	}
 	return out
 }
+
+// Time is how long the spans are together.
+func (s Spans) Time() (sum int64) {
+	for _, x := range s {
+		sum += x.To - x.From
+	}
+	return sum
+}

@@ -1,18 +1,14 @@
 package routes
 
 import (
-	"cmp"
 	"slices"
-	"sort"
 
+	"github.com/unstall/unstall/internal/analyze/sightings"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
 // What makes a row of an access log or a load generator the same request as a traced one.
 const (
-	// A row is of a client, or written once the answer is out: it begins and ends this much (ns)
-	// earlier and later at most. A service that a quota stops reads what was sent 100 ms before.
-	mostLate = 200e6
 	// So many of a handler's requests must have a row of their own for the rest to be left
 	// without: fewer would be those that were alone, which are the quick ones.
 	mostMatched = .8
@@ -79,89 +75,13 @@ func bestMatch(b *evidence.Bundle, traced []int, sources map[evidence.ArtifactID
 	return best
 }
 
-// pair is a traced request and a row that may be the same.
-type pair struct {
-	traced, row int
-	off         int64 // ns that their starts and ends differ by
-}
-
-// mostPairs is how many rows are tried for a traced request.
-const mostPairs = 24
-
-// match returns the routes of the traced requests that have a row: each row is of one request,
-// and the nearest belong together.
+// match returns the routes of the traced requests that have a row.
 func match(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID {
-	r := &b.Requests
-	byEnd, bySent := slices.Clone(rows), slices.Clone(rows)
-	slices.SortFunc(byEnd, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
-	slices.SortFunc(bySent, func(i, j int) int { return cmp.Or(cmp.Compare(sent(r, i), sent(r, j)), cmp.Compare(i, j)) })
-	var pairs []pair
-	for _, i := range traced {
-		slack := b.Clocks[r.Clock.At(i)].Slack() + b.Clocks[r.Clock.At(rows[0])].Slack()
-		began, ended := whole(b, i)
-		near := byEnd[sort.Search(len(rows), func(k int) bool { return r.End.At(byEnd[k]) >= r.End.At(i)-slack }):]
-		if !ended {
-			near = bySent[sort.Search(len(rows), func(k int) bool { return sent(r, bySent[k]) >= r.Start.At(i)-slack-mostLate }):]
-		}
-		for n, j := range near {
-			early, late := r.Start.At(i)-sent(r, j), r.End.At(j)-r.End.At(i)
-			if n == mostPairs || ended && late > slack+mostLate || !ended && early < -slack {
-				break
-			}
-			off := max(early, 0) + max(late, 0)
-			switch {
-			case early < -slack || late < -slack || !began && !ended:
-				continue
-			case !began:
-				off = 2 * max(late, 0)
-			case !ended:
-				off = 2 * max(early, 0)
-			case early > slack+mostLate:
-				continue
-			}
-			pairs = append(pairs, pair{i, j, off})
-		}
-	}
-	slices.SortFunc(pairs, func(x, y pair) int {
-		return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.traced, y.traced), cmp.Compare(x.row, y.row))
-	})
-	out, taken := make(map[int]evidence.NameID), make(map[int]bool)
-	for _, p := range pairs {
-		if out[p.traced] == 0 && !taken[p.row] {
-			out[p.traced], taken[p.row] = r.Route.At(p.row), true
-		}
+	out := make(map[int]evidence.NameID)
+	for _, p := range sightings.Pairs(b, traced, rows).Pairs {
+		out[p.Traced] = b.Requests.Route.At(p.Row)
 	}
 	return out
-}
-
-// whole says whether the beginning and the end of a traced request lie within the trace.
-func whole(b *evidence.Bundle, row int) (began, ended bool) {
-	r := &b.Requests
-	if r.Outcome.At(row) != evidence.Unfinished {
-		return true, true
-	}
-	a, _ := r.Origin.At(row).Artifact()
-	for _, c := range b.Coverage {
-		if o, ok := c.Origin.Artifact(); ok && o == a && c.Kind == evidence.CoverRequests {
-			return r.Start.At(row) > c.From, r.End.At(row) < c.Until
-		}
-	}
-	return false, false
-}
-
-// sent is when a row's request was sent, or received.
-func sent(r *evidence.Requests, row int) int64 {
-	if r.Start.At(row) != 0 {
-		return r.Start.At(row)
-	}
-	at := r.Intended.At(row)
-	for s := range r.Path(row).All {
-		if s.Kind == evidence.SentLate {
-			at += s.Dur
-		}
-		break
-	}
-	return at
 }
 
 // rename sets the routes of traced requests to what was matched. A few are matched wrongly:

@@ -6,28 +6,30 @@ type Kind uint8
 
 // States of one lane.
 const (
-	KindUnknown  Kind = iota
-	Running           // held a processor and ran the program's own code
-	Runnable          // ready, waiting for a processor
-	Syscall           // in a system call
-	NetWait           // waiting for the network: a dependency's answer
-	ClientWait        // waiting for the client: its request body, or its reading of the response
-	LockWait          // waiting for a mutex
-	PoolWait          // waiting for a limited resource that somebody hands back: connection pool, semaphore
-	SyncWait          // waiting for another lane: channel, select, wait group, condition
-	SleepWait         // a timer it asked for
-	GCAssist          // running, but marking on behalf of the collector to pay for an allocation
-	GCAssistWait      // blocked in an assist until a worker leaves enough credit
-	GCSweep           // running, but sweeping to pay for an allocation
-	GCWait            // blocked by the collector in another way (waiting for a phase to end)
-	AllocStall        // blocked until the collector has freed memory: ZGC's allocation stall, Shenandoah's pacing
-	Paused            // stopped with the world
-	TaskWait          // blocking its thread until a task completes: .Result, Wait(), a future's get()
-	Awaiting          // holding no thread: an await that has not come back
-	ThreadWait        // ready, queued for a thread of the runtime's pool
-	Idle              // a pool's thread without work
-	Unobserved        // the lane's state is not in the evidence
-	SentLate          // its load generator had not sent it yet, for no fault of the service
+	KindUnknown   Kind = iota
+	Running            // held a processor and ran the program's own code
+	Runnable           // ready, waiting for a processor
+	Syscall            // in a system call
+	NetWait            // waiting for the network: a dependency's answer
+	ClientWait         // waiting for the client: its request body, or its reading of the response
+	LockWait           // waiting for a mutex
+	PoolWait           // waiting for a limited resource that somebody hands back: connection pool, semaphore
+	SyncWait           // waiting for another lane: channel, select, wait group, condition
+	SleepWait          // a timer it asked for
+	GCAssist           // running, but marking on behalf of the collector to pay for an allocation
+	GCAssistWait       // blocked in an assist until a worker leaves enough credit
+	GCSweep            // running, but sweeping to pay for an allocation
+	GCWait             // blocked by the collector in another way (waiting for a phase to end)
+	AllocStall         // blocked until the collector has freed memory: ZGC's allocation stall, Shenandoah's pacing
+	Paused             // stopped with the world
+	TaskWait           // blocking its thread until a task completes: .Result, Wait(), a future's get()
+	Awaiting           // holding no thread: an await that has not come back
+	ThreadWait         // ready, queued for a thread of the runtime's pool
+	Idle               // a pool's thread without work
+	Unobserved         // the lane's state is not in the evidence
+	SentLate           // its load generator had not sent it yet, for no fault of the service
+	BeforeService      // sent, and the service had not seen it yet: on the way, in a proxy or a queue of connections; Cause names the queue
+	AfterService       // served, and its client had no answer yet
 
 	// What concerns a whole process.
 	StopTheWorld // AllLanes; Cause says what for
@@ -55,7 +57,7 @@ const (
 
 var kindNames = [numKinds]string{
 	"unknown", "running", "runnable", "syscall", "network wait", "client wait", "lock wait", "pool wait", "sync wait", "sleep",
-	"mark assist", "assist wait", "sweep", "gc wait", "allocation stall", "paused", "task wait", "awaiting", "thread wait", "idle", "unobserved", "sent late",
+	"mark assist", "assist wait", "sweep", "gc wait", "allocation stall", "paused", "task wait", "awaiting", "thread wait", "idle", "unobserved", "sent late", "before the service", "on the way back",
 	"stop-the-world", "gc cycle", "gc mark", "concurrent phase", "safepoint", "pool adjusted", "held by the recorder", "pinned", "in the kernel",
 	"command", "server stall",
 	"serves", "call",
@@ -67,6 +69,18 @@ func (k Kind) String() string {
 	}
 	return "unknown"
 }
+
+// Waits says whether a lane in that state waits for something outside of itself.
+func (k Kind) Waits() bool {
+	switch k {
+	case NetWait, ClientWait, LockWait, PoolWait, SyncWait, SleepWait, TaskWait:
+		return true
+	}
+	return false
+}
+
+// Queues says whether a lane in that state waits until others that came before it have had their turn.
+func (k Kind) Queues() bool { return k == LockWait || k == PoolWait }
 
 // Holder is who held the processors while a lane waited for one.
 type Holder uint8

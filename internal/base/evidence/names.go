@@ -215,6 +215,12 @@ const FactThreadName = "thread.name"
 // and lets only so many of them work at a time.
 const LimitBegins = "limit of goroutines at a time in "
 
+// AcceptQueueOf is how the name of the queue before a service begins that the kernel keeps for a socket; the address follows.
+const AcceptQueueOf = "accept queue of "
+
+// UnreadAt is how the name of requests before a service begins whose connections it has accepted and not read; the address follows.
+const UnreadAt = "unread connections at "
+
 // WorkerPool stands between the title of a service and the name of its pool of workers, in what the
 // requests wait for that wait for one of them: "PHP-FPM workers, pool www".
 const WorkerPool = " workers, pool "

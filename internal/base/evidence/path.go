@@ -22,6 +22,25 @@ type Segment struct {
 	Held Shares
 }
 
+// Resize gives a state another duration (ns), and the shares of it in proportion.
+func (s *Segment) Resize(dur int64) {
+	if dur == s.Dur {
+		return
+	}
+	whole, left, most := s.Dur, dur, 0
+	for h, v := range s.Held {
+		s.Held[h] = int64(float64(v) * (float64(dur) / float64(whole)))
+		left -= s.Held[h]
+		if s.Held[h] > s.Held[most] {
+			most = h
+		}
+	}
+	if s.Held != (Shares{}) {
+		s.Held[most] += left
+	}
+	s.Dur = dur
+}
+
 // Link stands between the parts of [Segment].Via, and of any chain of waits in words:
 // what is on its left was held by somebody who waited for what is on its right.
 const Link = " ← "
@@ -174,6 +193,20 @@ func (p Path) All(yield func(Segment) bool) {
 			return
 		}
 	}
+}
+
+// Followed says whether a path holds states of who served the request: not just what an access log knows of an upstream and of the queue
+// before it, or a client of its own delay.
+func (p Path) Followed() bool {
+	var s Segment
+	for p.Next(&s) {
+		switch s.Kind {
+		case Unobserved, NetWait, PoolWait, KindUnknown, SentLate, BeforeService, AfterService:
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // Rest yields the segments in order, each with the path that follows it.

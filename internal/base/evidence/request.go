@@ -109,6 +109,14 @@ func (r *Requests) Latency(i int) int64 {
 	return r.End.At(i) - r.Start.At(i)
 }
 
+// Begins is when the path of request i begins (ns): its start or, where only who asked tells of it, when that meant to ask.
+func (r *Requests) Begins(i int) int64 {
+	if at := r.Start.At(i); at != 0 {
+		return at
+	}
+	return r.Intended.At(i)
+}
+
 // Timed says whether request i has a latency: one that has no beginning, or that
 // ends before it begins, has none.
 func (r *Requests) Timed(i int) bool {

@@ -78,7 +78,7 @@ func (b *Bill) Saves(c *Case) *Saves { return c.Save(b.slow, b.Low, b.High) }
 
 // Figures are the evidence of a bill; what names the pauses: "young collections".
 func (b *Bill) Figures(c *Case, what string) (out []Evidence) {
-	from := From(c.Ledger.Source)
+	from := From(c.Ledger.StatesFrom())
 	out = append(out, c.Figure("slow.paused_ms", "slow time: paused by "+what, float64(b.direct)/1e6, "ms", from))
 	switch {
 	case b.full:

@@ -221,12 +221,12 @@ func (c *Case) Series(name string) *evidence.Series {
 	return c.Bundle.SeriesFrom(c.source(), c.Subject, name)
 }
 
-// source is the artifact the ledger charges, -1 without one.
+// source is the artifact that tells of the states of the requests charged, -1 without one.
 func (c *Case) source() evidence.ArtifactID {
 	if c.Ledger == nil {
 		return -1
 	}
-	return c.Ledger.Source
+	return c.Ledger.StatesFrom()
 }
 
 // Traced says whether the states of enough requests are known.

@@ -51,7 +51,7 @@ func (c *Case) contended(k Contention) Verdict {
 	}
 	l := c.Ledger
 	if k.Charged {
-		v.Evidence = append(v.Evidence, c.Figure("slow.lock_ms", "slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.lock_ms", "slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", From(l.StatesFrom())))
 	}
 	switch {
 	case l != nil && len(l.Rows) >= ledger.MinRequests && !c.Slow():

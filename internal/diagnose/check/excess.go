@@ -1,16 +1,19 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // Excess is by how much slow requests exceed, in all, what requests of their route usually
-// wait, as a share of the time they took. Usual is that of the route most of them are of.
+// wait, as a share of the time they took. Usual is that of the route most of them are of. All need not have every slow one: what is usual is
+// told by those that it has.
 func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, usual int64, share float64) {
 	r := &c.Bundle.Requests
-	w := c.waited(all, slow)
+	w := c.waited(all, within(all, slow))
 	per = make([]int64, len(slow))
 	known := 0 // each is asked for once, as to charge it is work: slow ones are among all, in the same order
 	for _, row := range all {
@@ -44,6 +47,24 @@ func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, u
 		usual = of.usual
 	}
 	return per, usual, float64(sum) / float64(max(total, 1))
+}
+
+// within are the rows of some that are among all; mostly these are all of them.
+func within(all, some []int) []int {
+	last := 0
+	for _, rows := range [][]int{all, some} {
+		for _, row := range rows {
+			last = max(last, row)
+		}
+	}
+	in := evidence.NewRows(last + 1)
+	for _, row := range all {
+		in.Add(row)
+	}
+	if !slices.ContainsFunc(some, func(row int) bool { return !in.Has(row) }) {
+		return some
+	}
+	return slices.DeleteFunc(slices.Clone(some), func(row int) bool { return !in.Has(row) })
 }
 
 // waited is what requests wait, by route.

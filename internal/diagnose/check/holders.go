@@ -127,7 +127,7 @@ func (c *Case) answersLate() bool {
 	for _, row := range l.Slow {
 		isSlow.Add(row)
 	}
-	for _, row := range l.Rows {
+	for _, row := range l.KnownRows() {
 		ch := l.Of(row)
 		if ch[ledger.Dependency] > 0 {
 			calls = append(calls, ch[ledger.Dependency])
@@ -180,20 +180,15 @@ func (c *Case) unread() bool {
 // requests take longer, and never shorten a call.
 func (c *Case) callsLong() bool {
 	l := c.Ledger
-	isSlow := evidence.NewRows(c.Bundle.Requests.Len())
-	for _, row := range l.Slow {
-		isSlow.Add(row)
+	var called, most int64
+	known := make(map[evidence.NameID]int64)
+	for _, row := range l.KnownRows() {
+		ch := l.Of(row)
+		called += ch[ledger.Dependency]
+		known[c.Bundle.Requests.Route.At(row)]++
 	}
-	called := l.Charges[ledger.Dependency] // of slow ones
-	for _, row := range l.Rows {
-		if !isSlow.Has(row) {
-			ch := l.Of(row)
-			called += ch[ledger.Dependency]
-		}
-	}
-	var most int64
-	for _, took := range l.LatenciesByRoute() {
-		most += int64(len(took)) * stats.QuantileOf(took, quickest)
+	for route, took := range l.LatenciesByRoute() {
+		most += known[route] * stats.QuantileOf(took, quickest)
 	}
 	return called > farLonger*most
 }
@@ -227,7 +222,7 @@ func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 		if at := c.roots(wait, k); at != "" {
 			text += ": " + at
 		}
-		out = append(out, c.Figure("holder.state_share", text, float64(b.Roots[k])/float64(b.Total), "1", From(c.Ledger.Source)))
+		out = append(out, c.Figure("holder.state_share", text, float64(b.Roots[k])/float64(b.Total), "1", From(c.Ledger.StatesFrom())))
 	}
 	return out
 }

@@ -8,6 +8,7 @@ type Step string
 
 // The steps, and what each asks.
 const (
+	StepEntrance   Step = "entrance"   // did requests wait before it took them up?
 	StepDependency Step = "dependency" // did those answer late whom it calls?
 	StepPool       Step = "pool"       // did requests wait for what they must get hold of before?
 	StepProcessors Step = "processors" // did the kernel give it processors, and memory, at once?
@@ -19,7 +20,7 @@ const (
 )
 
 // Steps are all of them in their order.
-var Steps = []Step{StepDependency, StepPool, StepProcessors, StepDisks, StepCollector, StepLocks, StepTraffic, StepRest}
+var Steps = []Step{StepEntrance, StepDependency, StepPool, StepProcessors, StepDisks, StepCollector, StepLocks, StepTraffic, StepRest}
 
 // Place is where a step comes; one that is not known, as of a diagnosis of another
 // version, comes with the rest.

@@ -31,7 +31,7 @@ func (e Effort) Name() string {
 // into them, else by what their threads were seen in.
 func (c *Case) Worked() []Effort {
 	sums := make(map[called]float64)
-	origin := From(c.Ledger.Source)
+	origin := From(c.Ledger.StatesFrom())
 	if clocked := c.clocked(); len(clocked) > 0 {
 		sums = clocked
 	} else if samples := samplesOf(c); len(samples.lanes) > 0 {
@@ -100,7 +100,7 @@ func (c *Case) clocked() map[called]float64 {
 	}
 	for _, row := range c.Ledger.Slow {
 		if lane := r.Lane.At(row); lane != 0 {
-			c.Threads().CPUClockSamples(c.Subject, lane, r.Start.At(row), r.End.At(row), count)
+			c.Threads().CPUClockSamples(c.Subject, lane, r.Begins(row), r.End.At(row), count)
 		}
 	}
 	if n < fewClocked {
@@ -116,7 +116,7 @@ func (c *Case) Background() []Effort {
 		serving[c.Bundle.Requests.Lane.At(row)] = true
 	}
 	sums := make(map[called]float64)
-	origin := From(c.Ledger.Source)
+	origin := From(c.Ledger.StatesFrom())
 	for lane, rows := range samplesOf(c).lanes {
 		if serving[lane] {
 			continue

@@ -223,7 +223,7 @@ func (l *layout) points(s *source, rows []int32, c *cells) Points {
 		if p.Number != nil {
 			p.Number[i] = x.number
 		}
-		if known(r.Path(int(x.row))) {
+		if r.Path(int(x.row)).Followed() {
 			p.Flags[i] |= Traced
 		}
 		p.Route[i] = routes[r.Route.At(int(x.row))]

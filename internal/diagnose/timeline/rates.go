@@ -200,10 +200,10 @@ func (l *layout) assists() {
 	r := &l.b.Requests
 	for i := range r.Len() {
 		a, ok := r.Origin.At(i).Artifact()
-		if r.Subject.At(i) != l.subject || !ok || l.of[a] < 0 || !of[l.of[a]] || r.Start.At(i) == 0 {
+		if r.Subject.At(i) != l.subject || !ok || l.of[a] < 0 || !of[l.of[a]] || r.Begins(i) == 0 {
 			continue
 		}
-		at := r.Start.At(i)
+		at := r.Begins(i)
 		for s := range r.Path(i).All {
 			switch s.Kind {
 			case evidence.GCAssist, evidence.GCSweep:

@@ -16,18 +16,6 @@ type shown struct {
 }
 
 // known says whether a path holds states, not just what an access log knows of
-// an upstream and of the queue before it, or a load generator of its delay.
-func known(p evidence.Path) bool {
-	for s := range p.All {
-		switch s.Kind {
-		case evidence.Unobserved, evidence.NetWait, evidence.PoolWait, evidence.KindUnknown, evidence.SentLate:
-		default:
-			return true
-		}
-	}
-	return false
-}
-
 // fewSlow is how many requests are shown if fewer were slow.
 const fewSlow = 20
 
@@ -48,7 +36,7 @@ func (l *layout) chosen() {
 	var traced []int32
 	slow := 0
 	for i := range r.Len() {
-		if r.Subject.At(i) != l.subject || !r.Timed(i) || !known(r.Path(i)) {
+		if r.Subject.At(i) != l.subject || !r.Timed(i) || !r.Path(i).Followed() {
 			continue
 		}
 		if a, ok := r.Origin.At(i).Artifact(); !ok || l.of[a] < 0 {

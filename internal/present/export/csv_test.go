@@ -61,7 +61,7 @@ func TestRequestsSum(t *testing.T) {
 					t.Fatalf("%s: nobody charged it, yet %s is %q", row["origin"], m, cell)
 				}
 			}
-			if row["slow"] != "" || row["source"] != "access.log.gz" {
+			if row["slow"] != "" || row["source"] != "trace.out.gz" {
 				t.Fatalf("%v", row)
 			}
 			continue

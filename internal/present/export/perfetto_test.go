@@ -378,8 +378,8 @@ func TestPerfetto(t *testing.T) {
 	if n, _ := count("requests"); n != len(l.Rows)-len(l.Slow) {
 		t.Errorf("%d other requests of %d", n, len(l.Rows)-len(l.Slow))
 	}
-	if n, _ := count("requests in access.log.gz"); n+len(l.Rows) != s.Bundle.Requests.Len() {
-		t.Errorf("%d requests of the log", n)
+	if n, _ := count("requests in trace.out.gz"); n+len(l.Rows) != s.Bundle.Requests.Len() {
+		t.Errorf("%d requests of the trace", n)
 	}
 	if n, _ := count("GC cycles"); n != len(s.Bundle.Intervals.Select(evidence.GCCycle, -1)) || n == 0 {
 		t.Errorf("%d cycles", n)

@@ -52,8 +52,11 @@ func (s *Source) Requests() iter.Seq[*Request] {
 			}
 			if l := s.ledgerOf(i); l != nil {
 				q.Charged, q.Slow, q.Method, q.Charges = true, slow.Has(i), ledger.MethodOverlap, l.Of(i)
-				if l.Traced {
+				switch {
+				case l.Traced && l.Known(i):
 					q.Method = ledger.MethodTrace
+				case l.Traced:
+					q.Method = ledger.MethodSample
 				}
 			}
 			if !yield(&q) {

@@ -38,7 +38,7 @@ var patterns = map[string]string{
 	"requests_cpu": "p-stripe", "host_cpu": "p-stripe",
 	"pool": "p-stripe", "client": "p-stripe",
 	"pool_thread": "p-stripe", "awaiting": "p-lines",
-	"queue": "p-back", "wakeup": "p-dots", "timer": "p-lines", "generator_lag": "p-cross",
+	"queue": "p-back", "delivery": "p-dots", "wakeup": "p-dots", "timer": "p-lines", "generator_lag": "p-cross",
 	"recorder": "p-lines", "unobserved": "p-dots", "unexplained": "p-back",
 }
 

@@ -5,9 +5,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // State is what a diagnosis comes to, in two or three words.
@@ -16,7 +19,7 @@ func State(d *diagnose.Diagnosis) string {
 	case diagnose.Found:
 		return found(d)
 	case diagnose.NothingFound:
-		return "nothing wrong"
+		return well(d)
 	case diagnose.NotExplained:
 		return "cause not found"
 	}
@@ -24,6 +27,27 @@ func State(d *diagnose.Diagnosis) string {
 		return "nothing wrong with GC"
 	}
 	return "not enough evidence"
+}
+
+// noticeable is from what latency (ms) on people notice, where no objective says what is slow.
+const noticeable = float64(check.Noticeable) / float64(time.Millisecond)
+
+// well says how well a service is in which nothing was found: requests that all take long, each by the measure of the others, and a tail that
+// people notice, are not nothing.
+func well(d *diagnose.Diagnosis) string {
+	switch r := d.Requests; {
+	case r == nil || r.SlowRule != ledger.RuleFloor:
+	case usuallyLong(r):
+		return "no slower than usual"
+	case r.Slow > 0 && r.P99Ms != nil && *r.P99Ms >= noticeable && (r.SlowThresholdMs == nil || *r.P99Ms > *r.SlowThresholdMs):
+		return "no cause stands out"
+	}
+	return "nothing wrong"
+}
+
+// usuallyLong says whether half of the requests take long enough to be noticed, and nobody said how long they may.
+func usuallyLong(r *diagnose.Requests) bool {
+	return r.SlowRule == ledger.RuleFloor && r.P50Ms != nil && *r.P50Ms >= noticeable
 }
 
 // Of the slow time, so much makes a cause beside the first one of several, and so much is the least that the first

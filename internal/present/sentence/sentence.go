@@ -82,6 +82,13 @@ func Window(w diagnose.Window) string {
 // Nothing is the sentence for a diagnosis without a supported cause.
 func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	var s []string
+	switch r := d.Requests; {
+	case d.Outcome != diagnose.NotJudged:
+	case r != nil && r.Count < ledger.MinRequests:
+		s = append(s, "Only "+units.Plural(r.Count, "request")+" seen: too few to say whether the service is quick. Record it while it serves.")
+	case d.Unasked:
+		s = append(s, "No request was seen, so nothing shows whether the service is quick: record it while it serves, or add an access log (--requests) or a load (--load).")
+	}
 	if r := d.Requests; r != nil {
 		switch {
 		case r.Slow > 0:
@@ -106,6 +113,12 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 				some += "; none of the causes checked explains it"
 			}
 			s = append(s, some+".")
+			if d.Outcome == diagnose.NothingFound && usuallyLong(r) {
+				s = append(s, askForObjective)
+			}
+		case d.Outcome == diagnose.NothingFound && usuallyLong(r):
+			s = append(s, strings.Join(Quantiles(r), ", ")+" of "+units.Plural(r.Count, "request")+", none much longer than others of its route.", askForObjective)
+		case d.Outcome == diagnose.NotJudged && r.Count < ledger.MinRequests:
 		case r.SlowThresholdMs != nil:
 			none := "No request took longer than " + units.Ms(*r.SlowThresholdMs)
 			if r.Held > 0 {
@@ -158,6 +171,9 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	}
 	return strings.Join(s, " ")
 }
+
+// askForObjective is what to do where all requests take long alike.
+const askForObjective = "Whether that is too long, only an objective tells: set --slo."
 
 // shown lists figures of a host: "CPUs busy 98 %; of this in programs 39 %".
 func shown(all []diagnose.Evidence) string {
@@ -365,6 +381,9 @@ func traced(r *diagnose.Requests) string {
 		return "none of them traced"
 	case r.Slow:
 		return "all of them traced"
+	}
+	if r.Alike > 0 {
+		return units.Count(r.Traced) + " of them traced, " + units.Count(r.Alike) + " judged by traced requests like them"
 	}
 	return units.Count(r.Traced) + " of them traced"
 }

@@ -93,7 +93,7 @@ func (g *Process) Bill() *Bill {
 	type control struct{ n, own, queue float64 }
 	free := make(map[evidence.NameID]*control)
 	for _, row := range l.Rows {
-		if b.met(marks, r.Start.At(row), r.End.At(row)) {
+		if !l.Known(row) || b.met(marks, r.Begins(row), r.End.At(row)) {
 			continue
 		}
 		charges := l.OfRoots(row)
@@ -113,8 +113,8 @@ func (g *Process) Bill() *Bill {
 	}
 	b.Behind = g.behind()
 	for _, row := range l.Rows {
-		in := marks.Within(r.Start.At(row), r.End.At(row))
-		if in == 0 && b.Behind.of(row) == 0 {
+		in := marks.Within(r.Begins(row), r.End.At(row))
+		if !l.Known(row) || in == 0 && b.Behind.of(row) == 0 {
 			continue
 		}
 		var direct, queue, own, ownIn int64
@@ -144,11 +144,27 @@ func (g *Process) Bill() *Bill {
 			b.InMark += in
 		}
 	}
-	b.Slow = make([]int64, len(l.Slow))
-	for n, row := range l.Slow {
-		b.Slow[n] = b.less.of(row)
-	}
+	b.forAll(l)
 	return b
+}
+
+// forAll makes what is known of slow requests that were traced the bill of all slow ones.
+func (b *Bill) forAll(l *ledger.Ledger) {
+	b.Slow = make([]int64, len(l.Slow))
+	likely := l.Likely(b.less.of)
+	var known, all int64
+	for n, row := range l.Slow {
+		b.Slow[n] = likely(row)
+		known, all = known+b.less.of(row), all+b.Slow[n]
+	}
+	for n, row := range l.Slow {
+		b.less.ns[row-b.less.first] = b.Slow[n]
+	}
+	if by := float64(all) / float64(max(1, known)); all > known {
+		for _, part := range []*int64{&b.Direct, &b.KnockOn, &b.Slower, &b.Pool, &b.InMark} {
+			*part = int64(float64(*part) * by)
+		}
+	}
 }
 
 // byChance is the part of the time from one cycle to the next from which on clocks are too
@@ -179,7 +195,7 @@ func (g *Process) Meetings() *Bill {
 	b := &Bill{}
 	free := make(map[evidence.NameID][2]float64)
 	for _, row := range l.Rows {
-		if b.met(marks, r.Start.At(row), r.End.At(row)) {
+		if b.met(marks, r.Begins(row), r.End.At(row)) {
 			continue
 		}
 		f := free[r.Route.At(row)]
@@ -189,7 +205,7 @@ func (g *Process) Meetings() *Bill {
 		return nil
 	}
 	for _, row := range l.Slow {
-		if f := free[r.Route.At(row)]; f[0] >= ledger.MinRequests && marks.Within(r.Start.At(row), r.End.At(row)) > 0 {
+		if f := free[r.Route.At(row)]; f[0] >= ledger.MinRequests && marks.Within(r.Begins(row), r.End.At(row)) > 0 {
 			b.Direct += max(0, r.Latency(row)-int64(f[1]/f[0]))
 		}
 	}

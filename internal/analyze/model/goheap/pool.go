@@ -121,8 +121,8 @@ func (g *Process) places() (name evidence.NameID, all []place) {
 	type through struct{ pool, route evidence.NameID }
 	routes := make(map[through]bool)
 	gave := make(map[evidence.LaneID][]int64) // when a lane ended somebody's wait
-	for _, row := range l.Rows {
-		at := r.Start.At(row)
+	for _, row := range l.KnownRows() {
+		at := r.Begins(row)
 		for s := range r.Path(row).All {
 			at += s.Dur
 			if s.Kind == evidence.PoolWait && s.Cause != 0 {
@@ -136,12 +136,12 @@ func (g *Process) places() (name evidence.NameID, all []place) {
 			name = k
 		}
 	}
-	for _, row := range l.Rows {
+	for _, row := range l.KnownRows() {
 		if r.Outcome.At(row) == evidence.Unfinished || !routes[through{name, r.Route.At(row)}] {
 			continue
 		}
-		p := place{row: row, came: r.Start.At(row), from: r.Start.At(row), till: r.End.At(row)}
-		at := r.Start.At(row)
+		p := place{row: row, came: r.Begins(row), from: r.Begins(row), till: r.End.At(row)}
+		at := r.Begins(row)
 		var by evidence.LaneID
 		for s := range r.Path(row).All {
 			if s.Kind == evidence.PoolWait && s.Cause == name {

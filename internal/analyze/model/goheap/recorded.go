@@ -120,7 +120,7 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 		r.Unfinished = all - len(rows) // a trace ends while some run
 	}
 	if l.Traced {
-		for _, i := range l.Rows {
+		for _, i := range l.KnownRows() {
 			if !quiet.holds(began(i), q.End.At(i)) {
 				continue
 			}
@@ -143,7 +143,7 @@ func (g *Process) requestsFor(r *Recorded, source evidence.ArtifactID) error {
 	if typical := quiet.typical(); slack > typical/slackOf {
 		if l.Traced {
 			// What clients saw beside it is then the same for each.
-			for _, i := range l.Rows {
+			for _, i := range l.KnownRows() {
 				if quiet.holds(began(i), q.End.At(i)) {
 					r.Free = append(r.Free, q.Latency(i))
 				}

@@ -65,6 +65,7 @@ var Causes = []check.Check{
 	linux.Softirq,
 	linux.Futex,
 	linux.PageFaults,
-	service.OwnWork, // the last two: what the others leave
+	service.AcceptQueue, // where nothing within the service is why it takes up requests late
+	service.OwnWork,     // the last two: what the others leave
 	service.Waiting,
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/diagnose/check/all"
 	"github.com/unstall/unstall/internal/format"
-	formats "github.com/unstall/unstall/internal/format/all"
 )
 
 const fixtures = "../testdata"
@@ -39,7 +38,7 @@ func diagnosed(t *testing.T, files ...string) *diagnose.Diagnosis {
 	t.Helper()
 	b := incident.NewBundle()
 	for _, name := range files {
-		if err := format.Read(context.Background(), formats.Formats, format.File(name), b); err != nil {
+		if err := incident.Read(t.Context(), format.File(name), b); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -72,7 +72,7 @@ func (g *collector) beside(v *check.Verdict) []int64 {
 	v.Evidence = append(v.Evidence,
 		g.c.Figure("slow.beside_background_gc_share", "share of slow time during background gen 2 collections for large objects", slow, "1", g.Origin),
 		g.c.Figure("gc.background_large_share", "share of all time in these collections", all, "1", g.Origin),
-		g.c.Figure("slow.beside_background_gc_ms", "slow time above the routes' usual latency, during these collections and until the backlog was answered", float64(longer)/1e6, "ms", check.From(l.Source)))
+		g.c.Figure("slow.beside_background_gc_ms", "slow time above the routes' usual latency, during these collections and until the backlog was answered", float64(longer)/1e6, "ms", check.From(l.StatesFrom())))
 	return per
 }
 

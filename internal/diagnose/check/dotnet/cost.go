@@ -75,7 +75,7 @@ func (s *starving) elsewhere() bool {
 	}
 	r, under := &s.c.Bundle.Requests, int64(0)
 	for _, row := range l.Rows {
-		under += max(0, min(r.End.At(row), l.To)-max(r.Start.At(row), l.From))
+		under += max(0, min(r.End.At(row), l.To)-max(r.Begins(row), l.From))
 	}
 	return float64(under)/float64(l.To-l.From) < s.work.Blocked/2
 }

@@ -112,8 +112,8 @@ func judgeGCRate(c *check.Case) check.Verdict {
 	met := g.Meetings()
 	if met != nil {
 		v.Evidence = append(v.Evidence,
-			c.Figure("requests.mean_during_gc_ms", "mean latency of "+units.Plural(met.Overlap, "request")+" that ran during a GC cycle", met.MeanOverlap/1e6, "ms", check.From(c.Ledger.Source)),
-			c.Figure("requests.mean_without_gc_ms", "mean latency of "+units.Plural(met.Free, "request")+" that ran without one", met.MeanFree/1e6, "ms", check.From(c.Ledger.Source)))
+			c.Figure("requests.mean_during_gc_ms", "mean latency of "+units.Plural(met.Overlap, "request")+" that ran during a GC cycle", met.MeanOverlap/1e6, "ms", check.From(c.Ledger.StatesFrom())),
+			c.Figure("requests.mean_without_gc_ms", "mean latency of "+units.Plural(met.Free, "request")+" that ran without one", met.MeanFree/1e6, "ms", check.From(c.Ledger.StatesFrom())))
 	}
 	if share, origin, ok := c.LongRuns(); ok && share >= check.Starved {
 		return starved(c, v, share, origin)

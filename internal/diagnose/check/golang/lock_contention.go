@@ -40,7 +40,7 @@ func judgeLock(c *check.Case) check.Verdict {
 	l := c.Ledger
 	share := c.Share(ledger.Lock)
 	v := check.Verdict{State: check.RuledOut, Summary: check.SlowWait("for locks", l.Charges[ledger.Lock], share)}
-	v.Evidence = append(v.Evidence, c.Figure("slow.lock_ms", "slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", check.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.lock_ms", "slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", check.From(l.StatesFrom())))
 	if share < check.Material || !c.Slow() {
 		return v
 	}
@@ -57,7 +57,7 @@ func judgeLock(c *check.Case) check.Verdict {
 	v.Title = fmt.Sprintf("Requests wait for one lock: %s.", site)
 	v.Saves = c.Save(behind.Own, -1, -1)
 	for _, d := range details[:min(3, len(details))] {
-		v.Evidence = append(v.Evidence, c.Figure("slow.lock_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", check.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.lock_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	v.Evidence = append(v.Evidence, chain...)
 	fix := "do less under this lock, use one lock per key, or let readers use an atomic snapshot"

@@ -10,7 +10,7 @@ import (
 
 // kneeFigures are the evidence of the knee.
 func kneeFigures(c *check.Case, w younggen.Load) []check.Evidence {
-	from := check.From(c.Ledger.Source)
+	from := check.From(c.Ledger.StatesFrom())
 	return []check.Evidence{
 		c.Figure("requests.per_s", "request rate", w.Offered, "1/s", from),
 		c.Figure("knee.requests_per_s", fmt.Sprintf("knee: the request rate at which work and GC use all %s CPUs", units.Num(w.Knee.Processors)), w.Knee.Rate().Value, "1/s", w.CPU),

@@ -163,7 +163,7 @@ func pinnedCost(c *check.Case, v check.Verdict, x *threads.Limit) check.Verdict 
 	}
 	behind := c.BehindOf(wait)
 	share := float64(behind.Total) / float64(max(1, c.Ledger.Total))
-	v.Evidence = append(v.Evidence, c.Figure("slow.carrier_ms", "slow time waiting for a carrier", float64(behind.Total)/1e6, "ms", check.From(c.Ledger.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.carrier_ms", "slow time waiting for a carrier", float64(behind.Total)/1e6, "ms", check.From(c.Ledger.StatesFrom())))
 	if share < check.Material {
 		v.State, v.Fix, v.Weight = check.RuledOut, nil, 0
 		v.Summary = check.SlowWait("for a carrier", behind.Total, share)

@@ -53,7 +53,7 @@ func (m *mechanism) ran(c *check.Case, k *kernel, x *charged) {
 	x.locked = 2*behind >= x.ns
 	x.work = min(1, float64(added-behind)/float64(max(1, own)))
 	x.share = float64(x.ns) / float64(max(1, l.Total))
-	_, x.usual, x.over = c.Excess(l.Rows, l.Slow, x.per1)
+	_, x.usual, x.over = c.Excess(l.UsualRows(), l.Slow, x.per1)
 }
 
 // oneAtWork is how many threads at work, on average, are about one: who holds what all others wait

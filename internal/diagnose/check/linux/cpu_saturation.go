@@ -45,11 +45,11 @@ func judgeSaturation(c *check.Case) check.Verdict {
 		v.Summary = fmt.Sprintf("short system calls take on average %s × their median", units.Num(l.Host.Dilation))
 		v.Evidence = append(v.Evidence, dilation(c)...)
 		v.Evidence = append(v.Evidence,
-			c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", l.Host.LongRuns, "1", check.From(l.Source)))
+			c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", l.Host.LongRuns, "1", check.From(l.StatesFrom())))
 		if l.Host.Starved() {
 			v.Evidence = append(v.Evidence,
-				c.Figure("host.withheld_least_share", "share of run time in which the host did not run it, at least", l.Host.Low, "1", check.From(l.Source)),
-				c.Figure("host.withheld_most_share", "share of run time in which the host did not run it, at most", l.Host.High, "1", check.From(l.Source)))
+				c.Figure("host.withheld_least_share", "share of run time in which the host did not run it, at least", l.Host.Low, "1", check.From(l.StatesFrom())),
+				c.Figure("host.withheld_most_share", "share of run time in which the host did not run it, at most", l.Host.High, "1", check.From(l.StatesFrom())))
 		}
 	}
 	if s.host != nil {
@@ -202,5 +202,5 @@ func dilation(c *check.Case) []check.Evidence {
 	if d == 0 {
 		return nil
 	}
-	return []check.Evidence{c.Figure("syscall.mean_by_median", "system calls that never block: mean ÷ median duration", d, "1", check.From(c.Ledger.Source))}
+	return []check.Evidence{c.Figure("syscall.mean_by_median", "system calls that never block: mean ÷ median duration", d, "1", check.From(c.Ledger.StatesFrom()))}
 }

@@ -169,7 +169,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 		return v
 	}
 	t.blame(&v, saves, share)
-	v.Evidence = append(v.Evidence, c.Figure("quota.stopped_per_slow_request_ms", "time the process was throttled during a slow request, on average", saves.Value/float64(len(per)), "ms", check.From(c.Ledger.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("quota.stopped_per_slow_request_ms", "time the process was throttled during a slow request, on average", saves.Value/float64(len(per)), "ms", check.From(c.Ledger.StatesFrom())))
 	if s.measured && s.host != nil {
 		v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run it, measured", s.share, "1", s.host.process.Origin))
 	}

@@ -155,11 +155,11 @@ func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
 	if heap != nil {
 		fresh := freshMemory(heap)
 		for _, row := range l.Rows {
-			if fresh.Within(c.Bundle.Requests.Start.At(row), c.Bundle.Requests.End.At(row)) > 0 {
+			if fresh.Within(c.Bundle.Requests.Begins(row), c.Bundle.Requests.End.At(row)) > 0 {
 				grew++
 			}
 		}
-		v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(grew), "1", check.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(grew), "1", check.From(l.StatesFrom())))
 	}
 	switch {
 	case !c.Slow() || own < check.Material:

@@ -92,7 +92,7 @@ func (h *host) figures(c *check.Case) []check.Evidence {
 	}
 	if l := c.Ledger; l != nil && l.Host.Measured {
 		out = append(out,
-			c.Figure("process.believed_cpus", "CPUs used, as its runtime measured", h.run, "CPUs", check.From(l.Source)),
+			c.Figure("process.believed_cpus", "CPUs used, as its runtime measured", h.run, "CPUs", check.From(l.StatesFrom())),
 			c.Figure("host.withheld_share", "share of its run time in which the host did not run it, measured", l.Host.Denied, "1", h.process.Origin))
 	}
 	return out

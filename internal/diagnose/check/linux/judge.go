@@ -61,9 +61,9 @@ func (m *mechanism) judge(c *check.Case) (v check.Verdict, f finding) {
 	if x.ns == 0 {
 		v.Summary = "no slow request spent time on " + m.what
 	} else {
-		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_ms", "slow time: "+m.what, float64(x.ns)/1e6, "ms", check.From(l.Source)),
-			c.Figure("slow.kernel_requests", fmt.Sprintf("slow requests that spent time on it, of %d", len(l.Slow)), float64(x.waiters), "count", check.From(l.Source)),
-			c.Figure("requests.usual_kernel_ms", "usual time on it per request (median)", float64(x.usual)/1e6, "ms", check.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_ms", "slow time: "+m.what, float64(x.ns)/1e6, "ms", check.From(l.StatesFrom())),
+			c.Figure("slow.kernel_requests", fmt.Sprintf("slow requests that spent time on it, of %d", len(l.Slow)), float64(x.waiters), "count", check.From(l.StatesFrom())),
+			c.Figure("requests.usual_kernel_ms", "usual time on it per request (median)", float64(x.usual)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	switch unseen := c.Share(ledger.Unobserved); {
 	case x.share >= check.Material && x.over < check.Material:
@@ -96,17 +96,17 @@ func (m *mechanism) support(c *check.Case, k *kernel, v *check.Verdict, f *findi
 			}
 		}
 		if call := c.SiteOf(p.Stack).Callee; call != "" && !strings.Contains(p.What, call) && i == 0 {
-			v.Evidence = append(v.Evidence, c.Seen("call site: "+call, check.From(c.Ledger.Source)))
+			v.Evidence = append(v.Evidence, c.Seen("call site: "+call, check.From(c.Ledger.StatesFrom())))
 		}
 		if p.From != "" && p.From != p.Where {
-			v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+p.From, check.From(c.Ledger.Source)))
+			v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+p.From, check.From(c.Ledger.StatesFrom())))
 		}
 	}
 	if f.where == "" && k != nil {
 		f.where = m.fileOf(k)
 	}
 	if 2*x.linked >= x.ns {
-		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_of_holder_ms", "of this, waiting for a lock, pool or thread whose holder was in it", float64(x.linked)/1e6, "ms", check.From(c.Ledger.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_of_holder_ms", "of this, waiting for a lock, pool or thread whose holder was in it", float64(x.linked)/1e6, "ms", check.From(c.Ledger.StatesFrom())))
 	}
 	v.Saves, v.Work = c.Save(x.per, -1, -1), x.work
 	v.Prediction = append(v.Prediction, c.PredictP99(x.per1))

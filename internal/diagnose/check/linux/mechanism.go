@@ -104,7 +104,7 @@ func (m *mechanism) chargedOf(c *check.Case) *charged {
 		}
 		return ns
 	}
-	_, x.usual, x.over = c.Excess(l.Rows, l.Slow, x.per1)
+	_, x.usual, x.over = c.Excess(l.UsualRows(), l.Slow, x.per1)
 	return x
 }
 

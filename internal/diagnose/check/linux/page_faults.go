@@ -78,17 +78,17 @@ func judgeFaults(c *check.Case) check.Verdict {
 	fresh := freshMemory(heap)
 	var inside, outside []int64
 	r := &c.Bundle.Requests
-	for _, row := range l.Rows {
+	for _, row := range l.KnownRows() {
 		ch := l.Of(row)
 		work := ch[ledger.Own] + ch[ledger.Kernel]
-		switch part := float64(fresh.Within(r.Start.At(row), r.End.At(row))) / float64(max(1, r.Latency(row))); {
+		switch part := float64(fresh.Within(r.Begins(row), r.End.At(row))) / float64(max(1, r.Latency(row))); {
 		case part > mostly:
 			inside = append(inside, work)
 		case part == 0:
 			outside = append(outside, work)
 		}
 	}
-	origin := check.From(l.Source)
+	origin := check.From(l.StatesFrom())
 	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("the heap grew into new memory during %d of %d requests", len(inside), len(l.Rows))}
 	v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(len(inside)), "1", origin))
 	if len(inside) < ledger.MinRequests {
@@ -105,12 +105,15 @@ func judgeFaults(c *check.Case) check.Verdict {
 		c.Figure("requests.own_otherwise_ms", "own work of a request otherwise (median)", float64(out)/1e6, "ms", origin))
 	per := make([]int64, len(l.Slow))
 	var extra int64
-	for n, row := range l.Slow {
-		if fresh.Within(r.Start.At(row), r.End.At(row)) == 0 {
-			continue
+	lost := l.Likely(func(row int) int64 {
+		if fresh.Within(r.Begins(row), r.End.At(row)) == 0 {
+			return 0
 		}
 		ch := l.Of(row)
-		per[n] = max(0, ch[ledger.Own]+ch[ledger.Kernel]-out)
+		return max(0, ch[ledger.Own]+ch[ledger.Kernel]-out)
+	})
+	for n, row := range l.Slow {
+		per[n] = lost(row)
 		extra += per[n]
 	}
 	share := float64(extra) / float64(max(1, l.Total))
@@ -123,13 +126,7 @@ func judgeFaults(c *check.Case) check.Verdict {
 	v.Saves = c.Save(per, -1, -1)
 	v.Needs = []check.Need{faultEvidence}
 	v.Fix = append(v.Fix, passes)
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
-		if fresh.Within(r.Start.At(row), r.End.At(row)) == 0 {
-			return 0
-		}
-		ch := l.Of(row)
-		return max(0, ch[ledger.Own]+ch[ledger.Kernel]-out)
-	}))
+	v.Prediction = append(v.Prediction, c.PredictP99(lost))
 	return v
 }
 
@@ -146,7 +143,7 @@ func alwaysFresh(c *check.Case, heap *evidence.Series, v check.Verdict) check.Ve
 	pages := (slices.Max(heap.V) - heap.V[0]) / (4 << 10)
 	span := float64(heap.T[len(heap.T)-1]-heap.T[0]) / 1e9
 	v.State, v.Needs = check.Inconclusive, []check.Need{faultEvidence}
-	v.Evidence = append(v.Evidence, c.Figure("heap.grew_pages_per_s", "pages of 4 KiB by which the heap grew", pages/max(span, 1e-9), "1/s", check.From(c.Ledger.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("heap.grew_pages_per_s", "pages of 4 KiB by which the heap grew", pages/max(span, 1e-9), "1/s", check.From(c.Ledger.StatesFrom())))
 	v.Summary = fmt.Sprintf("the heap grew all the time, by %s pages/s, so there are no other requests to compare with", units.Num(pages/max(span, 1e-9)))
 	cleared, origin, ok := clearing(c)
 	if !ok {

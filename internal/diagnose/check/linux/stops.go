@@ -46,7 +46,7 @@ func silences(c *check.Case, w metrics.Window) (out metrics.Spans) {
 	}
 	changed, working := make([]bool, cells), make([]int32, cells+1) // working: how many more than in the cell before
 	at := func(ns int64) int { return int(min(max((ns-w.From)/width, 0), int64(cells-1))) }
-	for _, row := range c.Ledger.Rows {
+	for _, row := range c.Ledger.KnownRows() {
 		eachState(c, row, func(from, to int64, k evidence.Kind) {
 			if to <= w.From || from >= w.Until {
 				return
@@ -106,7 +106,7 @@ func (t *throttle) bounds(c *check.Case, w metrics.Window, stops metrics.Spans, 
 // eachState yields the states of a traced request with their times.
 func eachState(c *check.Case, row int, yield func(from, to int64, k evidence.Kind)) {
 	r := &c.Bundle.Requests
-	at := r.Start.At(row)
+	at := r.Begins(row)
 	for s := range r.Path(row).All {
 		yield(at, at+s.Dur, s.Kind)
 		at += s.Dur

@@ -62,8 +62,8 @@ func judgeDependency(c *check.Case) check.Verdict {
 	per, usual, share := beyondUsual(c, ledger.Dependency, wait)
 	v := check.Verdict{State: check.RuledOut, Summary: beyond(sum(per), share)}
 	v.Evidence = append(v.Evidence,
-		c.Figure("slow.dependency_ms", "slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", check.From(l.Source)),
-		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", check.From(l.Source)))
+		c.Figure("slow.dependency_ms", "slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", check.From(l.StatesFrom())),
+		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", check.From(l.StatesFrom())))
 	beside(c, &v, spans, all)
 	if !c.Slow() {
 		return v
@@ -106,13 +106,13 @@ func judgeDependency(c *check.Case) check.Verdict {
 	}
 	v.Saves = c.Save(per, -1, -1)
 	for _, d := range details[:min(3, len(details))] {
-		v.Evidence = append(v.Evidence, c.Figure("slow.dependency_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", check.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.dependency_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	if c.AnswersLate() {
 		held(c, &v)
 	}
 	if where := cmp.Or(callSite(c, details), calledFrom(c, name)); where != "" {
-		v.Evidence = append(v.Evidence, c.Seen("called from "+where, check.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Seen("called from "+where, check.From(l.StatesFrom())))
 	}
 	fix := boundWait
 	if site, ok := strings.CutPrefix(name, evidence.UnreadBegins); ok {
@@ -155,7 +155,7 @@ func beyondUsual(c *check.Case, m ledger.Mechanism, wait func(row int) int64) (p
 	if m == ledger.Dependency && !c.AnswersLate() && heldOverCalls(c) {
 		return beyondCallers(c, wait)
 	}
-	return c.Excess(c.Ledger.Rows, c.Ledger.Slow, wait)
+	return c.Excess(c.Ledger.UsualRows(), c.Ledger.Slow, wait)
 }
 
 // heldOverCalls says whether requests queue for a lock or a pool that others hold over their
@@ -174,7 +174,7 @@ func heldOverCalls(c *check.Case) bool {
 func beyondCallers(c *check.Case, wait func(row int) int64) (per []int64, usual int64, share float64) {
 	l := c.Ledger
 	var calls []int64
-	for _, row := range l.Rows {
+	for _, row := range l.KnownRows() {
 		if ns := wait(row); ns > 0 {
 			calls = append(calls, ns)
 		}
@@ -198,7 +198,7 @@ func held(c *check.Case, v *check.Verdict) {
 			names := waitedFor(c, check.BehindMechanism(m))
 			name := c.Bundle.Names.Text(names[0].id)
 			v.Title = fmt.Sprintf("%s, through %s, which is held during that wait.", strings.TrimSuffix(v.Title, "."), name)
-			v.Evidence = append(v.Evidence, c.Figure("slow.dependency_of_holder_share", fmt.Sprintf("share of slow time in which the holder of what it waited for waited for a dependency: %s", name), share, "1", check.From(c.Ledger.Source)))
+			v.Evidence = append(v.Evidence, c.Figure("slow.dependency_of_holder_share", fmt.Sprintf("share of slow time in which the holder of what it waited for waited for a dependency: %s", name), share, "1", check.From(c.Ledger.StatesFrom())))
 		}
 	}
 }
@@ -310,12 +310,12 @@ func awaited(c *check.Case, v *check.Verdict) {
 	if l.Charges[ledger.Awaiting] == 0 {
 		return
 	}
-	per, usual, share := c.Excess(l.Rows, l.Slow, func(row int) int64 { ch := l.Of(row); return ch[ledger.Awaiting] })
+	per, usual, share := c.Excess(l.UsualRows(), l.Slow, func(row int) int64 { ch := l.Of(row); return ch[ledger.Awaiting] })
 	if share < check.Material {
 		return
 	}
 	v.State = check.Inconclusive
 	v.Summary = fmt.Sprintf("%s of slow time is awaiting something, above the usual %s ms; its target was not recorded", units.Percent(share), units.Num(float64(usual)/1e6))
-	v.Evidence = append(v.Evidence, c.Figure("slow.awaiting_ms", "slow time awaiting without a thread, above the usual", float64(sum(per))/1e6, "ms", check.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.awaiting_ms", "slow time awaiting without a thread, above the usual", float64(sum(per))/1e6, "ms", check.From(l.StatesFrom())))
 	v.Needs = []check.Need{{What: "the duration of the awaited calls: the dependency's own log, or an access log with the upstream's time"}}
 }

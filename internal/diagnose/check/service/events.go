@@ -30,7 +30,7 @@ func events(c *check.Case) told {
 		r := &c.Bundle.Requests
 		lanes := make(map[evidence.LaneID][]int)
 		waiting := make(map[evidence.NameID]map[int]bool) // rows that wait
-		for _, row := range c.Ledger.Rows {
+		for _, row := range c.Ledger.KnownRows() {
 			lanes[r.Lane.At(row)] = append(lanes[r.Lane.At(row)], row)
 			for s := range r.Path(row).All {
 				if s.Kind == evidence.PoolWait {
@@ -42,16 +42,16 @@ func events(c *check.Case) told {
 			}
 		}
 		for _, rows := range lanes {
-			slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(r.Start.At(a), r.Start.At(b)) })
+			slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
 		}
 		giving := make(map[evidence.NameID]map[int]bool) // rows that end a wait
-		for _, row := range c.Ledger.Rows {
+		for _, row := range c.Ledger.KnownRows() {
 			c.Ledger.Walk(row, func(at int64, s evidence.Segment, _ *ledger.Charges) {
 				if s.Kind != evidence.PoolWait || s.Holder == 0 {
 					return
 				}
 				rows := lanes[s.Holder]
-				n, _ := slices.BinarySearchFunc(rows, at+s.Dur, func(i int, t int64) int { return cmp.Compare(r.Start.At(i), t) })
+				n, _ := slices.BinarySearchFunc(rows, at+s.Dur, func(i int, t int64) int { return cmp.Compare(r.Begins(i), t) })
 				if n > 0 && r.End.At(rows[n-1]) >= at+s.Dur {
 					if giving[s.Cause] == nil {
 						giving[s.Cause] = make(map[int]bool)

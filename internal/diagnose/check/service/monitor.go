@@ -127,7 +127,7 @@ func judgeMonitored(c *check.Case, all []monitored) check.Verdict {
 		over += m.calls * max(0, m.mean-usual)
 	}
 	v.Summary = product(top.calls, top.mean, top.calls*top.mean, took)
-	v.Evidence = append(v.Evidence, c.Figure("slow.mean_ms", "mean duration of a slow request", took/1e6, "ms", check.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.mean_ms", "mean duration of a slow request", took/1e6, "ms", check.From(l.StatesFrom())))
 	switch share := min(1, over/took); {
 	case !c.Slow():
 	case share >= check.Material:

@@ -53,10 +53,10 @@ func judgeCapacity(c *check.Case) check.Verdict {
 	l := c.Ledger
 	share := c.Share(ledger.RequestsCPU)
 	v := check.Verdict{State: check.RuledOut, Summary: check.OfSlow(share) + " waiting for a CPU busy with other requests"}
-	v.Evidence = append(v.Evidence, c.Figure("slow.requests_cpu_ms", "slow time runnable, CPU busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.requests_cpu_ms", "slow time runnable, CPU busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.StatesFrom())))
 	busy, known := ownUtilisation(c)
 	if known {
-		v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_share", "share of the CPUs busy with the program's own work", busy, "1", check.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_share", "share of the CPUs busy with the program's own work", busy, "1", check.From(l.StatesFrom())))
 		v.Summary = fmt.Sprintf("CPUs %s busy with own work, ", units.Percent(busy)) + v.Summary
 	}
 	if beside := c.Share(ledger.BackgroundCPU); beside >= check.Material && beside > share && c.UserVisible(check.Noticeable) && !l.Host.Starved() {
@@ -70,8 +70,8 @@ func judgeCapacity(c *check.Case) check.Verdict {
 		part = ownPart(c, busy)
 		share = part * c.Share(queued...)
 		v.Evidence = append(v.Evidence,
-			c.Figure("slow.gc_cpu_when_full_ms", "slow time of mark assists, and runnable, CPU busy with GC, while the CPUs are full", float64(l.Charges[ledger.CollectorCPU]+l.Charges[ledger.MarkAssist])/1e6, "ms", check.From(l.Source)),
-			c.Figure("process.own_work_of_cpu_share", "share of CPU time that was own work, not GC", part, "1", check.From(l.Source)))
+			c.Figure("slow.gc_cpu_when_full_ms", "slow time of mark assists, and runnable, CPU busy with GC, while the CPUs are full", float64(l.Charges[ledger.CollectorCPU]+l.Charges[ledger.MarkAssist])/1e6, "ms", check.From(l.StatesFrom())),
+			c.Figure("process.own_work_of_cpu_share", "share of CPU time that was own work, not GC", part, "1", check.From(l.StatesFrom())))
 	}
 	if share < check.Material || !c.Slow() {
 		return v
@@ -137,7 +137,7 @@ func judgeBackground(c *check.Case, v check.Verdict, share float64) check.Verdic
 	v.Summary = check.OfSlow(share) + " waiting for a CPU busy with the service's own background work"
 	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy: %s of slow time.", units.Percent(share))
 	v.Saves = c.SaveMechanism(ledger.BackgroundCPU)
-	v.Evidence = append(v.Evidence, c.Figure("slow.background_cpu_ms", "slow time runnable, CPU busy with background work", float64(l.Charges[ledger.BackgroundCPU])/1e6, "ms", check.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.background_cpu_ms", "slow time runnable, CPU busy with background work", float64(l.Charges[ledger.BackgroundCPU])/1e6, "ms", check.From(l.StatesFrom())))
 	fix := check.Fix{Text: "give this work fewer goroutines than there are CPUs, do it in smaller pieces, or in a separate process"}
 	if where := c.Background(); len(where) > 0 {
 		fix.Code = where[0].Function

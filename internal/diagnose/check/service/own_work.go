@@ -74,14 +74,14 @@ func noted(c *check.Case, v check.Verdict) check.Verdict {
 		slices.Sort(took)
 		name, median := c.Bundle.Names.Text(route), float64(stats.Quantile(took, .5))
 		v.Summary += fmt.Sprintf("; requests to %s always compute, %s each: set --slo to judge whether that is too long", name, units.Time(median))
-		v.Evidence = append(v.Evidence, c.Figure("requests.route_median_ms", "median of the requests to "+name, median/1e6, "ms", check.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("requests.route_median_ms", "median of the requests to "+name, median/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	return v
 }
 
 func ownWork(c *check.Case) check.Verdict {
 	l := c.Ledger
-	at := check.From(l.Source)
+	at := check.From(l.StatesFrom())
 	work := func(row int) int64 { ch := l.Of(row); return ch[ledger.Own] }
 	share := c.Share(ledger.Own)
 	v := check.Verdict{State: check.RuledOut, Summary: check.OfSlow(share) + " is own work"}
@@ -100,7 +100,7 @@ func ownWork(c *check.Case) check.Verdict {
 	if !c.Slow() {
 		return v
 	}
-	per, usual, over := c.Excess(l.Rows, l.Slow, work)
+	per, usual, over := c.Excess(l.UsualRows(), l.Slow, work)
 	made, by := madeWork(c)
 	for n := range per {
 		per[n] = int64((1 - made) * float64(per[n]))

@@ -25,7 +25,7 @@ func judgePauses(c *check.Case) (v check.Verdict, ok bool) {
 	if words := all[0].Words; words != "" {
 		v.Title = fmt.Sprintf("Slow requests are paused by GC, mostly by collections of %s: %s of slow time.", words, units.Percent(share))
 	}
-	at := check.From(c.Ledger.Source)
+	at := check.From(c.Ledger.StatesFrom())
 	v.Evidence = append([]check.Evidence{c.Figure("slow.paused_ms", "slow time paused by GC", float64(c.Ledger.Charges[ledger.StopTheWorld])/1e6, "ms", at)}, v.Evidence...)
 	if share < check.Material {
 		v.Title = fmt.Sprintf("GC pauses the program %s of the time, mostly by collections of %s.", units.Percent(c.Collector().Stopped.Number), all[0].Words)

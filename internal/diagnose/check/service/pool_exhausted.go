@@ -147,7 +147,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	behind := c.BehindOf(wait)
 	share := float64(behind.Total) / float64(max(1, l.Total))
 	v := check.Verdict{State: check.RuledOut, Summary: check.SlowWait("for pools", behind.Total, share)}
-	v.Evidence = append(v.Evidence, c.Figure("slow.pool_ms", "slow time waiting for pools", float64(behind.Total)/1e6, "ms", check.From(l.Source)))
+	v.Evidence = append(v.Evidence, c.Figure("slow.pool_ms", "slow time waiting for pools", float64(behind.Total)/1e6, "ms", check.From(l.StatesFrom())))
 	for i := range all {
 		all[i].figures(c, &v)
 		if i == 0 {
@@ -178,7 +178,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	}
 	v.Saves = c.Save(behind.Own, -1, -1)
 	for _, x := range names[:min(3, len(names))] {
-		v.Evidence = append(v.Evidence, c.Figure("slow.pool_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", check.From(l.Source)))
+		v.Evidence = append(v.Evidence, c.Figure("slow.pool_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	v.Evidence = append(v.Evidence, chain...)
 	if x := carriers(c, name); x != nil {
@@ -248,10 +248,11 @@ func waitedFor(c *check.Case, wait check.Wait) (out []named) {
 // nothing is said.
 func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) {
 	l, r := c.Ledger, &c.Bundle.Requests
-	waited, unseen := make([]int64, len(l.Rows)), make([]int64, len(l.Rows))
+	rows := l.KnownRows()
+	waited, unseen := make([]int64, len(rows)), make([]int64, len(rows))
 	through := make(map[evidence.NameID]bool)
 	waiters := 0
-	for i, row := range l.Rows {
+	for i, row := range rows {
 		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
 			if _, ns := wait(&s, ch); s.Cause == name {
 				waited[i] += ns
@@ -267,22 +268,22 @@ func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wa
 		return
 	}
 	var n, held, unknown int64
-	for i, row := range l.Rows {
+	for i, row := range rows {
 		if through[r.Route.At(row)] {
 			n++
 			held += r.Latency(row) - waited[i]
 			unknown += unseen[i]
 		}
 	}
-	seconds := float64(l.To-l.From) / 1e9
+	seconds := float64(l.To-l.From) / 1e9 * float64(len(rows)) / float64(len(l.Rows)) // in which their states were known
 	rate, mean := float64(n)/seconds, float64(held)/float64(n)/1e9
 	v.Evidence = append(v.Evidence,
-		c.Figure("pool.waits_per_s", "requests that waited for it", float64(waiters)/seconds, "1/s", check.From(l.Source)),
-		c.Figure("pool.requests_per_s", "requests of the routes that need it", rate, "1/s", check.From(l.Source)))
+		c.Figure("pool.waits_per_s", "requests that waited for it", float64(waiters)/seconds, "1/s", check.From(l.StatesFrom())),
+		c.Figure("pool.requests_per_s", "requests of the routes that need it", rate, "1/s", check.From(l.StatesFrom())))
 	if unknown*4 < held {
 		v.Evidence = append(v.Evidence,
-			c.Figure("pool.held_ms", "time each held it, upper bound: all time not spent waiting for it", mean*1e3, "ms", check.From(l.Source)),
-			c.Figure("pool.needed", "most needed at the same time (requests per second × seconds held)", rate*mean, "1", check.From(l.Source)))
+			c.Figure("pool.held_ms", "time each held it, upper bound: all time not spent waiting for it", mean*1e3, "ms", check.From(l.StatesFrom())),
+			c.Figure("pool.needed", "most needed at the same time (requests per second × seconds held)", rate*mean, "1", check.From(l.StatesFrom())))
 	}
 	for _, x := range limits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {

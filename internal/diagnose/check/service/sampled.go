@@ -41,7 +41,7 @@ func judgeSampled(c *check.Case) check.Verdict {
 	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("the service keeps %s of %.0f CPUs busy", units.Percent(used/cores), cores)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
-		c.Figure("requests.running_mean", "requests running or runnable, on average", at, "1", check.From(l.Source)))
+		c.Figure("requests.running_mean", "requests running or runnable, on average", at, "1", check.From(l.StatesFrom())))
 	if out := outsideOf(c); used >= saturated*cores && (share < check.Material || !c.Slow()) && out.over(metrics.Whole) >= check.Noticeable {
 		v.State = check.Supported
 		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and other requests wait %s before it starts them.", units.Percent(used/cores), units.Time(float64(out.over(metrics.Whole))))

@@ -139,7 +139,7 @@ func unlessUnseen(c *check.Case, v check.Verdict) check.Verdict {
 func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict {
 	l := c.Ledger
 	share := float64(p.Ns) / float64(l.Total)
-	at := check.From(l.Source)
+	at := check.From(l.StatesFrom())
 	name := placeName(c, p)
 	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s at %s", check.OfSlow(share), name)}
 	v.Evidence = append(v.Evidence,
@@ -163,7 +163,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	v.Evidence = append(v.Evidence, c.Chain(wholly, &behind)...)
 	per, usual, over := beyondUsual(c, p.Mechanism, wait)
 	if 2*p.Linked.Sum() >= p.Ns { // they wait for holders who are there, which no call of theirs tells
-		per, usual, over = c.Excess(l.Rows, l.Slow, wait)
+		per, usual, over = c.Excess(l.UsualRows(), l.Slow, wait)
 	}
 	v.Evidence = append(v.Evidence, c.Figure("requests.usual_wait_ms", "usual wait there per request (median)", float64(usual)/1e6, "ms", at))
 	switch {
@@ -254,7 +254,7 @@ func byDesign(c *check.Case, p *ledger.Place, wait func(row int) int64) bool {
 	}
 	route := most(lost)
 	n, there := 0, 0
-	for _, row := range l.Rows {
+	for _, row := range l.KnownRows() {
 		if r.Route.At(row) != route {
 			continue
 		}

@@ -74,7 +74,7 @@ type passed struct {
 func throughPool(c *check.Case, id evidence.NameID, wait check.Wait) (p passed) {
 	l, r := c.Ledger, &c.Bundle.Requests
 	waited := make(map[int]int64, len(l.Rows))
-	for _, row := range l.Rows {
+	for _, row := range l.KnownRows() {
 		through := false
 		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
 			if s.Cause == id && s.Kind == evidence.PoolWait {

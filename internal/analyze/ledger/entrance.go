@@ -1,0 +1,144 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// entrance says which part of the requests that clients wait for, and that the service has not seen, waits at one of its sockets: of
+// 100 while 94 connections are in the queue of a socket, 94 do (Little's law). It is a share of all, and says nothing of a
+// single one.
+type entrance struct {
+	queues []entranceQueue   // that wait to be accepted
+	unread []entranceQueue   // accepted and not read: of time of which nothing else is known
+	inside map[int64]float64 // connections in the queues, by when they were counted
+	t      []int64
+}
+
+// entranceQueue is the queue of one socket, as a share of the requests outside.
+type entranceQueue struct {
+	cause evidence.NameID
+	steps
+}
+
+// steps are shares that hold from one moment to the next.
+type steps struct {
+	t     []int64 // ns: from when on
+	share []float64
+}
+
+// over is the mean share over the time from at, dur long; before the first moment that one holds.
+func (q *steps) over(at, dur int64) float64 {
+	if dur <= 0 || len(q.t) == 0 {
+		return 0
+	}
+	i, found := slices.BinarySearch(q.t, at)
+	if !found {
+		i = max(0, i-1)
+	}
+	var sum float64
+	for end := at + dur; at < end; i++ {
+		until := end
+		if i+1 < len(q.t) {
+			until = min(end, max(at, q.t[i+1]))
+		}
+		sum += q.share[i] * float64(until-at)
+		at = until
+	}
+	return sum / float64(dur)
+}
+
+// entranceOf is nil where nobody counted the connections that wait, no client tells how long it waited, or nothing waits.
+func (l *Ledger) entranceOf() *entrance {
+	if !l.ByClients() || !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
+		return nil
+	}
+	all := metrics.ListenQueues(l.b, l.Subject)
+	if !slices.ContainsFunc(all, func(q metrics.ListenQueue) bool { return q.Most() >= 1 || q.MostUnread() >= 1 }) {
+		return nil
+	}
+	outside := l.outside()
+	e := &entrance{inside: make(map[int64]float64)}
+	shares := func(cause string, c *metrics.Curve) entranceQueue {
+		x := entranceQueue{cause: l.b.Names.ID(cause)}
+		for k, t := range c.T {
+			x.t, x.share = append(x.t, t), append(x.share, min(1, c.V[k]/math.Max(1, math.Max(c.V[k], outside(t)))))
+		}
+		return x
+	}
+	for i := range all {
+		q := &all[i]
+		e.queues = append(e.queues, shares(evidence.AcceptQueueOf+q.Address, q.Waiting))
+		for k, t := range q.Waiting.T {
+			e.inside[t] += q.Waiting.V[k]
+		}
+		if q.Unread.Known() {
+			e.unread = append(e.unread, shares(evidence.UnreadAt+q.Address, q.Unread))
+		}
+	}
+	for t := range e.inside {
+		e.t = append(e.t, t)
+	}
+	slices.Sort(e.t)
+	return e
+}
+
+// outside counts the requests that the service has not seen at a moment: where their states are known those that are before
+// it, else all that are under way.
+func (l *Ledger) outside() func(at int64) float64 {
+	var starts, ends []int64
+	r := &l.b.Requests
+	for _, row := range l.Rows {
+		from, to := l.came(row), r.End.At(row)
+		if l.Joined != nil && r.Path(row).Followed() {
+			to = from
+			var s evidence.Segment
+			for p := r.Path(row); p.Next(&s); {
+				if s.Kind == evidence.BeforeService {
+					to = from + s.Dur
+					break
+				}
+				if s.Kind != evidence.SentLate {
+					break
+				}
+			}
+		}
+		if to > from {
+			starts, ends = append(starts, from), append(ends, to)
+		}
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	return func(at int64) float64 { return float64(before(starts, at+1) - before(ends, at)) }
+}
+
+// waiting is how many connections wait at a moment.
+func (e *entrance) waiting(at int64) float64 {
+	if e == nil {
+		return 0
+	}
+	i, found := slices.BinarySearch(e.t, at)
+	if !found {
+		i = max(0, i-1)
+	}
+	return e.inside[e.t[i]]
+}
+
+// entered charges the beginning of a time before the service, or of which nothing is known, to what waits at the entrance; the
+// world was stopped for some of it, and of shares are of a time that began earlier.
+func (w *walker) entered(queues []entranceQueue, at *int64, s *evidence.Segment, stopped, from, whole int64) {
+	for i := range queues {
+		q := &queues[i]
+		part := evidence.Segment{Kind: evidence.BeforeService, Cause: q.cause, Dur: min(s.Dur-stopped, int64(q.over(from, whole)*float64(whole-stopped)))}
+		if part.Dur <= 0 {
+			continue
+		}
+		w.c = Charges{Queued: part.Dur}
+		w.tell(*at, part, fromStates)
+		*at += part.Dur
+		s.Dur -= part.Dur
+	}
+}

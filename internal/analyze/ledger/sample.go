@@ -1,0 +1,306 @@
+package ledger
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// tracedSample is what requests did whose states are traced, for those of the population that nobody traced. A request's like
+// are those of its route that took about as long, slow ones for slow ones: where enough of them are traced, what these spent their
+// time on is what it spent its own on, in the mean. Traces come at moments that know nothing of the requests, so that those they
+// meet are a fair sample of their like; where they met too few, its time stays unobserved. What it gives is a share.
+type tracedSample struct {
+	traced evidence.Rows
+	slow   evidence.Rows
+	of     map[likeKey]*like
+}
+
+// likeKey is what makes requests alike: the power of two of their latency, and their route, 0: any.
+type likeKey struct {
+	slow   bool
+	octave int
+	route  evidence.NameID
+}
+
+// like is how alike requests spent their time, without the pauses, which are known of each request.
+type like struct {
+	requests int
+	time     float64 // ns of theirs that parts are of
+	by       map[likePart]*likeSum
+	parts    []likeSum // the longest first
+}
+
+// likePart is what makes states one.
+type likePart struct {
+	kind, holderKind evidence.Kind
+	cause, via       evidence.NameID
+	holderCause      evidence.NameID
+	stack            evidence.StackID
+	holderStack      evidence.StackID
+}
+
+type likeSum struct {
+	evidence.Segment // the first of them
+	charges          [NumMechanisms]float64
+	held             [evidence.NumHolders]float64
+	ns               float64
+}
+
+// mostParts is how many states are told apart; the others are one for each thing that was waited for.
+const mostParts = 16
+
+// sampleTraced is nil where all requests are traced, or none is.
+func (l *Ledger) sampleTraced() *tracedSample {
+	if l.Joined == nil {
+		return nil
+	}
+	r := &l.b.Requests
+	t := &tracedSample{traced: evidence.NewRows(r.Len()), slow: evidence.NewRows(r.Len()), of: make(map[likeKey]*like)}
+	for _, rows := range [][]int{l.Slow, l.Apart} {
+		for _, row := range rows {
+			t.slow.Add(row)
+		}
+	}
+	all := true
+	for _, row := range l.Rows {
+		if !r.Path(row).Followed() {
+			all = false
+			continue
+		}
+		t.traced.Add(row)
+		if t.slow.Has(row) {
+			for _, k := range t.keys(r, row) {
+				t.add(l, row, k)
+			}
+		}
+	}
+	if all {
+		return nil
+	}
+	for _, x := range t.of {
+		x.sum()
+	}
+	return t
+}
+
+// keys are what requests a request is like, the nearest first.
+func (t *tracedSample) keys(r *evidence.Requests, row int) [2]likeKey {
+	k := likeKey{t.slow.Has(row), bits.Len64(uint64(r.Latency(row))), r.Route.At(row)}
+	any := k
+	any.route = 0
+	return [2]likeKey{k, any}
+}
+
+func (t *tracedSample) add(l *Ledger, row int, k likeKey) {
+	x := t.of[k]
+	if x == nil {
+		x = &like{by: make(map[likePart]*likeSum)}
+		t.of[k] = x
+	}
+	x.requests++
+	l.walk(row, func(_ int64, s *evidence.Segment, c *Charges, _ derivation) {
+		left := s.Dur - c[StopTheWorld]
+		if left <= 0 {
+			return
+		}
+		p := likePart{s.Kind, s.HolderKind, s.Cause, s.Via, s.HolderCause, s.Stack, s.HolderStack}
+		y := x.by[p]
+		if y == nil {
+			y = &likeSum{Segment: *s}
+			x.by[p] = y
+		}
+		y.ns += float64(left)
+		x.time += float64(left)
+		for m, v := range c {
+			if Mechanism(m) != StopTheWorld {
+				y.charges[m] += float64(v)
+			}
+		}
+		for h, v := range s.Held {
+			if evidence.Holder(h) != evidence.HeldByStop {
+				y.held[h] += float64(v)
+			}
+		}
+	})
+}
+
+// sum puts what was added in order, and joins what is little.
+func (x *like) sum() {
+	for _, y := range x.by {
+		x.parts = append(x.parts, *y)
+	}
+	x.by = nil
+	slices.SortFunc(x.parts, func(a, b likeSum) int {
+		return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Stack, b.Stack), cmp.Compare(a.HolderStack, b.HolderStack), cmp.Compare(a.HolderCause, b.HolderCause), cmp.Compare(a.Via, b.Via), cmp.Compare(a.HolderKind, b.HolderKind))
+	})
+	if len(x.parts) <= mostParts {
+		return
+	}
+	type named struct {
+		kind  evidence.Kind
+		cause evidence.NameID
+	}
+	rest := make(map[named]*likeSum)
+	var order []named
+	for i := range x.parts[mostParts:] {
+		p := &x.parts[mostParts+i]
+		k := named{p.Kind, p.Cause}
+		y := rest[k]
+		if y == nil {
+			y = &likeSum{Segment: evidence.Segment{Kind: p.Kind, Cause: p.Cause}}
+			rest[k], order = y, append(order, k)
+		}
+		y.ns += p.ns
+		for m, v := range p.charges {
+			y.charges[m] += v
+		}
+		for h, v := range p.held {
+			y.held[h] += v
+		}
+	}
+	x.parts = slices.Clone(x.parts[:mostParts])
+	for _, k := range order {
+		x.parts = append(x.parts, *rest[k])
+	}
+}
+
+// like are the requests that a request is like; nil where it is traced itself, or too few are.
+func (t *tracedSample) like(r *evidence.Requests, row int) *like {
+	if t == nil || t.traced.Has(row) || !t.slow.Has(row) {
+		return nil
+	}
+	for _, k := range t.keys(r, row) {
+		if x := t.of[k]; x != nil && x.requests >= leastAlike && x.time > 0 {
+			return x
+		}
+	}
+	return nil
+}
+
+// Known says whether the states of a request itself are known, where those of others speak for it.
+func (l *Ledger) Known(row int) bool { return l.sample == nil || l.sample.traced.Has(row) }
+
+// StatesFrom is who tells of the states of requests, or of the requests where they have none.
+func (l *Ledger) StatesFrom() evidence.ArtifactID {
+	if l.Traced && len(l.traces) > 0 {
+		return l.traces[0]
+	}
+	return l.Source
+}
+
+// TracedSlow counts the slow requests whose states are known, and those that such requests speak for.
+func (l *Ledger) TracedSlow() (traced, alike int) {
+	if !l.Traced {
+		return 0, 0
+	}
+	for _, row := range l.Slow {
+		switch {
+		case l.Known(row):
+			traced++
+		case l.sample.like(&l.b.Requests, row) != nil:
+			alike++
+		}
+	}
+	return traced, alike
+}
+
+// KnownRows are the requests whose states are known, where those of others speak for the rest: what requests do is compared among these.
+func (l *Ledger) KnownRows() []int {
+	if l.sample == nil {
+		return l.Rows
+	}
+	return slices.DeleteFunc(slices.Clone(l.Rows), func(row int) bool { return !l.sample.traced.Has(row) })
+}
+
+// UsualRows are the requests that tell what is usual: those whose states are known, and of which it is known whether they are slow by
+// what was recorded.
+func (l *Ledger) UsualRows() []int {
+	if len(l.Apart) == 0 {
+		return l.KnownRows()
+	}
+	apart := evidence.NewRows(l.b.Requests.Len())
+	for _, row := range l.Apart {
+		apart.Add(row)
+	}
+	return slices.DeleteFunc(slices.Clone(l.KnownRows()), apart.Has)
+}
+
+// Likely is a figure (ns) of any slow request: its own, where its states are known, else that of its like in proportion to what they took.
+func (l *Ledger) Likely(known func(row int) int64) func(row int) int64 {
+	t := l.sample
+	if t == nil {
+		return known
+	}
+	r := &l.b.Requests
+	sums := make(map[likeKey][2]float64)
+	for _, row := range l.Slow {
+		if t.traced.Has(row) {
+			for _, k := range t.keys(r, row) {
+				x := sums[k]
+				sums[k] = [2]float64{x[0] + float64(known(row)), x[1] + float64(r.Latency(row))}
+			}
+		}
+	}
+	return func(row int) int64 {
+		if t.traced.Has(row) {
+			return known(row)
+		}
+		if !t.slow.Has(row) {
+			return 0
+		}
+		for _, k := range t.keys(r, row) {
+			if x := t.of[k]; x != nil && x.requests >= leastAlike {
+				return int64(sums[k][0] / max(1, sums[k][1]) * float64(r.Latency(row)))
+			}
+		}
+		return 0
+	}
+}
+
+// sampled charges a time of which nothing is known by what the request's like did; the world was stopped for some of it.
+func (w *walker) sampled(at *int64, s *evidence.Segment, stopped int64) {
+	x := w.l.sample.like(&w.l.b.Requests, w.row)
+	if x == nil {
+		return
+	}
+	whole := s.Dur - stopped
+	for i := range x.parts {
+		p := &x.parts[i]
+		part := p.Segment
+		part.Dur = min(s.Dur-stopped, int64(p.ns/x.time*float64(whole)))
+		if part.Dur <= 0 {
+			continue
+		}
+		shareOut(part.Dur, p.held[:], part.Held[:])
+		w.c = Charges{}
+		shareOut(part.Dur, p.charges[:], w.c[:])
+		w.tell(*at, part, fromSample)
+		*at += part.Dur
+		s.Dur -= part.Dur
+	}
+}
+
+// shareOut splits a time in proportion; what rounding leaves is the largest's.
+func shareOut(dur int64, in []float64, out []int64) {
+	var sum float64
+	most := 0
+	for i, v := range in {
+		out[i] = 0
+		sum += v
+		if v > in[most] {
+			most = i
+		}
+	}
+	if sum <= 0 {
+		return
+	}
+	left := dur
+	for i, v := range in {
+		out[i] = int64(v / sum * float64(dur))
+		left -= out[i]
+	}
+	out[most] += left
+}

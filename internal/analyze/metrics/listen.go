@@ -1,0 +1,63 @@
+package metrics
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// ListenQueue is what waited at one address that a process listens at.
+type ListenQueue struct {
+	Address string // "0.0.0.0:8080"
+	Waiting *Curve // connections that wait for accept
+	Unread  *Curve // accepted connections with bytes that the program has not read; nil: not known
+	Backlog *Curve // how many of them the kernel keeps; nil: not known
+}
+
+// Most is the most that waited at a time.
+func (q *ListenQueue) Most() float64 { return greatest(q.Waiting) }
+
+// MostUnread is the most that was not read at a time.
+func (q *ListenQueue) MostUnread() float64 { return greatest(q.Unread) }
+
+func greatest(c *Curve) float64 {
+	if !c.Known() {
+		return 0
+	}
+	return slices.Max(c.V)
+}
+
+// ListenQueues are the queues of a process's sockets, those with most waiting first. Connections that the kernel counts in its queue, and those
+// that no process has accepted, are the same ones: the larger count is taken.
+func ListenQueues(b *evidence.Bundle, subject evidence.SubjectID) (all []ListenQueue) {
+	for i := range b.Series {
+		s := &b.Series[i]
+		address, ok := strings.CutPrefix(s.Name, evidence.SeriesListenQueue+":")
+		if !ok || s.Subject != subject || len(s.T) == 0 || slices.ContainsFunc(all, func(q ListenQueue) bool { return q.Address == address }) {
+			continue
+		}
+		q := ListenQueue{Address: address, Waiting: CurveOf(b, subject, s.Name, Whole), Backlog: CurveOf(b, subject, evidence.SeriesListenBacklog+":"+address, Whole)}
+		if unread := CurveOf(b, subject, evidence.SeriesUnreadConnections+":"+address, Whole); unread.Known() {
+			q.Unread = unread
+		}
+		if other := CurveOf(b, subject, evidence.SeriesUnacceptedConnections+":"+address, Whole); other.Known() && slices.Equal(other.T, q.Waiting.T) {
+			v := slices.Clone(q.Waiting.V)
+			for k := range v {
+				v[k] = max(v[k], other.V[k])
+			}
+			q.Waiting = &Curve{T: q.Waiting.T, V: v, Origin: q.Waiting.Origin}
+		}
+		all = append(all, q)
+	}
+	slices.SortStableFunc(all, func(x, y ListenQueue) int {
+		switch a, b := x.Most()+x.MostUnread(), y.Most()+y.MostUnread(); {
+		case a > b:
+			return -1
+		case a < b:
+			return 1
+		}
+		return strings.Compare(x.Address, y.Address)
+	})
+	return all
+}

@@ -1,0 +1,337 @@
+package sightings
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// Late is how much (ns) earlier and later than a traced request the row of its client, or of the service's log, begins and ends at
+// most where the service saw both ends: a service that a quota stops reads what was sent 100 ms before.
+const Late = 200e6
+
+// coarse is the resolution (ns) of a clock from which times tell no two requests apart, but latencies may.
+const coarse = 10e6
+
+// How many rows are tried for a traced request, where the clock tells them apart and where it does not, and how many of them
+// are kept as candidates. A row's beginning counts up to sharp (ns): what waits long before it is served begins at any time.
+const (
+	mostTried       = 256
+	mostTriedCoarse = 4096
+	mostKept        = 8
+	sharp           = 5e6
+)
+
+// Pair is a traced request and the row that it is.
+type Pair struct{ Traced, Row int }
+
+// Match is how the requests of traces and rows belong together.
+type Match struct {
+	Pairs  []Pair
+	Behind int64 // ns that the rows' clock is behind the traces', by the pairs themselves: no client has an answer before it was given
+	Before int64 // ns that usually pass before the service sees a request, of those that began within a trace
+	Served int64 // ns that a request usually takes in the service without waits in queues
+}
+
+// candidate is a pair that may be.
+type candidate struct {
+	Pair
+	off int64 // ns that their ends and beginnings differ by
+}
+
+// Pairs finds the rows that traced requests are: each row is of one request, and the nearest belong together. Both are of one
+// subject, and their clocks are anchored. Rows of a client may begin as much earlier than the service sees a request as it likes;
+// those that a service logs itself may begin later, as the log's clock starts with the handler.
+func Pairs(b *evidence.Bundle, traced, rows []int) (m Match) {
+	p := pairing{b: b, r: &b.Requests, rows: rows, named: sharesRoutes(&b.Requests, traced, rows)}
+	p.index()
+	m = p.pair(traced)
+	if p.behind = p.foundBehind(m.Pairs); p.behind > 0 {
+		m = p.pair(traced)
+		m.Behind = p.behind
+	}
+	return m
+}
+
+// pair pairs those first whose end was traced: a row ends when its request does, however long it waited before. Those that only began in a
+// trace are the rows that were sent as long before as is usual. Of those that a trace met from its first moment to its last, nobody knows
+// which row is which, and that they waited is true of each.
+func (p *pairing) pair(traced []int) (m Match) {
+	p.paired, p.taken = evidence.NewRows(p.r.Len()), evidence.NewRows(p.r.Len())
+	var ends, begins, lasts []int
+	for _, i := range traced {
+		switch began, ended := Whole(p.b, i); {
+		case ended:
+			ends = append(ends, i)
+		case began:
+			begins = append(begins, i)
+		default:
+			lasts = append(lasts, i)
+		}
+	}
+	var all []candidate
+	for _, i := range ends {
+		all = p.byTheirEnd(all, i)
+	}
+	m.Pairs = p.take(nil, all)
+	m.Before, m.Served = p.usual(m.Pairs)
+	all = all[:0]
+	for _, i := range begins {
+		all = p.byTheirBegin(all, i, m.Before)
+	}
+	m.Pairs = p.throughout(p.take(m.Pairs, all), lasts)
+	return m
+}
+
+// take takes the nearest candidates, each traced request and each row once.
+func (p *pairing) take(out []Pair, all []candidate) []Pair {
+	slices.SortFunc(all, nearest)
+	for _, c := range all {
+		if !p.paired.Has(c.Traced) && !p.taken.Has(c.Row) {
+			p.paired.Add(c.Traced)
+			p.taken.Add(c.Row)
+			out = append(out, c.Pair)
+		}
+	}
+	return out
+}
+
+// usual are the medians of what passes before the service sees a request, and of what it takes there without waits in queues.
+func (p *pairing) usual(pairs []Pair) (before, served int64) {
+	var ahead, inside []int64
+	for _, x := range pairs {
+		if began, _ := Whole(p.b, x.Traced); began {
+			ahead = append(ahead, max(0, p.early(x.Traced, x.Row)))
+		}
+		took := int64(0)
+		for s := range p.r.Path(x.Traced).All {
+			if !s.Kind.Queues() {
+				took += s.Dur
+			}
+		}
+		inside = append(inside, took)
+	}
+	return stats.QuantileOf(ahead, .5), stats.QuantileOf(inside, .5)
+}
+
+// early and late are how much (ns) a row begins before a traced request and ends after it.
+func (p *pairing) early(i, row int) int64 { return p.r.Start.At(i) - Sent(p.r, row) - p.behind }
+func (p *pairing) late(i, row int) int64  { return p.r.End.At(row) + p.behind - p.r.End.At(i) }
+
+// Of the pairs, so many must end as early to show that a clock is behind; by less than leastBehind (ns) it is not worth a second look.
+const (
+	earlyPart   = .1
+	leastBehind = 50_000
+)
+
+// foundBehind is how much the clients' clock is behind: most answers cannot have come before they were given.
+func (p *pairing) foundBehind(pairs []Pair) int64 {
+	if !p.clients || p.coarse {
+		return 0
+	}
+	late := make([]int64, 0, len(pairs))
+	for _, x := range pairs {
+		if _, ended := Whole(p.b, x.Traced); ended {
+			late = append(late, p.r.End.At(x.Row)-p.r.End.At(x.Traced))
+		}
+	}
+	if len(late) < leastMatched {
+		return 0
+	}
+	if d := -stats.QuantileOf(late, earlyPart); d >= leastBehind {
+		return min(d, p.slack)
+	}
+	return 0
+}
+
+// pairing looks for the rows of traced requests.
+type pairing struct {
+	b       *evidence.Bundle
+	r       *evidence.Requests
+	rows    []int
+	named   bool  // both sources know routes by the same names
+	byEnd   []int // rows
+	bySent  []int
+	paired  evidence.Rows // traced requests
+	taken   evidence.Rows
+	slack   int64 // ns that the rows' clock may be off
+	coarse  bool
+	clients bool
+	behind  int64 // ns
+}
+
+func (p *pairing) index() {
+	r := p.r
+	p.byEnd, p.bySent = slices.Clone(p.rows), slices.Clone(p.rows)
+	slices.SortFunc(p.bySent, func(i, j int) int { return cmp.Or(cmp.Compare(Sent(r, i), Sent(r, j)), cmp.Compare(i, j)) })
+	slices.SortFunc(p.byEnd, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
+	clock := p.b.Clocks[r.Clock.At(p.rows[0])]
+	p.clients = ByClients(p.b, p.rows[0])
+	p.slack, p.coarse = clock.Slack(), clock.Resolution >= coarse
+}
+
+// room is how far (ns) the clocks of a traced request and a row may differ, and by how much a row may end earlier than the service is done.
+func (p *pairing) room(i int) (slack, before int64) {
+	slack = p.b.Clocks[p.r.Clock.At(i)].Slack() + p.slack
+	if p.behind > 0 { // what the clocks differ by is known
+		slack = leastBehind + p.behind/4
+	}
+	if p.clients {
+		return slack, slack
+	}
+	return slack, slack + sharp // a log's line is written before the last of the answer
+}
+
+// fits says whether a row may be a traced request: of its route, and begun before it. The service's own account may begin when its
+// handler does.
+func (p *pairing) fits(i, row int, slack int64) bool {
+	if p.named && p.r.Route.At(i) != p.r.Route.At(row) {
+		return false
+	}
+	early := p.early(i, row)
+	return early >= -slack || !p.clients && early >= -slack-Late
+}
+
+// byTheirEnd adds the rows that a traced request may be whose end is known.
+func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
+	slack, before := p.room(i)
+	began, _ := Whole(p.b, i)
+	near := p.byEnd[sort.Search(len(p.byEnd), func(k int) bool { return p.late(i, p.byEnd[k]) >= -before }):]
+	most, first := mostTried, len(all)
+	if p.coarse {
+		most = mostTriedCoarse
+	}
+	for n, row := range near {
+		late := p.late(i, row)
+		if n == most || late > slack+Late {
+			break
+		}
+		if !p.fits(i, row, slack) {
+			continue
+		}
+		c := candidate{Pair{i, row}, abs(late)}
+		switch {
+		case p.coarse && began:
+			c.off = abs(p.r.Latency(row) - p.r.Latency(i))
+		case began:
+			c.off += min(abs(p.early(i, row)), sharp)
+		}
+		all = append(all, c)
+	}
+	return keepNearest(all, first)
+}
+
+// byTheirBegin adds the rows that a traced request may be that had not ended with its trace.
+func (p *pairing) byTheirBegin(all []candidate, i int, usual int64) []candidate {
+	slack, before := p.room(i)
+	at := sort.Search(len(p.bySent), func(k int) bool { return p.early(i, p.bySent[k]) <= usual })
+	first := len(all)
+	for _, way := range []int{-1, 1} {
+		k := at
+		if way < 0 {
+			k--
+		}
+		for n := 0; n < mostTried && k >= 0 && k < len(p.bySent); n, k = n+1, k+way {
+			row := p.bySent[k]
+			if !p.taken.Has(row) && p.fits(i, row, slack) && p.late(i, row) >= -before {
+				all = append(all, candidate{Pair{i, row}, abs(p.early(i, row) - usual)})
+			}
+		}
+	}
+	return keepNearest(all, first)
+}
+
+// keepNearest keeps few of the candidates from first on.
+func keepNearest(all []candidate, first int) []candidate {
+	if len(all)-first > mostKept {
+		slices.SortFunc(all[first:], nearest)
+		all = all[:first+mostKept]
+	}
+	return all
+}
+
+// throughout pairs requests that were under way from the first moment of their trace to the last with rows that were, too, in the order of
+// their ends.
+func (p *pairing) throughout(out []Pair, traced []int) []Pair {
+	next := 0
+	for _, i := range traced {
+		slack, before := p.room(i)
+		next = max(next, sort.Search(len(p.byEnd), func(k int) bool { return p.late(i, p.byEnd[k]) >= -before }))
+		for k := next; k < len(p.byEnd); k++ {
+			row := p.byEnd[k]
+			if !p.taken.Has(row) && p.fits(i, row, slack) {
+				p.taken.Add(row)
+				out = append(out, Pair{i, row})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// nearest puts candidates in the order in which they are taken.
+func nearest(x, y candidate) int {
+	return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.Traced, y.Traced), cmp.Compare(x.Row, y.Row))
+}
+
+// ByClients says whether a row is a request as who made it saw it: a load generator tells of it.
+func ByClients(b *evidence.Bundle, row int) bool {
+	if b.Requests.Intended.At(row) != 0 {
+		return true
+	}
+	a, ok := b.Requests.Origin.At(row).Artifact()
+	return ok && slices.ContainsFunc(b.Loads, func(r evidence.LoadResult) bool {
+		from, known := r.Origin.Artifact()
+		return known && from == a
+	})
+}
+
+func abs(v int64) int64 { return max(v, -v) }
+
+// sharesRoutes says whether most traced requests have routes that the rows know, too.
+func sharesRoutes(r *evidence.Requests, traced, rows []int) bool {
+	known := make(map[evidence.NameID]bool)
+	for _, j := range rows {
+		known[r.Route.At(j)] = true
+	}
+	n := 0
+	for _, i := range traced {
+		if route := r.Route.At(i); route != 0 && known[route] {
+			n++
+		}
+	}
+	return 2*n > len(traced)
+}
+
+// Whole says whether the beginning and the end of a traced request lie within the trace.
+func Whole(b *evidence.Bundle, row int) (began, ended bool) {
+	r := &b.Requests
+	if r.Outcome.At(row) != evidence.Unfinished {
+		return true, true
+	}
+	a, _ := r.Origin.At(row).Artifact()
+	for _, c := range b.Coverage {
+		if o, ok := c.Origin.Artifact(); ok && o == a && c.Kind == evidence.CoverRequests {
+			return r.Start.At(row) > c.From, r.End.At(row) < c.Until
+		}
+	}
+	return false, false
+}
+
+// Sent is when a row's request was sent, or received.
+func Sent(r *evidence.Requests, row int) int64 {
+	if r.Start.At(row) != 0 {
+		return r.Start.At(row)
+	}
+	at := r.Intended.At(row)
+	for s := range r.Path(row).All {
+		if s.Kind == evidence.SentLate {
+			at += s.Dur
+		}
+		break
+	}
+	return at
+}

@@ -1,0 +1,152 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// AcceptQueue is connections that wait for a service to accept them.
+var AcceptQueue = check.Check{
+	ID:    "service.accept-queue",
+	Title: "connections wait before the service accepts them",
+	Step:  check.StepEntrance,
+	Doc: `The kernel completes connections on behalf of a program that listens and keeps them in a queue, the
+accept queue of the socket, until the program takes them out. Clients have connected by then and
+send their requests, which the program does not read yet. The program's own figures, its log and its traces begin after that
+wait: a service can be quick by all of them while its clients wait for seconds.
+
+The queue grows when the service takes connections more slowly than they come: a limit of
+connections (Tomcat maxConnections, Kestrel MaxConcurrentConnections, netutil.LimitListener, nginx
+worker_connections), workers that each serve one connection at a time, an accept loop that does
+other work in between. When the queue is full, the kernel drops what comes, and clients try again after 1 s,
+then 3 s, then 7 s.
+
+How to tell it from similar problems: if the CPUs are busy or GC pauses the program, the program cannot
+accept either; those causes come with evidence of their own. A pool within the service
+(service.pool-exhausted) queues requests that the service has accepted.
+
+What helps: a higher limit, or more workers, if what they do can take it; shorter requests; a shorter
+keep-alive timeout where idle connections hold the places. A longer queue (net.core.somaxconn and the backlog
+that the program gives to listen) prevents drops, and makes no request faster.`,
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited in an accept queue; without requests, 1 connection on average that waits 20 ms",
+	Needs:      "the accept queues of its sockets (unstall record PID, or the output of ss -ltn over time)",
+	Applies: func(c *check.Case) bool {
+		return len(metrics.ListenQueues(c.Bundle, c.Subject)) > 0 || c.Slow() && c.Share(ledger.Queued) >= check.Material
+	},
+	Judge: judgeAcceptQueue,
+}
+
+// leastQueued is from how many connections on average a queue is taken to stand.
+const leastQueued = 1
+
+// nearlyAll of the time before the service is that of its sockets' queues.
+const nearlyAll = .8
+
+func judgeAcceptQueue(c *check.Case) check.Verdict {
+	all := metrics.ListenQueues(c.Bundle, c.Subject)
+	if len(all) == 0 {
+		return check.Verdict{State: check.Inconclusive, Summary: check.OfSlow(c.Share(ledger.Queued)) + " passed before the service saw the request; the accept queues of its sockets were not recorded",
+			Needs: []check.Need{{What: "the accept queues of its sockets", Command: "unstall record PID"}, {What: "or, while it happens", Command: "ss -ltn"}}}
+	}
+	q := &all[0]
+	mean, unread := q.Waiting.Over(metrics.Whole), q.Unread.Over(metrics.Whole)
+	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s connections waited to be accepted on average, %s at most", units.Num(mean.Number), units.Num(q.Most()))}
+	v.Evidence = append(v.Evidence,
+		c.Figure("listen.queue_mean", "connections waiting in the accept queue of "+q.Address+", on average", mean.Number, "count", mean.Origin),
+		c.Figure("listen.queue_most", "the same, at most", q.Most(), "count", mean.Origin))
+	if unread.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("listen.unread_mean", "accepted connections with a request that the service has not read, on average", unread.Number, "count", unread.Origin))
+	}
+	full := false
+	if limit := q.Backlog.Over(metrics.Whole); limit.Known() {
+		full = q.Most() >= limit.Number
+		v.Evidence = append(v.Evidence, c.Figure("listen.backlog", "places in the accept queue", limit.Number, "count", limit.Origin))
+	}
+	dropped := metrics.Mean(c.Bundle, c.Subject, evidence.SeriesListenDrops, metrics.Whole)
+	if dropped.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("tcp.listen_drops_per_s", "connections dropped at full accept queues, in its network namespace", dropped.Number, "1/s", dropped.Origin))
+	}
+	where, held := evidence.AcceptQueueOf+q.Address, "wait to be accepted"
+	if unread.Number > mean.Number {
+		where, held = evidence.UnreadAt+q.Address, "are accepted and wait to be read"
+	}
+	l := c.Ledger
+	rows := l != nil && len(l.Rows) >= ledger.MinRequests
+	switch waits := mean.Number + unread.Number; {
+	case rows && l.ByClients() && c.Slow():
+		each := entranceWaits(c)
+		var sum int64
+		for _, ns := range each {
+			sum += ns
+		}
+		share := float64(sum) / float64(max(1, l.Total))
+		v.Summary = check.SlowWait("at the service's sockets", sum, share)
+		if share < check.Material || !c.UserVisible(check.Noticeable) {
+			return judgeHeldInside(c, v, share)
+		}
+		v.Saves = c.Save(each, -1, -1)
+		less := func(row int) int64 { return entranceWait(c, row) }
+		if float64(sum) >= nearlyAll*float64(l.Charges[ledger.Queued]) { // between two readings of the queue the rest is no other wait
+			less = func(row int) int64 { ch := l.Of(row); return ch[ledger.Queued] }
+		}
+		v.Prediction = append(v.Prediction, c.PredictP99(less))
+		v.Title = fmt.Sprintf("Connections %s: %s of slow time passes in the %s, before the service sees the request.", held, units.Percent(share), where)
+	case waits < leastQueued, len(c.Found) > 0: // what keeps the service from taking requests up is found
+		return v
+	case rows && (waits/l.Requests.Rate < check.Noticeable.Seconds() || l.ByClients() && l.Rule == ledger.RuleSLO):
+		return v
+	default: // the service's own figures begin after the wait, and clients that all wait alike are not slow for one another
+		v.Weight = waits
+		v.Title = fmt.Sprintf("Connections %s: %s on average in the %s, before the service sees their requests.", held, units.Num(max(mean.Number, unread.Number)), where)
+	}
+	v.State = check.Supported
+	if full || dropped.Known() && dropped.Number > 0 {
+		v.Title = strings.TrimSuffix(v.Title, ".") + "; the queue was full at times, and the kernel dropped connections."
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: "let the service take more connections at a time (its connection limit, or the number of its workers) if what they do can take it, or close idle connections sooner so that they hold no place"})
+	if full {
+		v.Fix = append(v.Fix, check.Fix{Text: "a longer accept queue prevents drops, not waits: raise the backlog that the program gives to listen, and net.core.somaxconn"})
+	}
+	return v
+}
+
+// judgeHeldInside answers where requests wait before their handlers begin, and the kernel's queues of the service's sockets are empty: the
+// process has them, and lets so many on at a time. What keeps it from beginning with them otherwise, it would have been found for.
+func judgeHeldInside(c *check.Case, v check.Verdict, atSockets float64) check.Verdict {
+	share := c.Share(ledger.Queued)
+	if share-atSockets < check.Material || !c.UserVisible(check.Noticeable) || len(c.Found) > 0 {
+		return v
+	}
+	v.State = check.Supported
+	v.Summary = check.OfSlow(share) + " before handlers begin, while its sockets hold no backlog"
+	v.Title = fmt.Sprintf("Requests wait before their handlers begin: %s of slow time. The service has accepted their connections and read them, so it holds them itself.", units.Percent(share))
+	v.Evidence = append(v.Evidence, c.Figure("slow.queue_ms", "slow time between the client's sending and the start of the handler", float64(c.Ledger.Charges[ledger.Queued])/1e6, "ms", check.From(c.Ledger.StatesFrom())))
+	v.Saves = c.SaveMechanism(ledger.Queued)
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := c.Ledger.Of(row); return ch[ledger.Queued] }))
+	v.Fix = append(v.Fix, check.Fix{Text: "look for a limit of connections or of requests at a time in the server's settings or in a middleware, and raise it if what the handlers do can take it; if a proxy or another network lies between, look there, too"})
+	return v
+}
+
+// entranceWaits is how long (ns) each slow request waited at the service's sockets.
+func entranceWaits(c *check.Case) []int64 {
+	out := make([]int64, len(c.Ledger.Slow))
+	for n, row := range c.Ledger.Slow {
+		out[n] = entranceWait(c, row)
+	}
+	return out
+}
+
+func entranceWait(c *check.Case, row int) (ns int64) {
+	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+		if ch[ledger.Queued] > 0 && s.Cause != 0 {
+			ns += ch[ledger.Queued]
+		}
+	})
+	return ns
+}

@@ -1,0 +1,114 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// mechanismOf is what the slow time goes into that a cause is about.
+var mechanismOf = map[string]ledger.Mechanism{
+	"service.accept-queue": ledger.Queued, "service.dependency-slow": ledger.Dependency, "service.pool-exhausted": ledger.Pool, "service.own-work": ledger.Own,
+	"go.lock-contention": ledger.Lock, "jvm.lock-contention": ledger.Lock, "dotnet.lock-contention": ledger.Lock,
+	"dotnet.threadpool-starvation": ledger.PoolThread, "jvm.allocation-stall": ledger.AllocationStall,
+}
+
+// Contradictions are the places where a diagnosis says one thing and another: none, ever. Tests ask it of everything that is diagnosed.
+func (d *Diagnosis) Contradictions() (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	supported := 0
+	for _, v := range d.Verdicts {
+		if v.Verdict == check.Supported {
+			supported++
+		}
+	}
+	if (d.Outcome == Found) != (supported > 0) {
+		say("the outcome is %s with %d supported causes", d.Outcome, supported)
+	}
+	r := d.Requests
+	if r == nil {
+		return wrong
+	}
+	d.contradictCounts(say)
+	total := 0.
+	by := make(map[string]float64)
+	for _, e := range d.Ledger {
+		total += e.SlowMs
+		by[e.Mechanism] += e.SlowMs
+		if e.SlowMs < 0 {
+			say("%s has %g ms of slow time", e.Mechanism, e.SlowMs)
+		}
+	}
+	if math.Abs(total-r.SlowTotalMs) > 1e-3*math.Max(1, r.SlowTotalMs) {
+		say("the mechanisms have %g ms of %g ms slow time", total, r.SlowTotalMs)
+	}
+	for _, v := range d.Verdicts {
+		if v.Saves != nil && v.Saves.Value > 1.001*r.SlowTotalMs && r.SlowTotalMs > 0 && d.RankedBy == "request_time" {
+			say("%s accounts for %g ms of %g ms slow time", v.Cause, v.Saves.Value, r.SlowTotalMs)
+		}
+		m, ok := mechanismOf[v.Cause]
+		if ok && d.Outcome != Found && v.Verdict == check.RuledOut && unwellSlow(r) && by[m.String()] >= check.Material*r.SlowTotalMs {
+			say("%s is ruled out, and %s has %g ms of %g ms slow time", v.Cause, m.String(), by[m.String()], r.SlowTotalMs)
+		}
+	}
+	return wrong
+}
+
+// unwellSlow says whether so many requests are slow, and so long, that nobody would call the service well.
+func unwellSlow(r *Requests) bool {
+	felt := r.SlowRule == ledger.RuleSLO || r.P99Ms != nil && *r.P99Ms >= check.Noticeable.Seconds()*1e3
+	return felt && r.LedgerCount >= ledger.MinRequests && float64(r.Slow) > unwellRequests*float64(r.LedgerCount)
+}
+
+// contradictCounts holds counts, quantiles and routes against each other.
+func (d *Diagnosis) contradictCounts(say func(format string, args ...any)) {
+	r := d.Requests
+	value := func(v *float64) float64 {
+		if v == nil {
+			return math.NaN()
+		}
+		return *v
+	}
+	p50, p99, limit := value(r.P50Ms), value(r.P99Ms), value(r.SlowThresholdMs)
+	if p50 > p99 || p99 > value(r.P999Ms) {
+		say("p50 %g, p99 %g, p99.9 %g ms", p50, p99, value(r.P999Ms))
+	}
+	if r.Slow > r.LedgerCount || r.Traced+r.Alike > r.Slow {
+		say("%d slow, %d of them traced and %d like them, of %d requests", r.Slow, r.Traced, r.Alike, r.LedgerCount)
+	}
+	one := len(d.subjectsWithRequests()) == 1
+	if one && r.LedgerSource == r.Source && r.Count >= 100 {
+		// One in a hundred took longer than the p99 and so, where that is above what is slow, at least as many are slow.
+		over, hundredth := r.Slow+r.Apart+r.Held, float64(r.Count)/100
+		if p99 > limit && float64(over) < hundredth-1 {
+			say("p99 is %g ms, and only %d of %d requests took longer than %g ms", p99, over, r.Count, limit)
+		}
+		if p99 < limit && float64(over) > hundredth+1 {
+			say("p99 is %g ms, and %d of %d requests took longer than %g ms", p99, over, r.Count, limit)
+		}
+	}
+	if len(d.Routes) == 0 || d.RoutesLeft > 0 {
+		return
+	}
+	requests, slow, slowMs := 0, 0, 0.
+	for _, x := range d.Routes {
+		requests, slow, slowMs = requests+x.Requests, slow+x.Slow, slowMs+x.SlowMs
+	}
+	if requests != r.Count || r.LedgerSource == r.Source && slow != r.Slow {
+		say("%d requests, %d of them slow, and by routes %d and %d", r.Count, r.Slow, requests, slow)
+	}
+}
+
+// subjectsWithRequests are those that slow time or routes are told of.
+func (d *Diagnosis) subjectsWithRequests() map[string]bool {
+	all := make(map[string]bool)
+	for _, e := range d.Ledger {
+		all[e.Subject] = true
+	}
+	for _, x := range d.Routes {
+		all[x.Subject] = true
+	}
+	return all
+}
