@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/unstall/unstall/internal/analyze/sightings"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -20,7 +21,7 @@ func beside(b *evidence.Bundle, sources map[evidence.ArtifactID][]int) {
 	l := &Ledger{b: b}
 	for _, a := range slices.Sorted(maps.Keys(sources)) {
 		rows := sources[a]
-		if b.Requests.Intended.At(rows[0]) == 0 || !b.Clocks[b.Requests.Clock.At(rows[0])].Anchored() {
+		if !sightings.ByClients(b, rows[0]) || !b.Clocks[b.Requests.Clock.At(rows[0])].Anchored() {
 			continue
 		}
 		began, ended := l.span(rows)

@@ -89,7 +89,7 @@ type Ledger struct {
 
 	b         *evidence.Bundle
 	traces    []evidence.ArtifactID     // that tell of the requests' states
-	way       int64                     // ns: the least time to the service
+	way       int64                     // ns of the way to the service and back that are no queue's
 	sample    *tracedSample             // nil: all requests are traced, or none
 	limits    map[evidence.NameID]int64 // by route: what its requests may take (ns); others the threshold of all
 	stops     stops

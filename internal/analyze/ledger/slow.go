@@ -63,7 +63,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		return
 	}
 	l.Rule = RuleFloor
-	l.way = l.leastWay()
+	l.way = l.usualWay()
 	byRoute, open := l.byRoute(), l.unfinished()
 	stuck := min(stuck, (l.To-l.From)/2)
 	threshold := make(map[evidence.NameID]int64)
@@ -216,31 +216,33 @@ func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidenc
 	return floors
 }
 
-// leastWay is the least time (ns) that requests took to the service: the network's, and not its queues'.
-func (l *Ledger) leastWay() int64 {
+// usualWay is how much time (ns) on the way to the service and back is the network's and the client's own, and no queue's: what half of the
+// requests take for it, if that is no more than a host among others needs; else what the quickest take, who are far away.
+func (l *Ledger) usualWay() int64 {
 	if l.Joined == nil {
 		return 0
 	}
 	var took []int64
 	var s evidence.Segment
 	for _, row := range l.Rows {
+		way, known := int64(0), false
 		for p := l.b.Requests.Path(row); p.Next(&s); {
-			if s.Kind == evidence.BeforeService {
-				took = append(took, s.Dur)
-				break
-			}
-			if s.Kind != evidence.SentLate {
-				break
+			switch s.Kind {
+			case evidence.BeforeService, evidence.AfterService:
+				way, known = way+s.Dur, true
 			}
 		}
+		if known {
+			took = append(took, way)
+		}
 	}
-	return min(stats.QuantileOf(took, wayPart), mostWay)
+	return max(min(stats.QuantileOf(took, .5), nearWay), min(stats.QuantileOf(took, farPart), farWay))
 }
 
-// wayPart of the requests found the way to the service free; where even these took longer than mostWay (ns), something stood in it.
 const (
-	wayPart = .01
-	mostWay = int64(20e6)
+	nearWay = int64(1e6)  // ns that the way to a service in the same network and back takes at most
+	farWay  = int64(20e6) // ns that it takes at most where even the quickest, farPart of the requests, need longer
+	farPart = .01
 )
 
 // open says whether a request came to no end while it was watched, or before who asked
@@ -313,5 +315,5 @@ func (l *Ledger) serviceTime(i int) int64 {
 	if l.queued != nil {
 		c[Awaiting] += c[PoolThread] // a share of all says nothing of a single one
 	}
-	return min(c[Queued], l.way) + c[Delivery] + c[Dependency] + c[TaskWait] + c[Client] + c[Awaiting] + c[Goroutine] + c[Timer] + c[Kernel] + c[Own] + c[Unobserved] + c[Unexplained]
+	return l.way + c[Dependency] + c[TaskWait] + c[Client] + c[Awaiting] + c[Goroutine] + c[Timer] + c[Kernel] + c[Own] + c[Unobserved] + c[Unexplained]
 }

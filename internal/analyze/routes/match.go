@@ -18,6 +18,9 @@ const (
 	leastMatched = 5
 )
 
+// clients stands for all load generators: what they ask for is one source together.
+const clients evidence.ArtifactID = -1
+
 // Match gives traced requests the method and path that other sources know of the same
 // requests. A handler that answers one path only gets that for all of its requests, one that
 // answers several for those that have a row of their own.
@@ -41,12 +44,21 @@ func Match(b *evidence.Bundle) {
 	if len(traced) == 0 { // a log alone has millions of rows that match nothing
 		return
 	}
+	byClients := make(map[evidence.ArtifactID]bool)
+	for _, l := range b.Loads {
+		if a, ok := l.Origin.Artifact(); ok {
+			byClients[a] = true
+		}
+	}
 	for i := range r.Len() {
 		if r.Lane.At(i) != 0 || r.Route.At(i) == 0 {
 			continue
 		}
 		s := r.Subject.At(i)
 		if a, ok := usable(i); ok && traced[s] != nil {
+			if r.Intended.At(i) != 0 || byClients[a] {
+				a = clients
+			}
 			if rows[s] == nil {
 				rows[s] = make(map[evidence.ArtifactID][]int)
 			}

@@ -46,7 +46,7 @@ type candidate struct {
 // subject, and their clocks are anchored. Rows of a client may begin as much earlier than the service sees a request as it likes;
 // those that a service logs itself may begin later, as the log's clock starts with the handler.
 func Pairs(b *evidence.Bundle, traced, rows []int) (m Match) {
-	p := pairing{b: b, r: &b.Requests, rows: rows, named: sharesRoutes(&b.Requests, traced, rows)}
+	p := pairing{b: b, r: &b.Requests, rows: rows, routes: routesOf(&b.Requests, rows)}
 	p.index()
 	m = p.pair(traced)
 	if p.behind = p.foundBehind(m.Pairs); p.behind > 0 {
@@ -152,8 +152,8 @@ type pairing struct {
 	b       *evidence.Bundle
 	r       *evidence.Requests
 	rows    []int
-	named   bool  // both sources know routes by the same names
-	byEnd   []int // rows
+	routes  map[evidence.NameID]bool // of the rows
+	byEnd   []int                    // rows
 	bySent  []int
 	paired  evidence.Rows // traced requests
 	taken   evidence.Rows
@@ -188,7 +188,7 @@ func (p *pairing) room(i int) (slack, before int64) {
 // fits says whether a row may be a traced request: of its route, and begun before it. The service's own account may begin when its
 // handler does.
 func (p *pairing) fits(i, row int, slack int64) bool {
-	if p.named && p.r.Route.At(i) != p.r.Route.At(row) {
+	if route := p.r.Route.At(i); p.routes[route] && route != p.r.Route.At(row) {
 		return false
 	}
 	early := p.early(i, row)
@@ -291,19 +291,15 @@ func ByClients(b *evidence.Bundle, row int) bool {
 
 func abs(v int64) int64 { return max(v, -v) }
 
-// sharesRoutes says whether most traced requests have routes that the rows know, too.
-func sharesRoutes(r *evidence.Requests, traced, rows []int) bool {
+// routesOf are the routes of rows. A traced request of one of them is no row of another; one that is named otherwise, by its handler, may be any.
+func routesOf(r *evidence.Requests, rows []int) map[evidence.NameID]bool {
 	known := make(map[evidence.NameID]bool)
 	for _, j := range rows {
-		known[r.Route.At(j)] = true
-	}
-	n := 0
-	for _, i := range traced {
-		if route := r.Route.At(i); route != 0 && known[route] {
-			n++
+		if route := r.Route.At(j); route != 0 {
+			known[route] = true
 		}
 	}
-	return 2*n > len(traced)
+	return known
 }
 
 // Whole says whether the beginning and the end of a traced request lie within the trace.

@@ -84,6 +84,11 @@ func ownWork(c *check.Case) check.Verdict {
 	at := check.From(l.StatesFrom())
 	work := func(row int) int64 { ch := l.Of(row); return ch[ledger.Own] }
 	share := c.Share(ledger.Own)
+	crowd := share < check.Material && share >= check.Arguable && share+c.Share(ledger.RequestsCPU) >= mostly && len(c.Found) == 0
+	if crowd { // they compute at the same time, and wait for one another
+		work = func(row int) int64 { ch := l.Of(row); return ch[ledger.Own] + ch[ledger.RequestsCPU] }
+		share = c.Share(ledger.Own, ledger.RequestsCPU)
+	}
 	v := check.Verdict{State: check.RuledOut, Summary: check.OfSlow(share) + " is own work"}
 	// Who is ready looks as if it ran, but all requests together compute for no longer than the process
 	// was on processors.
@@ -131,9 +136,15 @@ func ownWork(c *check.Case) check.Verdict {
 		top := where[0]
 		v.Title = fmt.Sprintf("Slow requests are busy in %s: %s of slow time is own work.", top.Name(), units.Percent(share))
 		fix.Code = top.Function
+		if crowd {
+			v.Title = fmt.Sprintf("Slow requests compute in %s at the same time, and wait for one another's CPUs: %s of slow time.", top.Name(), units.Percent(share))
+		}
 		for _, w := range where[:min(3, len(where))] {
 			v.Evidence = append(v.Evidence, c.Figure("work.site_share", "share of that work in "+w.Name(), w.Share, "1", w.Origin))
 		}
+	}
+	if crowd {
+		fix.Text = "do that work once for all who wait for its result (singleflight, a lock per key), or spread it over time; " + fix.Text
 	}
 	if route, part := routeOf(c, per); route != "" {
 		v.Evidence = append(v.Evidence, c.Figure("work.route_share", "share of it in requests to "+route, part, "1", at))
