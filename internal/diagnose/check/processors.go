@@ -134,14 +134,26 @@ func (c *Case) overlaps(from, to int64, spells int, yield func(k int, ns int64))
 	}
 }
 
-// tracedSpells fills in how many processors the program's own code was on, by a trace.
-func (c *Case) tracedSpells(own []float64) (evidence.Origin, bool) {
+// tracedSpells fills in how many processors the program's own code was on, by traces.
+func (c *Case) tracedSpells(own []float64) (origin evidence.Origin, found bool) {
+	if !c.Traced() {
+		return 0, false
+	}
+	watched := make([]float64, len(own)) // ns
 	for i := range c.Bundle.Processors {
 		p := &c.Bundle.Processors[i]
-		if a, _ := p.Origin.Artifact(); p.Subject != c.Subject || !c.Traced() || a != c.Ledger.Source {
+		if a, _ := p.Origin.Artifact(); p.Subject != c.Subject || !c.Ledger.TracedBy(a) {
 			continue
 		}
-		c.overlaps(p.From, p.Until, len(own), func(k int, _ int64) { own[k] = 0 })
+		if !found {
+			origin, found = p.Origin, true
+		}
+		c.overlaps(p.From, p.Until, len(own), func(k int, ns int64) {
+			if math.IsNaN(own[k]) {
+				own[k] = 0
+			}
+			watched[k] += float64(ns)
+		})
 		for lane := range p.Lanes {
 			for s := range p.Spans(lane) {
 				var work int64
@@ -154,13 +166,11 @@ func (c *Case) tracedSpells(own []float64) (evidence.Origin, bool) {
 				c.overlaps(s.From, s.To, len(own), func(k int, ns int64) { own[k] += part * float64(ns) })
 			}
 		}
-		for k := range own {
-			from := max(p.From, c.Ledger.From+int64(k)*spell)
-			own[k] /= float64(max(1, min(p.Until, c.Ledger.From+int64(k+1)*spell)-from))
-		}
-		return p.Origin, true
 	}
-	return 0, false
+	for k := range own {
+		own[k] /= max(1, watched[k])
+	}
+	return origin, found
 }
 
 // countedSpells fills in how many processors the process used, by the kernel.

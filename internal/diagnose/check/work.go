@@ -168,7 +168,7 @@ func samplesOf(c *Case) samples {
 		return s
 	}
 	for i := range x.Len() {
-		if a, ok := x.Origin[i].Artifact(); x.Type[i] == typ && x.Subject[i] == c.Subject && ok && a == c.Ledger.Source {
+		if a, ok := x.Origin[i].Artifact(); x.Type[i] == typ && x.Subject[i] == c.Subject && ok && c.Ledger.TracedBy(a) {
 			s.lanes[x.Lane[i]] = append(s.lanes[x.Lane[i]], i)
 		}
 	}

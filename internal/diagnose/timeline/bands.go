@@ -67,7 +67,7 @@ func (l *layout) intervals(kind evidence.Kind, cover string) (rows []int, from [
 		order = append(order, a)
 	}
 	rank := func(a evidence.ArtifactID) int {
-		if l.ledger != nil && l.ledger.Traced && l.of[a] >= 0 && l.of[a] == l.of[l.ledger.Source] {
+		if l.ledger != nil && l.ledger.Traced && l.of[a] >= 0 && l.of[a] == l.of[l.ledger.StatesFrom()] {
 			return 0
 		}
 		return 1

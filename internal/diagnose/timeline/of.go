@@ -92,7 +92,7 @@ func (l *layout) findSources() {
 			continue
 		}
 		a, ok := r.Origin.At(i).Artifact()
-		if !ok || int(a) >= len(b.Artifacts) {
+		if !ok || int(a) >= len(b.Artifacts) || l.joined(a) {
 			continue
 		}
 		at := l.of[a]
@@ -125,6 +125,17 @@ func (l *layout) findSources() {
 		}
 		l.sources = moved
 	}
+	for a := range l.of {
+		if l.joined(evidence.ArtifactID(a)) {
+			l.of[a] = l.of[l.ledger.Source]
+		}
+	}
+}
+
+// joined says whether an artifact's requests are those of the source that heads the report, whose rows have their states: they are drawn
+// once.
+func (l *layout) joined(a evidence.ArtifactID) bool {
+	return l.ledger != nil && l.ledger.Joined != nil && a != l.ledger.Source && l.ledger.TracedBy(a)
 }
 
 // sourceOf returns the source of an artifact, a new one unless it is a piece of

@@ -38,7 +38,7 @@ func (l *layout) requests() {
 			continue
 		}
 		a, ok := r.Origin.At(i).Artifact()
-		if !ok || l.of[a] < 0 {
+		if !ok || l.of[a] < 0 || l.joined(a) {
 			continue
 		}
 		at := l.of[a]

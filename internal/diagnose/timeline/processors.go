@@ -86,7 +86,7 @@ func (l *layout) occupancy(p *evidence.Occupancy) *occupancy {
 func (o *occupancy) slot(t int64) int { return int((t - o.p.From) / o.width) }
 
 func (l *layout) charged(o *occupancy) int {
-	if l.ledger != nil && o.a == l.ledger.Source {
+	if l.ledger != nil && (o.a == l.ledger.Source || l.ledger.TracedBy(o.a)) {
 		return 1
 	}
 	return 0

@@ -61,7 +61,7 @@ func (l *layout) rates() {
 			continue
 		}
 		a, ok := r.Origin.At(i).Artifact()
-		if !ok || l.of[a] != 0 {
+		if !ok || l.of[a] != 0 || l.joined(a) {
 			continue
 		}
 		at := r.End.At(i) - r.Latency(i)
@@ -200,7 +200,7 @@ func (l *layout) assists() {
 	r := &l.b.Requests
 	for i := range r.Len() {
 		a, ok := r.Origin.At(i).Artifact()
-		if r.Subject.At(i) != l.subject || !ok || l.of[a] < 0 || !of[l.of[a]] || r.Begins(i) == 0 {
+		if r.Subject.At(i) != l.subject || !ok || l.of[a] < 0 || !of[l.of[a]] || l.joined(a) || r.Begins(i) == 0 {
 			continue
 		}
 		at := r.Begins(i)

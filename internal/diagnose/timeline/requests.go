@@ -39,7 +39,7 @@ func (l *layout) chosen() {
 		if r.Subject.At(i) != l.subject || !r.Timed(i) || !r.Path(i).Followed() {
 			continue
 		}
-		if a, ok := r.Origin.At(i).Artifact(); !ok || l.of[a] < 0 {
+		if a, ok := r.Origin.At(i).Artifact(); !ok || l.of[a] < 0 || l.joined(a) {
 			continue
 		}
 		traced = append(traced, int32(i))

@@ -226,7 +226,7 @@ func (g *Process) ratio() float64 {
 func (g *Process) fact(key string) (evidence.Fact, bool) {
 	source := evidence.ArtifactID(-1)
 	if g.Ledger != nil {
-		source = g.Ledger.Source
+		source = g.Ledger.StatesFrom()
 	}
 	return g.Bundle.FactFrom(source, g.Subject, key)
 }

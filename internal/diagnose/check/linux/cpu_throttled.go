@@ -80,7 +80,7 @@ func throttleOf(c *check.Case) *throttle {
 func throttleOver(c *check.Case, w metrics.Window) *throttle {
 	told := evidence.ArtifactID(-1)
 	if c.Ledger != nil {
-		told = c.Ledger.Source
+		told = c.Ledger.StatesFrom()
 	}
 	t := &throttle{Quota: metrics.QuotaOf(c.Bundle, c.Subject, told, w), used: metrics.ProcessOf(c.Bundle, c.Subject, w).CPU.Mostly()}
 	if !t.Periods.MostlyKnown() || !t.Stopped.MostlyKnown() {
