@@ -39,6 +39,8 @@ type Case struct {
 	Notes   []string `json:"notes,omitempty"`
 	Error   string   `json:"error,omitempty"`
 	Skipped string   `json:"skipped,omitempty"`
+	// Contradictions are what one figure of the diagnosis says against another.
+	Contradictions []string `json:"contradictions,omitempty"`
 	// Said is how it was judged when it was recorded, nil where that was not kept.
 	Said *Said `json:"said_when_recorded,omitempty"`
 	// Files is what was found in files that people have without a recording, nil where
@@ -165,6 +167,7 @@ func (c *Case) expect(e lab.Expected) {
 func (c *Case) against(d *diagnose.Diagnosis, k *Kept) {
 	c.Found = append(c.Found, lab.Supported(d)...)
 	c.Unknown = unknown(d)
+	c.Contradictions = d.Contradictions()
 	if len(c.Found) > 0 {
 		c.Title = d.Verdicts[0].Title
 	}

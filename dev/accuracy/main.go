@@ -19,6 +19,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -128,6 +129,11 @@ func run(ctx context.Context, o options) (pass bool, err error) {
 	}
 	r := resultOf(cases)
 	r.Date, r.Tool, r.Machine, r.Again = time.Now().UTC(), toolVersion(ctx, o.binary), machine(), o.again != ""
+	blind, err := os.ReadFile(filepath.Join(o.dir, "blind.md"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	r.Blind = string(blind)
 	write := r.markdown
 	if o.format == "json" {
 		write = r.json

@@ -31,11 +31,13 @@ type Result struct {
 	Machine Machine   `json:"machine"`
 	Again   bool      `json:"again"` // captures that were kept were diagnosed anew
 	Runs    int       `json:"runs"`
+	Blind   string    `json:"-"` // the page's part about services by authors who have read no rule
 
 	Accuracy    Accuracy   `json:"accuracy"`
 	FalseAlarms []string   `json:"false_alarms"`         // healthy services in which something was found
 	Healthy     int        `json:"healthy"`              // services that were asked
 	Unknown     *float64   `json:"median_unknown_share"` // of the slow time of services with something wrong
+	MostUnknown *float64   `json:"p90_unknown_share"`    // nine in ten of these have less
 	Slow        int        `json:"slow"`                 // of these, runs in which requests were seen to be slow
 	Changed     []string   `json:"changed"`              // services that were not judged alike in all runs
 	Failed      []string   `json:"failed"`               // services that could not be run
@@ -118,6 +120,9 @@ func resultOf(cases []Case) *Result {
 	if len(shares) > 0 {
 		median := stats.Median(shares)
 		r.Unknown, r.Slow = &median, len(shares)
+		slices.Sort(shares)
+		tenth := shares[min(len(shares)-1, len(shares)*9/10)]
+		r.MostUnknown = &tenth
 	}
 	a := &r.Accuracy
 	if iv, ok := stats.WilsonInterval(a.Right, a.Of); ok {

@@ -59,6 +59,9 @@ func (r *Result) markdown(w io.Writer) error {
 	p.cases(r, "Services with something wrong", func(c *Case) bool { return c.asked() && !c.Healthy })
 	p.cases(r, "Healthy services", func(c *Case) bool { return c.asked() && c.Healthy })
 	p.notRun(r)
+	if r.Blind != "" {
+		p.line("%s", r.Blind)
+	}
 	return p.err
 }
 
@@ -97,12 +100,14 @@ func (p *page) figures(r *Result) {
 		unknown += fmt.Sprintf(" (of %d in which requests were seen to be slow)", r.Slow)
 	}
 	p.row("unexplained and unobserved share of slow time, median", "≤ 10 %", unknown)
+	p.row("the same, at the 90th percentile", "≤ 30 %", percent(r.MostUnknown))
 	if r.Runs > 1 {
 		p.row("services not judged alike in all runs", "none", list(r.Changed))
 	}
 	if len(r.Failed) > 0 {
 		p.row("services that could not be run", "none", list(r.Failed))
 	}
+	p.row("pages that contradict themselves", "none", list(r.contradicting()))
 	if text := r.fromFiles(); text != "" {
 		p.row("from files alone: verdict right, healthy ones included", "≥ 90 %", text)
 	}
@@ -110,6 +115,16 @@ func (p *page) figures(r *Result) {
 		p.row("the same, when they were recorded", "≥ 95 %", first)
 	}
 	p.line("")
+}
+
+// contradicting are the services of whose diagnosis one figure contradicts another.
+func (r *Result) contradicting() (names []string) {
+	for _, c := range r.Cases {
+		if len(c.Contradictions) > 0 {
+			names = append(names, c.Service)
+		}
+	}
+	return names
 }
 
 // fromFiles is how often what is said of files alone was right, "" where nobody asked.

@@ -187,16 +187,19 @@ func TestWaitsBeforeService(t *testing.T) {
 
 // A share that may be anything is no finding.
 func TestDecided(t *testing.T) {
-	l := &ledger.Ledger{Total: 1e9}
 	for _, x := range []struct {
 		low, high float64 // ms of 1,000
+		basis     string
+		slow      int
 		want      string
 	}{
-		{0, 1000, check.Inconclusive}, {15, 985, check.Inconclusive}, {0, 900, check.Supported}, {100, 1000, check.Supported},
+		{0, 1000, "sampling", 12, check.Inconclusive}, {15, 985, "sampling", 12, check.Inconclusive}, {0, 900, "sampling", 12, check.Supported},
+		{100, 1000, "sampling", 12, check.Supported}, {0, 1000, "sampling", 300, check.Supported}, {0, 1000, "bound", 300, check.Inconclusive},
 	} {
-		v := decided(check.Verdict{State: check.Supported, Saves: &check.Saves{Value: 500, Low: &x.low, High: &x.high, Basis: check.Basis("sampling")}}, l)
+		l := &ledger.Ledger{Total: 1e9, Slow: make([]int, x.slow)}
+		v := decided(check.Verdict{State: check.Supported, Saves: &check.Saves{Value: 500, Low: &x.low, High: &x.high, Basis: check.Basis(x.basis)}}, l)
 		if v.State != x.want {
-			t.Errorf("between %.0f and %.0f of 1,000 ms: %s, want %s", x.low, x.high, v.State, x.want)
+			t.Errorf("%d slow requests, %s between %.0f and %.0f of 1,000 ms: %s, want %s", x.slow, x.basis, x.low, x.high, v.State, x.want)
 		}
 	}
 }

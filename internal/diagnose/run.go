@@ -164,13 +164,17 @@ const (
 	uselessHigh = .98
 )
 
-// decided leaves a verdict open whose share of the slow time may be anything by its 95 % interval.
+// enoughSlow slow requests show what happened in a recording, however different another one might be: few stalls of one cause delay many
+// requests, and their sampling interval is as wide as they are few.
+const enoughSlow = ledger.MinRequests
+
+// decided leaves a verdict open whose share of the slow time may be anything: by its bounds, or by the sampling interval of few requests.
 func decided(v check.Verdict, l *ledger.Ledger) check.Verdict {
 	if v.State != check.Supported || v.Saves == nil || v.Saves.Low == nil || v.Saves.High == nil || l == nil || l.Total == 0 {
 		return v
 	}
-	if v.Saves.Basis == nil || *v.Saves.Basis != "sampling" {
-		return v // bounds lie around a figure that other evidence supports
+	if v.Saves.Basis != nil && *v.Saves.Basis == "sampling" && len(l.Slow) >= enoughSlow {
+		return v
 	}
 	total := float64(l.Total) / 1e6
 	if *v.Saves.Low > uselessLow*total || *v.Saves.High < uselessHigh*total {

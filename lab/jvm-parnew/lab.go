@@ -77,7 +77,7 @@ var Lab = lab.Lab{
 	}},
 	Quick: lab.Sizes{Blocks: 1, Record: 10 * time.Second, Patience: 10 * time.Second, Load: lab.Rising{
 		Base: usual, Peak: peak, Warm: 10 * time.Second, Before: time.Second, Ramp: 2 * time.Second, For: 8 * time.Second,
-		SLO: slo, Patience: waiting, Between: between, Hold: 3 * time.Second, Confirm: 1, Precision: .15,
+		SLO: slo, Patience: waiting, Between: between, Hold: 3 * time.Second, Confirm: 1, Precision: .1,
 	}},
 	Sick:  "sick",
 	Fixed: "server-cache",

@@ -11,7 +11,7 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 	at := looks[0].Time
 	inFlight, awaiting := m.inFlight(at), m.awaiting(at)
 	free := false
-	blocked, workers, serves := 0, 0, 0
+	blocked, workers, serves, unknown := 0, 0, 0, 0
 	var held []evidence.Segment // of who waits for a thread: what one of them does
 	var sum float64
 	size := make(map[string]int) // of the pools
@@ -30,6 +30,9 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 			}
 			if v.State != evidence.Idle {
 				held = append(held, looks[i].Holds(l.b, v.Loop && size[v.Pool] == 1))
+				if !v.Request {
+					unknown++
+				}
 			}
 			if v.Request {
 				serves++
@@ -65,6 +68,9 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 			waits = min(rest, queue)
 		default:
 			waits = rest
+		}
+		if serves == 0 { // of a server whose frames are not known, each of its threads may have one
+			waits = max(0, waits-float64(unknown))
 		}
 	}
 	behind := min(awaiting, max(0, queue-waits)) // what goes on after an await is queued, too

@@ -51,6 +51,7 @@ var jvmRoles = []struct {
 	{"io.netty.util.concurrent.GlobalEventExecutor$", Runtime},
 	{"io.netty.util.ThreadDeathWatcher$", Runtime},
 	{"org.apache.catalina.core.ContainerBase$ContainerBackgroundProcessor.", Runtime},
+	{"org.apache.catalina.core.StandardServer.await", Runtime}, // the thread container-0 of an embedded server waits for its end
 	{"org.apache.juli.", Runtime},
 	{"ch.qos.logback.core.AsyncAppenderBase$Worker.", Runtime},
 	{"org.apache.logging.log4j.", Runtime},
@@ -73,7 +74,8 @@ var jvmLoops = []string{"io.netty.channel.", "org.xnio.nio.", "org.glassfish.gri
 
 // jvmRequests are on the stack of a thread that works on a request which a server has read.
 var jvmRequests = []string{
-	"org.apache.catalina.connector.CoyoteAdapter.service", "org.apache.catalina.core.", "javax.servlet.http.HttpServlet.service", "jakarta.servlet.http.HttpServlet.service",
+	"org.apache.catalina.connector.CoyoteAdapter.service", "org.apache.catalina.core.StandardEngineValve.", "org.apache.catalina.core.StandardHostValve.", "org.apache.catalina.core.StandardContextValve.",
+	"org.apache.catalina.core.StandardWrapperValve.", "org.apache.catalina.core.ApplicationFilterChain.", "org.apache.catalina.core.ApplicationDispatcher.", "org.apache.catalina.core.AsyncContextImpl.", "javax.servlet.http.HttpServlet.service", "jakarta.servlet.http.HttpServlet.service",
 	"org.eclipse.jetty.server.Server.handle", "org.eclipse.jetty.server.HttpChannel.handle", "org.eclipse.jetty.server.internal.HttpChannelState$HandlerInvoker",
 	"io.undertow.server.Connectors.executeRootHandler", "io.undertow.servlet.",
 	"com.sun.net.httpserver.Filter$Chain.doFilter",

@@ -210,6 +210,9 @@ func beyond(ns int64, share float64) string {
 	if ns <= 0 {
 		return "requests wait no longer than usual for dependencies"
 	}
+	if share < check.Material {
+		return fmt.Sprintf("waiting longer than usual for dependencies is %s (%s)", check.OfSlow(share), units.Time(float64(ns)))
+	}
 	return fmt.Sprintf("slow requests waited %s longer than usual for dependencies, %s", units.Time(float64(ns)), check.OfSlow(share))
 }
 

@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -192,8 +193,10 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	case own: // each request has one of its own, so that how many requests come says nothing
 		v.Fix = append(v.Fix, check.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if the service these goroutines call can take more, or combine several calls into one", Code: name})
 	default:
-		little(c, &v, names[0].id, wait)
-		v.Fix = append(v.Fix, enlarge(c, name))
+		needed := little(c, &v, names[0].id, wait)
+		fix := enlarge(c, name)
+		fix.Text = places(needed) + fix.Text
+		v.Fix = append(v.Fix, fix)
 	}
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) (ns int64) {
 		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) { _, w := wait(&s, ch); ns += w })
@@ -245,11 +248,12 @@ func waitedFor(c *check.Case, wait check.Wait) (out []named) {
 // wait for it – who comes while one is free takes it without a wait –, times the time each is
 // under way without waiting for it, which is the most it can hold one (Little's law, J. Little,
 // Operations Research 9, 1961). Where a quarter of that was not observed, waits are in it, and
-// nothing is said.
-func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) {
+// nothing is said, and the number is 0.
+func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) (needed float64) {
 	l, r := c.Ledger, &c.Bundle.Requests
 	rows := l.KnownRows()
 	waited, unseen := make([]int64, len(rows)), make([]int64, len(rows))
+	outside := make([]int64, len(rows)) // ns before the service and after it, in which nothing is held
 	through := make(map[evidence.NameID]bool)
 	waiters := 0
 	for i, row := range rows {
@@ -257,6 +261,7 @@ func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wa
 			if _, ns := wait(&s, ch); s.Cause == name {
 				waited[i] += ns
 			}
+			outside[i] += ch[ledger.Queued] + ch[ledger.Delivery] + ch[ledger.GeneratorLag]
 			unseen[i] += ch[ledger.Unobserved]
 		})
 		if waited[i] > 0 {
@@ -265,13 +270,13 @@ func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wa
 		}
 	}
 	if waiters == 0 || l.To <= l.From {
-		return
+		return 0
 	}
 	var n, held, unknown int64
 	for i, row := range rows {
 		if through[r.Route.At(row)] {
 			n++
-			held += r.Latency(row) - waited[i]
+			held += r.Latency(row) - waited[i] - outside[i]
 			unknown += unseen[i]
 		}
 	}
@@ -281,6 +286,7 @@ func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wa
 		c.Figure("pool.waits_per_s", "requests that waited for it", float64(waiters)/seconds, "1/s", check.From(l.StatesFrom())),
 		c.Figure("pool.requests_per_s", "requests of the routes that need it", rate, "1/s", check.From(l.StatesFrom())))
 	if unknown*4 < held {
+		needed = rate * mean
 		v.Evidence = append(v.Evidence,
 			c.Figure("pool.held_ms", "time each held it, upper bound: all time not spent waiting for it", mean*1e3, "ms", check.From(l.StatesFrom())),
 			c.Figure("pool.needed", "most needed at the same time (requests per second × seconds held)", rate*mean, "1", check.From(l.StatesFrom())))
@@ -288,8 +294,20 @@ func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wa
 	for _, x := range limits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {
 			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "most seen at the same time in thread samples", float64(x.Most), "1", x.Origin))
+			if float64(x.Most) >= needed/comfortable {
+				needed = 0 // it has as many: bursts are no matter of the mean
+			}
 		}
 	}
+	return needed
+}
+
+// places says how many a pool needs for so many to be held at a time and waits to stay short; "" where that is not known.
+func places(needed float64) string {
+	if needed <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f places keep waits short at this load (%s held at a time on average, at %s use): ", math.Ceil(needed/comfortable), units.Num(needed), units.Percent(comfortable))
 }
 
 // judgeLimits judges where there are no requests, by the threads that were seen waiting at a
