@@ -24,7 +24,8 @@ wait: a service can be quick by all of them while its clients wait for seconds.
 The queue grows when the service takes connections more slowly than they come: a limit of
 connections (Tomcat maxConnections, Kestrel MaxConcurrentConnections, netutil.LimitListener, nginx
 worker_connections), workers that each serve one connection at a time, an accept loop that does
-other work in between. When the queue is full, the kernel drops what comes, and clients try again after 1 s,
+other work in between. An event loop that a handler blocks accepts and does not read: its connections wait with
+unread bytes. When the queue is full, the kernel drops what comes, and clients try again after 1 s,
 then 3 s, then 7 s.
 
 How to tell it from similar problems: if the CPUs are busy or GC pauses the program, the program cannot
@@ -47,6 +48,12 @@ const leastQueued = 1
 
 // nearlyAll of the time before the service is that of its sockets' queues.
 const nearlyAll = .8
+
+// What helps where connections wait to be accepted, and where they wait to be read.
+var (
+	acceptMore = check.Fix{Text: "let the service take more connections at a time (its connection limit, or the number of its workers) if what they do can take it, or close idle connections sooner so that they hold no place"}
+	freeReader = check.Fix{Text: "the threads that read these connections are busy with something else, as an event loop is that a handler blocks: move long work to other threads or processes, or run more of them (THREADS shows what they run)"}
+)
 
 func judgeAcceptQueue(c *check.Case) check.Verdict {
 	all := metrics.ListenQueues(c.Bundle, c.Subject)
@@ -72,9 +79,9 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	if dropped.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("tcp.listen_drops_per_s", "connections dropped at full accept queues, in its network namespace", dropped.Number, "1/s", dropped.Origin))
 	}
-	where, held := evidence.AcceptQueueOf+q.Address, "wait to be accepted"
+	where, held, fix := evidence.AcceptQueueOf+q.Address, "wait to be accepted", acceptMore
 	if unread.Number > mean.Number {
-		where, held = evidence.UnreadAt+q.Address, "are accepted and wait to be read"
+		where, held, fix = evidence.UnreadAt+q.Address, "are accepted and wait to be read", freeReader
 	}
 	l := c.Ledger
 	rows := l != nil && len(l.Rows) >= ledger.MinRequests
@@ -109,7 +116,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	if full || dropped.Known() && dropped.Number > 0 {
 		v.Title = strings.TrimSuffix(v.Title, ".") + "; the queue was full at times, and the kernel dropped connections."
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: "let the service take more connections at a time (its connection limit, or the number of its workers) if what they do can take it, or close idle connections sooner so that they hold no place"})
+	v.Fix = append(v.Fix, fix)
 	if full {
 		v.Fix = append(v.Fix, check.Fix{Text: "a longer accept queue prevents drops, not waits: raise the backlog that the program gives to listen, and net.core.somaxconn"})
 	}
