@@ -177,6 +177,9 @@ func decided(v check.Verdict, l *ledger.Ledger) check.Verdict {
 		return v
 	}
 	total := float64(l.Total) / 1e6
+	if v.Saves.Basis != nil && *v.Saves.Basis == "bound" && v.Saves.Value >= total/2 {
+		return v // bounds lie around a figure that other evidence supports, by which it is most of the time
+	}
 	if *v.Saves.Low > uselessLow*total || *v.Saves.High < uselessHigh*total {
 		return v
 	}
