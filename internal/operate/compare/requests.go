@@ -18,18 +18,14 @@ var quantiles = []struct {
 	least  int
 }{{"p50_ms", .5, ledger.MinRequests}, {"p90_ms", .9, 50}, {"p99_ms", .99, 200}, {"p999_ms", .999, 2000}}
 
-// requests reads the figures of the requests that the artifact with most of them
-// saw. What did not finish counts with the time it took at least.
+// requests reads the figures of all requests, as a diagnosis does. What did not finish counts with the time it took at least.
 func (m *measurement) requests(l *ledger.Ledger, opt MeasureOptions) {
 	r := &m.b.Requests
 	var at, latency []int64
 	var longest int64
 	load := Load{LatencyFrom: "server", Arrivals: true, Rate: l.Requests.Rate, Duration: time.Duration(l.Requests.To - l.Requests.From), Routes: make(map[string]float64)}
 	slow, sum := 0, 0.
-	for i := range r.Len() {
-		if a, _ := r.Origin.At(i).Artifact(); a != l.Requests.Source || r.Subject.At(i) != l.Subject || r.Latency(i) < 0 {
-			continue
-		}
+	for _, i := range l.All.Rows {
 		d := r.Latency(i)
 		at, latency = append(at, r.End.At(i)), append(latency, d)
 		longest, sum = max(longest, d), sum+float64(d)
