@@ -511,6 +511,8 @@ func (l *Ledger) charge() {
 			e.Basis, e.Interval = bound(l.Host.bounds(v.ns))
 		case l.queued != nil && k.m == PoolThread, l.stalled != nil && k.m == AllocationStall:
 			e.Method = MethodShare
+		case k.m == Queued && k.detail != 0:
+			e.Method = MethodShare
 		case 2*v.sample > v.ns:
 			e.Method = MethodSample
 		case l.Traced:
