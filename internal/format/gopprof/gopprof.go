@@ -9,7 +9,8 @@
 // What it yields. Samples: one row per sample and type with a value other than
 // 0, without a time of their own; a CPU sample's Class says what the work was
 // for ([Classify]); a dumped goroutine's Class is the state it was in, its Lane
-// its number, and a second row of type "waiting" says for how long. Facts:
+// its number, a second row of type "waiting" says for how long, and one of type "mutex" the
+// address of the mutex that it waits for. Facts:
 //
 //	profile.kind                          cpu, heap, allocs, goroutine, goroutineleak, mutex, block, threadcreate, or a custom name
 //	profile.cpuTotal  profile.duration    ns
