@@ -38,6 +38,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -58,6 +59,9 @@ var Format = format.Format{
 func match(head []byte) format.Confidence {
 	if c := matchProto(head); c != format.No {
 		return c
+	}
+	if isLegacyCPU(head) {
+		return format.Sure
 	}
 	rest := head
 	for first := true; len(rest) > 0; first = false {
@@ -87,6 +91,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	if matchProto(head) != format.No {
 		return parseProto(ctx, br, b)
+	}
+	if isLegacyCPU(head) {
+		return errors.New("CPU profile of addresses without function names, as gperftools and Go before 1.7 write it: name them with the program it is of: go tool pprof -proto PROGRAM FILE > cpu.pb.gz")
 	}
 	return parseText(ctx, a, b)
 }

@@ -30,6 +30,7 @@ type header struct {
 //	heap profile: 3: 1234 [5: 6789] @ heap/1048576
 //	--- mutex:
 //	--- contention:
+//	--- contentionz 1 ---                               of C++: gperftools
 //
 // The number behind heap/ is twice the sampling rate.
 func sectionHeader(line []byte) (header, bool) {
@@ -38,6 +39,8 @@ func sectionHeader(line []byte) (header, bool) {
 		return header{kind: kindMutex}, true
 	case string(line) == "--- contention:":
 		return header{kind: kindBlock}, true
+	case bytes.HasPrefix(line, []byte("--- ")) && bytes.HasSuffix(line, []byte("z 1 ---")): // contentionz, heapz, growthz, threadz
+		return header{kind: kindBlock, anothers: true}, true
 	case bytes.HasPrefix(line, []byte("heap profile:")):
 		_, sampling, ok := bytes.Cut(line, []byte("] @ "))
 		if !ok {
@@ -349,7 +352,7 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		}
 		if h, ok := sectionHeader(l.Text); ok && (h.kind != kindCustom || l.Number == 1) {
 			if h.anothers {
-				stopped = errors.New("profile of another runtime (C++, tcmalloc): unstall reads Go profiles")
+				stopped = errors.New("profile of another runtime (C++, gperftools or tcmalloc): unstall reads Go profiles")
 				return false
 			}
 			dumps.other()
