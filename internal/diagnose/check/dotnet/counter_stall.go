@@ -29,7 +29,7 @@ func judgeGen2Counted(c *check.Case) (v check.Verdict, ok bool) {
 	v = unwatched(c)
 	v.Evidence = append(v.Evidence,
 		c.Figure("counters.stalled_s", fmt.Sprintf("time without any counter, of a process that sends them every %s", units.Time(float64(stall.Beat))), stall.Window.Seconds(), "s", stall.Origin),
-		c.Figure("gc.gen2_per_s", "gen 2 collections counted right after it", first(counted, stall), "1/s", counted.Origin))
+		c.Figure("gc.gen2_counted", "gen 2 collections counted right after the stall", math.Round(first(counted, stall)*float64(stall.Beat)/1e9), "count", counted.Origin))
 	size := counter(c, evidence.SeriesGen2Size)
 	before, after := size.At(stall.From), first(size, stall)
 	if math.IsNaN(before) || math.IsNaN(after) || after > (1-shrinks)*before {
