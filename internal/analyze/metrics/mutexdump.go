@@ -77,16 +77,28 @@ func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements fu
 		}
 	}
 	var out []MutexQueue
+	keys := make(map[evidence.Origin]mutexKey)
 	for k, q := range queues {
 		q.At = sortedByCount(lockers[k])
-		q.Holder = holderOf(b, all, k, lockers[k], implements)
+		keys[q.Origin] = k
 		out = append(out, *q)
 	}
 	slices.SortFunc(out, func(x, y MutexQueue) int {
 		return cmp.Or(cmp.Compare(y.Longest, x.Longest), cmp.Compare(y.Waiting, x.Waiting), cmp.Compare(x.Origin, y.Origin))
 	})
+	looked := 0
+	for i := range out {
+		if q := &out[i]; q.Waiting > 1 && looked < maxHolders {
+			looked++
+			k := keys[q.Origin]
+			q.Holder = holderOf(b, all, k, lockers[k], implements)
+		}
+	}
 	return out
 }
+
+// maxHolders is for how many mutexes a holder is looked for, which reads the whole dump.
+const maxHolders = 8
 
 // goroutinesOf reads the goroutines of a process's dumps.
 func goroutinesOf(b *evidence.Bundle, subject evidence.SubjectID) (all []goroutine) {

@@ -230,8 +230,11 @@ func firstAddress(arguments []byte) int64 {
 
 // elided says that a line stands for others: "...", "(truncated)", "[snip]".
 func elided(text []byte) bool {
-	words := bytes.ToLower(bytes.Trim(text, " \t.…-*[](){}<>"))
-	switch string(words) {
+	words := bytes.Trim(text, " \t.…-*[](){}<>")
+	if len(words) > len("output truncated") {
+		return false
+	}
+	switch string(bytes.ToLower(words)) {
 	case "truncated", "snip", "snipped", "omitted", "cut", "more", "output truncated":
 		return true
 	case "":

@@ -67,7 +67,7 @@ func match(head []byte) format.Confidence {
 	for first := true; len(rest) > 0; first = false {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		line = bytes.TrimSuffix(line, []byte("\r"))
+		line = unquote(bytes.TrimSuffix(line, []byte("\r")))
 		if _, ok := goroutineHeader(line); ok {
 			return format.Sure
 		}
@@ -93,7 +93,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		return parseProto(ctx, br, b)
 	}
 	if isLegacyCPU(head) {
-		return errors.New("CPU profile of addresses without function names, as gperftools and Go before 1.7 write it: name them with the program it is of: go tool pprof -proto PROGRAM FILE > cpu.pb.gz")
+		return errors.New("CPU profile of addresses without function names, as gperftools and Go before 1.9 write it: name them with the program it is of: go tool pprof -proto PROGRAM FILE > cpu.pb.gz")
 	}
 	return parseText(ctx, a, b)
 }

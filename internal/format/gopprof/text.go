@@ -345,6 +345,7 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		stopped  error
 	)
 	lines := a.Lines(func(l format.Line) bool {
+		l.Text = unquote(l.Text)
 		if l.Number&0xffff == 0 {
 			if stopped = ctx.Err(); stopped != nil {
 				return false
@@ -404,6 +405,14 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		}
 	}
 	return dumps.emit(ctx, b, subject)
+}
+
+// unquote takes off what mails and issues put before lines that they quote.
+func unquote(line []byte) []byte {
+	if rest, quoted := bytes.CutPrefix(line, []byte(">")); quoted {
+		return bytes.TrimPrefix(rest, []byte(" "))
+	}
+	return line
 }
 
 const maxSections = 16

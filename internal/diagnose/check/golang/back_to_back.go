@@ -23,13 +23,14 @@ func (g *collector) often() string {
 }
 
 // orBackToBack is the verdict of the whole recording, or, where that finds nothing and no
-// requests tell what GC cost, that of the longest stretch in which cycles ran back to back: a
-// mean hides a phase. Where the log lacks most of the cycles nothing is ruled out.
+// requests tell what GC cost or that they are well, that of the longest stretch in which cycles
+// ran back to back: a mean hides a phase. Where the log lacks most of the cycles nothing is
+// ruled out.
 func (g *collector) orBackToBack(c *check.Case, whole check.Verdict, judge func(*check.Case, *collector) check.Verdict) check.Verdict {
 	if whole.State == check.Supported || c.Traced() {
 		return whole
 	}
-	if s := g.LongestBackToBack(); s != nil {
+	if s := g.LongestBackToBack(); s != nil && (c.Ledger == nil || len(c.Ledger.Rows) == 0 || c.Slow()) {
 		stretch := *g.Process
 		stretch.Collector = s
 		if v := judge(c, &collector{&stretch}); v.State == check.Supported {
