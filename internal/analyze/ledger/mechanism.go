@@ -90,7 +90,7 @@ const InKernel = "in the kernel"
 // TitleAt is [Mechanism.TitleOf] of one thing that it was spent on: a page fault, and making room in memory,
 // is no call of the program.
 func (m Mechanism) TitleAt(lanes, what string) string {
-	if m == Kernel && (strings.HasPrefix(what, evidence.KernelPageFault) || strings.HasPrefix(what, evidence.KernelReclaim) || strings.HasPrefix(what, evidence.KernelCompaction)) {
+	if m == Kernel && (strings.HasPrefix(what, evidence.KernelPageFault) || strings.HasPrefix(what, evidence.KernelNUMA) || strings.HasPrefix(what, evidence.KernelReclaim) || strings.HasPrefix(what, evidence.KernelCompaction)) {
 		return InKernel
 	}
 	return m.TitleOf(lanes)

@@ -20,6 +20,9 @@ type Collector struct {
 	All    Pauses          // of the whole recording
 	Pauses Pauses          // of the window
 	Cycles []Cycle         // of the window, in order
+	// Missing is how many cycles of the window the log skips, as the runtime numbers them. The
+	// time they take up is not watched; Go.
+	Missing float64
 
 	// How often and how long, of the window. Go's cycles are those that the pacer started;
 	// a JVM's collections those that stop the world for one, of whatever generation, and the

@@ -46,10 +46,17 @@ func GoCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *C
 	}
 	rows := cyclesOf(b, subject, best)
 	w := Window{cover.From, cover.Until}
-	if !isTrace(best) && len(rows) >= manyCycles {
+	if !isTrace(best) && len(rows) >= manyCycles && showsStart(b, rows[0]) {
 		w.From += (w.Until - w.From) / 3
 	}
 	return readGo(b, subject, scope.source(), best, rows, w)
+}
+
+// showsStart says whether a log begins with the first cycles of a process, as far as it
+// numbers them.
+func showsStart(b *evidence.Bundle, first int) bool {
+	n, numbered := b.Intervals.Get(first, evidence.CycleNumber)
+	return !numbered || n < manyCycles
 }
 
 // of is the artifact that watched; -1 where it is not known.
@@ -73,6 +80,7 @@ func cyclesOf(b *evidence.Bundle, subject evidence.SubjectID, a evidence.Artifac
 func readGo(b *evidence.Bundle, subject evidence.SubjectID, source, a evidence.ArtifactID, rows []int, w Window) *Collector {
 	g := newCollector(b, subject, source)
 	g.Window, g.Span, g.Origin = w, w.Seconds(), evidence.NewOrigin(a, 0)
+	g.skip(rows)
 	g.Placed = b.Clocks[clockOf(b, subject, a)].Anchored()
 	g.goCycles(rows)
 	v := &b.Intervals
@@ -81,7 +89,7 @@ func readGo(b *evidence.Bundle, subject evidence.SubjectID, source, a evidence.A
 			g.All = append(g.All, Pause{Row: i, From: v.Start[i], To: v.End[i]})
 		}
 	}
-	g.Pauses = g.All.Where(func(p Pause) bool { return p.From >= w.From })
+	g.Pauses = g.All.Where(func(p Pause) bool { return p.From >= w.From && p.From < w.Until })
 	g.Stopped = g.value(g.ShareOf(g.Pauses))
 	g.longest()
 	return g
@@ -123,11 +131,13 @@ func (g *Collector) goCycles(rows []int) {
 		mark, assist, background, idle = sum(mark, x.Mark), sum(assist, x.Assist), sum(background, x.Background), sum(idle, x.Idle)
 		processors = max(processors, sum(get(v, i, evidence.Processors)))
 		if n := len(g.Cycles); n > 0 {
-			allocated = sum(allocated, x.allocatedSince(g.Cycles[n-1]))
+			if skipped, _ := skippedBetween(g.Cycles[n-1], x); skipped == 0 {
+				allocated = sum(allocated, x.allocatedSince(g.Cycles[n-1]))
+			}
 		}
 		g.Cycles = append(g.Cycles, x)
 	}
-	g.Rate, g.Marking = g.value(float64(len(g.began))/g.Span), g.value(mark/1e9/g.Span)
+	g.Rate, g.Marking = g.value((float64(len(g.began))+g.Missing)/g.Window.Seconds()), g.value(mark/1e9/g.Span)
 	if len(g.Cycles) == 0 || slices.ContainsFunc(g.Cycles, func(x Cycle) bool { return x.Assist >= 0 || x.Background >= 0 || x.Idle >= 0 }) { // logs before Go 1.5 do not tell
 		for to, ns := range map[*Value]float64{&g.Assist: assist, &g.Background: background, &g.Idle: idle} {
 			*to = g.value(ns / (1e9 * g.Span))
@@ -138,7 +148,7 @@ func (g *Collector) goCycles(rows []int) {
 	}
 	g.Live, g.Goal = g.median(lives), g.median(goals)
 	if n := len(g.Cycles); n >= 2 && allocated > 0 {
-		if d := float64(g.Cycles[n-1].To-g.Cycles[0].To) / 1e9; d > 0 {
+		if d := float64(g.Cycles[n-1].To-g.Cycles[0].To)/1e9 - (g.Window.Seconds() - g.Span); d > 0 {
 			g.Alloc = g.value(allocated / d)
 		}
 	}
@@ -211,6 +221,7 @@ func joined(pieces []*Collector) *Collector {
 		if g.Longest = longest; !(longest.Number >= p.Longest.Number) && p.Longest.Known() {
 			g.Longest = p.Longest
 		}
+		g.Missing += p.Missing
 		g.Window, g.Span = Window{min(g.From, p.From), max(g.Until, p.Until)}, span
 		g.began = slices.Concat(g.began, p.began)
 		g.All, g.Pauses, g.Cycles = slices.Concat(g.All, p.All), slices.Concat(g.Pauses, p.Pauses), slices.Concat(g.Cycles, p.Cycles)

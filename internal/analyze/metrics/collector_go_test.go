@@ -81,3 +81,35 @@ func TestGoCollectorPicks(t *testing.T) {
 		}
 	}
 }
+
+// TestSkippedCycles reads a log that lacks cycles: their number makes the rate, and their time
+// is not watched.
+func TestSkippedCycles(t *testing.T) {
+	for name, c := range map[string]struct {
+		numbers       []int64
+		rate, marking float64 // per second, share
+		span, missing float64
+	}{
+		"all are there":      {[]int64{50, 51, 52, 53, 54}, .5, .5, 10, 0},
+		"a hole":             {[]int64{50, 51, 61, 62, 63}, 1.4, .61, 8.2, 9},
+		"one of two":         {[]int64{50, 52, 54, 56, 58}, .9, .83, 6, 4},
+		"it began again":     {[]int64{50, 51, 1, 2, 3}, .5, .5, 10, 0},
+		"not told by itself": {[]int64{0, 0, 0, 0, 0}, .5, .5, 10, 0},
+	} {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "gctrace"}), "gctrace")
+		subject := p.Subject(evidence.Subject{Runtime: "go"})
+		for i, n := range c.numbers {
+			at := second + int64(i)*2*second
+			p.Interval(evidence.Interval{Subject: subject, Kind: evidence.GCCycle, Start: at, End: at + second, Origin: p.Origin(int64(i + 1)),
+				Extra: []evidence.Extra{{Key: evidence.CycleNumber, Value: float64(n)}, {Key: evidence.MarkTime, Value: 1e9}}})
+		}
+		p.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverGC, From: second, Until: 11 * second})
+		p.Close()
+		g := GoCollector(b, subject, Scope{})
+		near := func(a, b float64) bool { return math.Abs(a-b) < .01 }
+		if !near(g.Rate.Number, c.rate) || !near(g.Marking.Number, c.marking) || !near(g.Span, c.span) || !near(g.Missing, c.missing) {
+			t.Errorf("%s: %.3f/s, marking %.3f, of %.3f s, %.2f missing; want %+v", name, g.Rate.Number, g.Marking.Number, g.Span, g.Missing, c)
+		}
+	}
+}

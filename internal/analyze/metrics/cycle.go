@@ -6,6 +6,7 @@ import "github.com/unstall/unstall/internal/base/evidence"
 type Cycle struct {
 	Row           int // of the bundle's intervals
 	From, To      int64
+	Number        float64 // as the runtime counts
 	Generation    float64 // that was collected, 0 the youngest; .NET
 	Forced        bool    // by the program or a tool, not by how full the heap was
 	Before, After float64 // bytes: the heap when it began and when it ended
@@ -20,7 +21,7 @@ type Cycle struct {
 
 func cycleOf(v *evidence.Intervals, row int) Cycle {
 	of := func(k evidence.Key) float64 { return get(v, row, k) }
-	return Cycle{Row: row, From: v.Start[row], To: v.End[row], Generation: of(evidence.Generation), Forced: of(evidence.Forced) == 1,
+	return Cycle{Row: row, From: v.Start[row], To: v.End[row], Number: of(evidence.CycleNumber), Generation: of(evidence.Generation), Forced: of(evidence.Forced) == 1,
 		Before: of(evidence.HeapBefore), After: of(evidence.HeapAfter), Live: of(evidence.HeapLive), Goal: of(evidence.HeapGoal),
 		Roots: sum(of(evidence.StackScan), of(evidence.GlobalScan)), Mark: of(evidence.MarkTime),
 		Assist: of(evidence.AssistTime), Background: of(evidence.BackgroundTime), Idle: of(evidence.IdleTime)}

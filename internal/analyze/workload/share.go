@@ -71,6 +71,7 @@ var kernelClasses = map[string]Class{
 	evidence.KernelPipe:        Switch,
 	evidence.KernelSleep:       Switch,
 	evidence.KernelChild:       Switch,
+	evidence.KernelNUMA:        System,
 	evidence.KernelOther:       System,
 	evidence.KernelUnexplained: System,
 	evidence.KernelPreempted:   System,

@@ -278,6 +278,7 @@ const (
 	KernelThrottled   = "write throttling"     // wrote more than the disks take
 	KernelDiskFault   = "page fault from disk" // touched memory whose content is in a file
 	KernelPageFault   = "page fault"           // touched memory it had not got yet
+	KernelNUMA        = "NUMA balancing"       // touched memory it has, of which the kernel wants to know from which node
 	KernelFutex       = "futex"                // a lock or condition of the program
 	KernelMapping     = "memory mapping"       // mmap, munmap, madvise and similar
 	KernelFork        = "fork"                 // made a process or thread

@@ -31,6 +31,7 @@ var rules = []rule{
 	{mechanism: evidence.KernelFsync, functions: []string{"vfs_fsync*", "file_write_and_wait_range", "generic_write_sync", "blkdev_issue_flush", "ext4_sync_file*", "xfs_file_fsync", "btrfs_sync_file", "f2fs_sync_file", "do_fsync", "ksys_sync", "sync_filesystem", "ksys_sync_file_range", "*_sys_fsync", "*_sys_fdatasync", "*_sys_sync", "*_sys_syncfs", "*_sys_msync"}},
 	{mechanism: evidence.KernelThrottled, functions: []string{"balance_dirty_pages*"}},
 	{mechanism: evidence.KernelDiskFault, functions: faults, also: disks},
+	{mechanism: evidence.KernelNUMA, functions: []string{"do_numa_page", "do_huge_pmd_numa_page", "migrate_misplaced_page*", "migrate_misplaced_folio*", "migrate_misplaced_transhuge_page", "numa_migrate_prep", "numa_migrate_check", "task_numa_fault", "task_numa_work", "change_prot_numa"}},
 	{mechanism: evidence.KernelPageFault, functions: faults},
 	{mechanism: evidence.KernelFork, functions: forks, also: futexes},
 	{mechanism: evidence.KernelFutex, functions: futexes},

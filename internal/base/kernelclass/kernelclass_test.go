@@ -11,6 +11,9 @@ import (
 func TestMechanisms(t *testing.T) {
 	for _, c := range []struct{ stack, want string }{
 		{"clear_page_erms folio_zero_user do_anonymous_page __handle_mm_fault handle_mm_fault do_user_addr_fault exc_page_fault asm_exc_page_fault", evidence.KernelPageFault},
+		{"migrate_misplaced_page do_numa_page handle_mm_fault __do_page_fault page_fault", evidence.KernelNUMA},                                       // 3.16
+		{"folio_copy migrate_misplaced_folio do_numa_page handle_mm_fault do_user_addr_fault exc_page_fault asm_exc_page_fault", evidence.KernelNUMA}, // 6.12
+		{"change_prot_numa task_numa_work task_work_run exit_to_user_mode_loop", evidence.KernelNUMA},                                                 // looks for pages to ask about
 		{"isolate_migratepages_block compact_zone compact_zone_order try_to_compact_pages __alloc_pages_direct_compact __alloc_pages_slowpath.constprop.0 do_huge_pmd_anonymous_page handle_mm_fault exc_page_fault asm_exc_page_fault", evidence.KernelCompaction},
 		{"shrink_folio_list shrink_lruvec shrink_node do_try_to_free_pages try_to_free_pages __alloc_pages_slowpath.constprop.0 filemap_fault handle_mm_fault asm_exc_page_fault", evidence.KernelReclaim},
 		{"__schedule schedule io_schedule folio_wait_bit_common filemap_fault __do_fault do_fault handle_mm_fault exc_page_fault asm_exc_page_fault", evidence.KernelDiskFault},

@@ -16,16 +16,12 @@ func (p *parser) csv(ctx context.Context, a *format.Artifact) error {
 		if l.Number%8192 == 0 && ctx.Err() != nil {
 			return false
 		}
-		text := strings.TrimSpace(strings.TrimPrefix(string(l.Text), "\ufeff"))
+		text := unquote(string(l.Text))
 		if text == "" || strings.EqualFold(text, csvHeader) {
 			return true
 		}
-		fields := strings.Split(text, ",")
-		n := len(fields) - 1
-		for n > 3 && fields[n] != "Metric" && fields[n] != "Rate" {
-			n--
-		}
-		if n < 3 || n == len(fields)-1 || len(fields)-n > 3 || l.Long {
+		fields, n, ok := splitRow(text)
+		if !ok || l.Long {
 			p.odd()
 			return true
 		}
@@ -41,6 +37,34 @@ func (p *parser) csv(ctx context.Context, a *format.Artifact) error {
 		p.row(fields[0], fields[1], display, tags, fields[n] == "Rate", v)
 		return true
 	})
+}
+
+// splitRow takes a row apart; n is the field with the type.
+func splitRow(text string) (fields []string, n int, ok bool) {
+	fields = strings.Split(text, ",")
+	n = len(fields) - 1
+	for n > 3 && fields[n] != "Metric" && fields[n] != "Rate" {
+		n--
+	}
+	return fields, n, n >= 3 && n < len(fields)-1 && len(fields)-n <= 3 && (fields[n] == "Metric" || fields[n] == "Rate")
+}
+
+// unquote takes off what pages put before lines that they quote.
+func unquote(line string) string {
+	return strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(line, "\ufeff"), "> \t"))
+}
+
+// isRow recognises a row of a file whose header was left out.
+func isRow(line string) bool {
+	fields, n, ok := splitRow(line)
+	if !ok {
+		return false
+	}
+	if _, ok = parseStamp(fields[0]); !ok {
+		return false
+	}
+	_, ok = number(strings.Join(fields[n+1:], "."))
+	return ok
 }
 
 // number reads a figure; what is none, such as NaN, counts as not understood.

@@ -63,7 +63,8 @@ func trimmed(head []byte) []byte {
 
 func isCSV(head []byte) bool {
 	line, _, _ := bytes.Cut(trimmed(head), []byte("\n"))
-	return strings.EqualFold(string(bytes.TrimSpace(line)), csvHeader)
+	text := unquote(string(line[:min(len(line), 1<<10)]))
+	return strings.EqualFold(text, csvHeader) || isRow(text)
 }
 
 func isJSON(head []byte) bool {

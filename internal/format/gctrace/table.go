@@ -33,8 +33,9 @@ type sums struct {
 	assist, background, idle int64
 	lives, goals             []int64 // MiB, sorted
 	forced, timed, unlimited int64
-	span                     int64   // ns watched, over all processes
-	procTime                 float64 // span × P
+	span                     int64   // ns from first to last, over all processes
+	missing                  int64   // cycles that their numbers skip
+	procTime                 float64 // span × P, without the time of missing cycles
 	allocated, allocTime     int64   // MiB, ns
 	util                     int32
 }
@@ -75,7 +76,12 @@ func (p *parser) sum() (s sums) {
 		}
 		if d := c.end() - from; d > 0 {
 			s.span += d
-			s.procTime += float64(d) * float64(c.procs)
+			watched := float64(d)
+			if l := last[c.run]; l != nil && c.number > l.number+1 {
+				s.missing += c.number - l.number - 1
+				watched /= float64(c.number - l.number)
+			}
+			s.procTime += watched * float64(c.procs)
 		}
 		last[c.run] = c
 		s.util = c.util
@@ -97,7 +103,7 @@ func (p *parser) cyclesTable() evidence.Table {
 	row("forced", "%d by runtime.GC, %d after 2 min without", s.forced, s.timed)
 	row("span", "%s s", seconds(s.span))
 	if n > 1 && s.span > 0 {
-		row("rate", "%s /s", short(float64(n)/float64(s.span)*1e9))
+		row("rate", "%s /s", short(float64(n+s.missing)/float64(s.span)*1e9))
 	}
 	pauseRow(row, s.pauses, s.stopped)
 	row("concurrent mark", "%s ms", ms(s.mark))

@@ -20,6 +20,7 @@ type goroutine struct {
 	line    int64
 	stamp   int64 // of the log it is in
 	stack   []*profile.Location
+	mutex   int64 // address of the mutex it waits for, 0: it waits for none, or its stack does not tell
 }
 
 // goroutineHeader reads
@@ -27,8 +28,10 @@ type goroutine struct {
 //	goroutine 12 [select, 5 minutes, locked to thread]:
 //	goroutine 12 gp=0xc000… m=3 mp=0xc000… [running]:          1.23–, GOTRACEBACK=system
 //	goroutine 12 [chan receive (leaked) labels:{"a": "b"}]:    1.26–
+//
+// Pages that quote a dump indent it.
 func goroutineHeader(line []byte) (goroutine, bool) {
-	rest, ok := bytes.CutPrefix(line, []byte("goroutine "))
+	rest, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("goroutine "))
 	if !ok || !bytes.HasSuffix(rest, []byte("]:")) {
 		return goroutine{}, false
 	}
@@ -65,6 +68,7 @@ type dump struct {
 	seen       map[int64]bool
 	more       int64 // beyond maxRows, counted only
 	empty      bool  // the last goroutine has no frames yet
+	elided     int64 // line where whoever pasted it left something out, 0: none
 }
 
 // dumps collects the dumps of a text. Logs are full of single stacks, printed
@@ -83,6 +87,7 @@ type dumps struct {
 	zero      bool   // of goroutine 0, a thread's own stack
 	told      bool   // its stack is not to be had
 	call      string // the function whose position is on the next line
+	mutex     int64  // the mutex of the innermost call that locks one
 	frames    []*profile.Location
 	key       []byte
 	locations map[string]*profile.Location
@@ -130,6 +135,10 @@ func (d *dumps) other() {
 func (d *dumps) line(text []byte, number int64) {
 	blank := len(bytes.TrimSpace(text)) == 0
 	switch {
+	case d.open != nil && elided(text):
+		if d.open.elided == 0 {
+			d.open.elided = number
+		}
 	case !d.inside && !blank:
 		d.endDump()
 	case !d.inside:
@@ -146,24 +155,29 @@ func (d *dumps) line(text []byte, number int64) {
 //	net/http.(*conn).serve(0xc0001, {0x7f…, 0xc0002})
 //		/usr/local/go/src/net/http/server.go:2092 +0x5f0
 //	created by net/http.(*Server).Serve in goroutine 1
+//
+// The position is indented by a tab, in what people paste by spaces or by nothing.
 func (d *dumps) frameLine(text []byte, number int64) {
+	bare := bytes.TrimSpace(text)
 	switch {
-	case text[0] == '\t':
+	case isPosition(bare) || text[0] == '\t' && d.call != "":
 		if d.call != "" {
-			d.frame(d.call, string(text[1:]))
+			d.frame(d.call, string(bare))
 			d.call = ""
-		} else { // "goroutine running on other thread; stack unavailable"
+		} else {
 			d.told = true
 		}
-	case bytes.HasPrefix(text, []byte("created by ")), bytes.HasPrefix(text, []byte("[originating from")):
+	case bytes.HasPrefix(bare, []byte("created by ")), bytes.HasPrefix(bare, []byte("[originating from")):
 		d.call = "" // who started it is not a frame of its stack
-	case bytes.HasPrefix(text, []byte("...")):
-	case text[len(text)-1] == ')':
-		if i := arguments(text); i > 0 {
-			d.call = clip(string(text[:i]))
-			break
+	case bytes.HasPrefix(bare, []byte("...")): // "...additional frames elided..."
+	case bare[len(bare)-1] == ')' && arguments(bare) > 0:
+		i := arguments(bare)
+		d.call = clip(string(bare[:i]))
+		if d.mutex == 0 && evidence.LocksMutex(d.call) {
+			d.mutex = firstAddress(bare[i+1 : len(bare)-1])
 		}
-		fallthrough
+	case text[0] == '\t', bytes.HasPrefix(bare, []byte("goroutine running on other thread")): // its stack is unavailable
+		d.told = true
 	default:
 		if d.doubt++; d.doubt > 3 {
 			d.other()
@@ -174,6 +188,59 @@ func (d *dumps) frameLine(text []byte, number int64) {
 	}
 	d.strange += d.doubt // another thread wrote in between
 	d.doubt = 0
+}
+
+// isPosition recognises "/src/main.go:12 +0x5f0", also without what follows the line.
+func isPosition(bare []byte) bool {
+	place, _, _ := bytes.Cut(bare, []byte(" +0x"))
+	file, line, ok := cutLast(place, ':')
+	if !ok || len(line) == 0 || bytes.IndexByte(file, '.') < 0 && file[0] != '<' {
+		return false
+	}
+	for _, c := range line {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return bytes.HasSuffix(file, []byte(".go")) || bytes.HasSuffix(file, []byte(".s")) || bytes.HasSuffix(file, []byte(".c")) || file[0] == '<'
+}
+
+func cutLast(b []byte, sep byte) (before, after []byte, ok bool) {
+	i := bytes.LastIndexByte(b, sep)
+	if i <= 0 {
+		return b, nil, false
+	}
+	return b[:i], b[i+1:], true
+}
+
+// firstAddress is the first of a call's arguments if it is an address, else 0. Since Go 1.17
+// a "?" behind it says that it may be out of date: what a blocked call was given is not.
+func firstAddress(arguments []byte) int64 {
+	first, _, _ := bytes.Cut(arguments, []byte(","))
+	hex, ok := bytes.CutPrefix(bytes.TrimSuffix(first, []byte("?")), []byte("0x"))
+	if !ok {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(hex), 16, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// elided says that a line stands for others: "...", "(truncated)", "[snip]".
+func elided(text []byte) bool {
+	words := bytes.Trim(text, " \t.…-*[](){}<>")
+	if len(words) > len("output truncated") {
+		return false
+	}
+	switch string(bytes.ToLower(words)) {
+	case "truncated", "snip", "snipped", "omitted", "cut", "more", "output truncated":
+		return true
+	case "":
+		return bytes.Contains(text, []byte("...")) || bytes.Contains(text, []byte("…"))
+	}
+	return false
 }
 
 // arguments finds the parenthesis that opens a call's arguments: the last one
@@ -230,13 +297,16 @@ func (d *dumps) endGoroutine() {
 	if d.inside && !d.zero {
 		g := &d.open.goroutines[len(d.open.goroutines)-1]
 		g.stack = d.stack()
+		if evidence.WaitsForMutex(g.state) {
+			g.mutex = d.mutex
+		}
 		d.open.empty = len(g.stack) == 0 && !d.told
 	}
 	if d.doubt > 0 {
 		d.doubt = 0
 		defer d.endDump()
 	}
-	d.inside, d.zero, d.told, d.call, d.frames = false, false, false, "", d.frames[:0]
+	d.inside, d.zero, d.told, d.call, d.mutex, d.frames = false, false, false, "", 0, d.frames[:0]
 }
 
 // stack returns the frames just read; goroutines in the same place share one.
@@ -304,6 +374,10 @@ func (d *dumps) finish(b *evidence.Builder) {
 	if d.best.more > 0 {
 		b.Warnf(at, "the dump has more than %d goroutines: the rest is counted, not read", maxGoroutines)
 	}
+	if d.best.elided > 0 {
+		b.Warnf(d.best.elided, "the goroutine dump was shortened by whoever copied it: goroutines and frames are missing")
+		b.Cut()
+	}
 	if d.best.empty && d.best.count() > 1 {
 		b.Warnf(at, "the goroutine dump is incomplete: net/http/pprof gives only the first 64 MiB")
 		b.Cut()
@@ -333,7 +407,8 @@ func (d *dumps) emit(ctx context.Context, b *evidence.Builder, subject evidence.
 		frames       []evidence.Frame
 		names        = make(map[*profile.Function]evidence.Frame)
 		typ, count   = b.Name("goroutine"), b.Name("count")
-		waiting, ns  = b.Name("waiting"), b.Name("nanoseconds")
+		waiting, ns  = b.Name(evidence.SampleWaiting), b.Name("nanoseconds")
+		mutex, where = b.Name(evidence.SampleMutex), b.Name("address")
 		nsPerMinutes = int64(60e9)
 	)
 	for i, g := range d.best.goroutines {
@@ -346,6 +421,10 @@ func (d *dumps) emit(ctx context.Context, b *evidence.Builder, subject evidence.
 		b.Sample(s)
 		if g.minutes > 0 {
 			s.Type, s.Unit, s.Value = waiting, ns, g.minutes*nsPerMinutes
+			b.Sample(s)
+		}
+		if g.mutex > 0 {
+			s.Type, s.Unit, s.Value = mutex, where, g.mutex
 			b.Sample(s)
 		}
 	}

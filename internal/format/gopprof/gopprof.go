@@ -9,7 +9,8 @@
 // What it yields. Samples: one row per sample and type with a value other than
 // 0, without a time of their own; a CPU sample's Class says what the work was
 // for ([Classify]); a dumped goroutine's Class is the state it was in, its Lane
-// its number, and a second row of type "waiting" says for how long. Facts:
+// its number, a second row of type "waiting" says for how long, and one of type "mutex" the
+// address of the mutex that it waits for. Facts:
 //
 //	profile.kind                          cpu, heap, allocs, goroutine, goroutineleak, mutex, block, threadcreate, or a custom name
 //	profile.cpuTotal  profile.duration    ns
@@ -37,6 +38,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -58,11 +60,14 @@ func match(head []byte) format.Confidence {
 	if c := matchProto(head); c != format.No {
 		return c
 	}
+	if isLegacyCPU(head) {
+		return format.Sure
+	}
 	rest := head
 	for first := true; len(rest) > 0; first = false {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		line = bytes.TrimSuffix(line, []byte("\r"))
+		line = unquote(bytes.TrimSuffix(line, []byte("\r")))
 		if _, ok := goroutineHeader(line); ok {
 			return format.Sure
 		}
@@ -86,6 +91,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	if matchProto(head) != format.No {
 		return parseProto(ctx, br, b)
+	}
+	if isLegacyCPU(head) {
+		return errors.New("CPU profile of addresses without function names, as gperftools and Go before 1.9 write it: name them with the program it is of: go tool pprof -proto PROGRAM FILE > cpu.pb.gz")
 	}
 	return parseText(ctx, a, b)
 }

@@ -3,6 +3,7 @@ package gopprof
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
@@ -247,6 +248,27 @@ func TestOtherRuntimes(t *testing.T) {
 	}
 	if _, err := suite.Read([]byte("heap profile:      1:    1 [     1:    1] @ heap_v2/524288\n")); err == nil || !strings.Contains(err.Error(), "tcmalloc") {
 		t.Errorf("tcmalloc: %v", err)
+	}
+	if _, err := suite.Read([]byte("--- contentionz 1 ---\ncycles/second = 3201000000\nsampling period = 100\n 19490304 27 @ 0xbccc97 0xc61202\n")); err == nil || !strings.Contains(err.Error(), "gperftools") {
+		t.Errorf("contentionz: %v", err)
+	}
+	for name, c := range map[string]struct {
+		order binary.ByteOrder
+		size  int
+	}{"64 bits": {binary.LittleEndian, 8}, "32 bits": {binary.LittleEndian, 4}, "32 bits, the other end": {binary.BigEndian, 4}} {
+		var in []byte
+		for _, word := range []uint32{0, 3, 0, 10000, 0, 1, 2, 0x42ef04, 0x52619f, 0, 1, 0} {
+			at := make([]byte, c.size)
+			if c.size == 8 {
+				c.order.PutUint64(at, uint64(word))
+			} else {
+				c.order.PutUint32(at, word)
+			}
+			in = append(in, at...)
+		}
+		if _, err := suite.Read(in); err == nil || !strings.Contains(err.Error(), "go tool pprof -proto PROGRAM FILE") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	// Go, though little says so.
 	for i, n := range []string{

@@ -30,6 +30,7 @@ type header struct {
 //	heap profile: 3: 1234 [5: 6789] @ heap/1048576
 //	--- mutex:
 //	--- contention:
+//	--- contentionz 1 ---                               of C++: gperftools
 //
 // The number behind heap/ is twice the sampling rate.
 func sectionHeader(line []byte) (header, bool) {
@@ -38,6 +39,8 @@ func sectionHeader(line []byte) (header, bool) {
 		return header{kind: kindMutex}, true
 	case string(line) == "--- contention:":
 		return header{kind: kindBlock}, true
+	case bytes.HasPrefix(line, []byte("--- ")) && bytes.HasSuffix(line, []byte("z 1 ---")): // contentionz, heapz, growthz, threadz
+		return header{kind: kindBlock, anothers: true}, true
 	case bytes.HasPrefix(line, []byte("heap profile:")):
 		_, sampling, ok := bytes.Cut(line, []byte("] @ "))
 		if !ok {
@@ -342,6 +345,7 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		stopped  error
 	)
 	lines := a.Lines(func(l format.Line) bool {
+		l.Text = unquote(l.Text)
 		if l.Number&0xffff == 0 {
 			if stopped = ctx.Err(); stopped != nil {
 				return false
@@ -349,7 +353,7 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		}
 		if h, ok := sectionHeader(l.Text); ok && (h.kind != kindCustom || l.Number == 1) {
 			if h.anothers {
-				stopped = errors.New("profile of another runtime (C++, tcmalloc): unstall reads Go profiles")
+				stopped = errors.New("profile of another runtime (C++, gperftools or tcmalloc): unstall reads Go profiles")
 				return false
 			}
 			dumps.other()
@@ -401,6 +405,14 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		}
 	}
 	return dumps.emit(ctx, b, subject)
+}
+
+// unquote takes off what mails and issues put before lines that they quote.
+func unquote(line []byte) []byte {
+	if rest, quoted := bytes.CutPrefix(line, []byte(">")); quoted {
+		return bytes.TrimPrefix(rest, []byte(" "))
+	}
+	return line
 }
 
 const maxSections = 16

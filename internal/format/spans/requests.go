@@ -246,6 +246,9 @@ func (e *emitter) collect(t *trace, root int32) {
 			case s.service == own && s.kind.calls():
 				e.call(t, c)
 				e.inside(t, c)
+			case s.service != own && s.kind.calls(): // a proxy beside the service calls for it, under its own name
+				e.call(t, c)
+				e.inside(t, c)
 			case s.service != own && s.kind.serves(): // the caller's own span is missing
 				e.call(t, c)
 			case s.service == own:

@@ -39,6 +39,9 @@ func (g *Process) Limited() (limited, known bool) {
 	above := 0
 	for i := 1; i < len(g.Cycles); i++ {
 		prev, x := g.Cycles[i-1], g.Cycles[i]
+		if x.Number > prev.Number+1 {
+			continue // the goal follows from a cycle that is not in the log
+		}
 		if !(prev.Live >= leastLive) || !(x.Goal > 0 && x.Goal <= mostGoal) {
 			continue
 		}

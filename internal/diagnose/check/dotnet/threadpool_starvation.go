@@ -77,6 +77,8 @@ func judgeStarvation(c *check.Case) check.Verdict {
 	s := &starving{c: c, pool: p, work: p.Work()}
 	v := check.Verdict{State: check.RuledOut, Evidence: s.figures()}
 	switch {
+	case !p.Watched() && p.Queue.Known():
+		s.byQueue(&v)
 	case !p.Watched():
 		v.State, v.Summary, v.Needs = check.Inconclusive, "the pool's threads were not recorded", []check.Need{allEvidence}
 	case p.Busy() && p.CPU < p.Then:
@@ -232,7 +234,7 @@ func (s *starving) byCount(v *check.Verdict) {
 	}
 	paused, _ := s.collected()
 	queued := s.exhausted() && p.Worst == nil && p.Short(1)
-	climbs := p.Climbs() && (p.Above(level) || p.Cores == 0 && (p.Queued() || p.Climb.To-p.Climb.From >= long))
+	climbs := p.Climbs() && (p.Climb.Steps > 1 || p.Blocked() > 0) && !s.drains() && (p.Above(level) || p.Cores == 0 && (p.Queued() || p.Climb.To-p.Climb.From >= long))
 	switch {
 	case p.Loose && p.Grows():
 		v.State, v.Needs = check.Inconclusive, []check.Need{allEvidence}
@@ -266,6 +268,15 @@ func (s *starving) byCount(v *check.Verdict) {
 		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
 		v.Summary += "; whether the number grows was not recorded"
 	}
+}
+
+// drained is in what time (s) a pool that is not short of threads works off its queue.
+const drained = .01
+
+// drains says whether the pool completes what waits for a thread at once.
+func (s *starving) drains() bool {
+	p := s.pool
+	return p.Blocked() == 0 && p.Queue.Known() && p.Completed.Known() && p.Completed.Mean() > 0 && p.Queue.Mean() <= drained*p.Completed.Mean()
 }
 
 // long is by how many threads a pool must have grown one by one for that to be more than

@@ -19,25 +19,40 @@ type log struct {
 	live    func(i int) float64
 	goal    func(i int, previousLive float64) float64
 	version string
-	limit   float64 // container.memory, 0 none
-	workers float64 // share of the mark time on processors, 1 is one of two
+	limit   float64           // container.memory, 0 none
+	workers float64           // share of the mark time on processors, 1 is one of two
+	number  func(i int) int   // of a cycle; nil: not told
+	start   func(i int) int64 // ns; nil: a cycle each period
+	marks   func(i int) int64 // ns; nil: mark
+	forced  float64
 }
 
 func (l log) build() *check.Case {
 	b := evidence.NewBundle()
 	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "gc.log"}), "gctrace")
 	s := p.Subject(evidence.Subject{Runtime: "go", CPUs: 2, Version: l.version})
-	previous := l.live(0)
+	previous, end := l.live(0), int64(0)
 	for i := range l.n {
-		start := 1e9 + int64(i)*l.period
+		start, mark := 1e9+int64(i)*l.period, l.mark
+		if l.start != nil {
+			start = l.start(i)
+		}
+		if l.marks != nil {
+			mark = l.marks(i)
+		}
+		end = start + max(mark, l.period)
+		extra := []evidence.Extra{{Key: evidence.Forced, Value: l.forced}}
+		if l.number != nil {
+			extra = append(extra, evidence.Extra{Key: evidence.CycleNumber, Value: float64(l.number(i))})
+		}
 		live, goal := l.live(i), l.goal(i, previous)
 		previous = live
-		p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCCycle, Start: start, End: start + l.mark, Origin: p.Origin(int64(i + 1)), Extra: []evidence.Extra{
+		p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCCycle, Start: start, End: start + mark, Origin: p.Origin(int64(i + 1)), Extra: append(extra, []evidence.Extra{
 			{Key: evidence.HeapLive, Value: live}, {Key: evidence.HeapGoal, Value: goal}, {Key: evidence.HeapAfter, Value: goal}, {Key: evidence.HeapBefore, Value: live + .8*(goal-live)},
-			{Key: evidence.MarkTime, Value: float64(l.mark)}, {Key: evidence.BackgroundTime, Value: l.workers * float64(l.mark)}, {Key: evidence.Processors, Value: 2}}})
-		p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCMark, Start: start, End: start + l.mark, Origin: p.Origin(int64(i + 1))})
+			{Key: evidence.MarkTime, Value: float64(mark)}, {Key: evidence.BackgroundTime, Value: l.workers * float64(mark)}, {Key: evidence.Processors, Value: 2}}...)})
+		p.Interval(evidence.Interval{Subject: s, Kind: evidence.GCMark, Start: start, End: start + mark, Origin: p.Origin(int64(i + 1))})
 	}
-	p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverGC, From: 1e9, Until: 1e9 + int64(l.n)*l.period})
+	p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverGC, From: 1e9, Until: end})
 	if l.limit > 0 {
 		p.Fact(evidence.Fact{Subject: s, Key: evidence.FactContainerLimit, Number: l.limit})
 	}

@@ -43,14 +43,15 @@ now and of the p99 that can be gained (unstall predict shows the whole curve). W
 live heap may grow by half before a limit makes GC take a quarter of the CPUs, the
 advice is a limit; else it is GOGC, or more memory. What does not help: tuning pauses,
 more goroutines, runtime.GC().`,
-	Thresholds: "a GC cycle per second that marks 5 % of the time, and 25 % of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
+	Thresholds: "a GC cycle per second that marks 5 % of the time, or marking for half of the time, and 25 % of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
 	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
 	Applies:    isGo,
 	Judge:      judgeGCRate,
 }
 
 // A collector is worth slowing down if it runs at least once a second and marks
-// for a twentieth of the time: below, fewer than one request in twenty can meet it.
+// for a twentieth of the time: below, fewer than one request in twenty can meet it. One that
+// runs back to back is, however long its cycles take.
 const (
 	frequent = 1.0 // cycles per second
 	marking  = .05 // share of the time
@@ -87,6 +88,11 @@ func judgeGCRate(c *check.Case) check.Verdict {
 		return check.Verdict{State: check.Inconclusive, Summary: "no GC cycles were recorded",
 			Needs: []check.Need{gcTrace, {What: "or an execution trace", Command: platform.GoTrace}}}
 	}
+	return g.orBackToBack(c, judgeGCRateOf(c, g), judgeGCRateOf)
+}
+
+// judgeGCRateOf judges a collector, or a stretch of it.
+func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))}
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.cycles_per_s", "GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
@@ -95,7 +101,7 @@ func judgeGCRate(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("gc.forced_cycles", "GC cycles requested by the program", float64(forced), "count", g.Origin))
 		v.Summary = fmt.Sprintf("%s GC cycles/s without the %d requested ones, marking %s of the time", units.Num(g.Rate.Number), forced, units.Percent(g.Marking.Number))
 	}
-	if g.Rate.Number < frequent || g.Marking.Number < marking {
+	if !g.busy() || g.Marking.Number < marking {
 		return v
 	}
 	if limited, known := g.Limited(); known && limited && g.Live.Known() && !(g.Goal.Number >= roomy*g.Live.Number) {
@@ -127,7 +133,7 @@ func judgeGCRate(c *check.Case) check.Verdict {
 	switch {
 	case met != nil && c.Slow() && met.MeanOverlap >= hurting*met.MeanFree && float64(met.Total()) >= check.Material*float64(c.Ledger.Total):
 		v.State = check.Supported
-		v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", units.Num(g.Rate.Number))
+		v.Title = g.often() + " because the heap is too small."
 		v.Summary = fmt.Sprintf("requests during a GC cycle take %s × as long", units.Num(met.MeanOverlap/met.MeanFree))
 		// That they met does not prove that it was the collector: a bound.
 		v.Saves = c.Bound(float64(met.Total()), 0, float64(met.Total()))
@@ -139,11 +145,11 @@ func judgeGCRate(c *check.Case) check.Verdict {
 		v.Needs = []check.Need{gcTrace}
 	case profiled && share >= burning || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs:
 		v.State = check.Supported
-		v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", units.Num(g.Rate.Number))
+		v.Title = g.often() + " because the heap is too small."
 		if profiled {
-			v.Title = fmt.Sprintf("GC runs %s times per second and uses %s of the process's CPU time because the heap is too small.", units.Num(g.Rate.Number), units.Percent(share))
+			v.Title = fmt.Sprintf("%s and uses %s of the process's CPU time because the heap is too small.", g.often(), units.Percent(share))
 		}
-		v.Summary = fmt.Sprintf("%s GC cycles/s", units.Num(g.Rate.Number))
+		v.Summary = fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))
 		g.advise(c, &v, nil)
 		v.Needs = []check.Need{{What: "what it costs requests: add an access log from the same period, or an execution trace"}}
 	case profiled && share < sparing:
@@ -254,7 +260,7 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 			// How much the host withheld is known, and taken out of each figure; CPU time
 			// itself, which a profile samples, no host makes longer.
 			v.State = check.Supported
-			v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", units.Num(g.Rate.Number))
+			v.Title = g.often() + " because the heap is too small."
 			v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run the process; not counted above", h.Denied, "1", g.Origin))
 			v.Saves = c.SaveMechanism(ledger.MarkAssist, ledger.CollectorCPU, ledger.StopTheWorld)
 			g.advise(c, &v, nil)
@@ -276,7 +282,7 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 		return v
 	}
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("GC runs %s times per second because the heap is too small.", units.Num(g.Rate.Number))
+	v.Title = g.often() + " because the heap is too small."
 	v.Saves = c.Save(b.Slow, b.Direct, min(max(b.InMark, b.Total()), l.Total))
 	g.advise(c, &v, b)
 	return v

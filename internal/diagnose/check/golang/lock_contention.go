@@ -1,10 +1,13 @@
 package golang
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -27,15 +30,15 @@ goroutines, background work included; only a trace shows which part made request
 What helps: less work under the lock, no calls under it, one lock per key (sharding), an
 atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if readers hold
 it for long: its own counter is shared by all CPUs.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for locks in a trace",
-	Needs:      "what goroutines waited for: an execution trace; a mutex profile shows only where",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for locks in a trace; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute",
+	Needs:      "what goroutines waited for: an execution trace, or a goroutine dump while they wait; a mutex profile shows only where",
 	Applies:    isGo,
 	Judge:      judgeLock,
 }
 
 func judgeLock(c *check.Case) check.Verdict {
 	if !c.Traced() {
-		return judgeLockByProfile(c)
+		return judgeLockByDump(c)
 	}
 	l := c.Ledger
 	share := c.Share(ledger.Lock)
@@ -74,6 +77,59 @@ func judgeLock(c *check.Case) check.Verdict {
 
 // outside is what need not be done under a lock.
 var outside = map[ledger.Mechanism]string{ledger.Dependency: "a call to a dependency", ledger.Kernel: "a system call", ledger.Timer: "a delay", ledger.Pool: "a wait for a pool"}
+
+// A critical section that lasts a minute is none that requests should wait for: a dump tells
+// waits by whole minutes, of one minute on. One goroutine alone may wait for its turn by design.
+const (
+	stuck   = 60e9 // ns
+	queuing = 2    // goroutines
+)
+
+// judgeLockByDump judges who waits for which mutex in goroutine dumps; where they show nothing,
+// the profiles do.
+func judgeLockByDump(c *check.Case) check.Verdict {
+	queues := metrics.MutexQueuesOf(c.Bundle, c.Subject, internalFrame)
+	v := judgeLockByProfile(c)
+	for _, q := range queues {
+		if q.Waiting < queuing || q.Longest < stuck {
+			continue
+		}
+		v.State = check.Supported
+		v.Title = fmt.Sprintf("%s wait for one mutex, for up to %s: %s.", units.Plural(q.Waiting, "goroutine"), units.Time(float64(q.Longest)), q.At[0])
+		v.Summary = fmt.Sprintf("%s wait for one mutex in the dump", units.Plural(q.Waiting, "goroutine"))
+		v.Evidence = append(v.Evidence,
+			c.Figure("goroutines.waiting_for_mutex", "goroutines waiting for this mutex", float64(q.Waiting), "count", q.Origin),
+			c.Figure("goroutines.longest_mutex_wait_s", "longest wait for it so far, in whole minutes", float64(q.Longest)/1e9, "s", q.Origin))
+		for _, at := range q.At[:min(3, len(q.At))] {
+			v.Evidence = append(v.Evidence, c.Seen("locked in "+at, q.Origin))
+		}
+		v.Fix = []check.Fix{{Text: "find what holds the mutex and why it does not return: do not wait for calls, channels or other locks under it", Code: q.At[0]}}
+		v.Needs = []check.Need{{What: "how long requests wait for it: an execution trace", Command: platform.GoTrace}}
+		if h := q.Holder; h != nil {
+			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("goroutine %d is in %s beyond the lock, so it may hold it: %s in %s%s", h.Goroutine, h.In, h.State, h.At, since(h.Waiting)), h.Origin))
+			v.Fix = []check.Fix{{Text: fmt.Sprintf("goroutine %d may hold the mutex while it waits (%s): do that before taking the lock, or after releasing it", h.Goroutine, h.State), Code: h.At}}
+		} else {
+			v.Needs = append([]check.Need{{What: "the goroutine that holds it: the complete dump", Command: fullDump}}, v.Needs...)
+		}
+		return v
+	}
+	if len(queues) > 0 && queues[0].Waiting > 0 {
+		q := slices.MaxFunc(queues, func(x, y metrics.MutexQueue) int { return cmp.Compare(x.Waiting, y.Waiting) })
+		v.Evidence = append(v.Evidence, c.Figure("goroutines.waiting_for_mutex", "goroutines waiting for one mutex, in "+q.At[0], float64(q.Waiting), "count", q.Origin))
+	}
+	return v
+}
+
+// fullDump takes a dump of all goroutines, with how long each has waited.
+const fullDump = "curl -o goroutines.txt 'http://HOST:PORT/debug/pprof/goroutine?debug=2'"
+
+// since says how long a goroutine has been in its state.
+func since(ns int64) string {
+	if ns == 0 {
+		return ""
+	}
+	return " for " + units.Time(float64(ns))
+}
 
 func judgeLockByProfile(c *check.Case) check.Verdict {
 	p, ok := metrics.LockProfileOf(c.Bundle, c.Subject)

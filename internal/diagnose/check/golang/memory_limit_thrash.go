@@ -27,7 +27,7 @@ heap.
 What helps: a higher limit if the container allows it (the live heap should be at most
 half of it), or a smaller live heap: caches, sessions, goroutines. A leak looks the same:
 check whether the live heap grows. GOGC has no effect under the limit.`,
-	Thresholds: "a GC cycle per second, a heap goal below twice the live heap, and 25 % of slow time; without requests, 5 % of all CPUs",
+	Thresholds: "a GC cycle per second or marking for half of the time, a heap goal below twice the live heap, and 25 % of slow time; without requests, 5 % of all CPUs",
 	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
 	Applies:    isGo,
 	Judge:      judgeThrash,
@@ -46,6 +46,11 @@ func judgeThrash(c *check.Case) check.Verdict {
 		return check.Verdict{State: check.Inconclusive, Summary: "no GC cycles were recorded",
 			Needs: []check.Need{gcTrace}}
 	}
+	return g.orBackToBack(c, judgeThrashOf(c, g), judgeThrashOf)
+}
+
+// judgeThrashOf judges a collector, or a stretch of it.
+func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 	v := check.Verdict{State: check.RuledOut}
 	ratio := g.Goal.Number / g.Live.Number
 	v.Evidence = append(v.Evidence,
@@ -53,8 +58,8 @@ func judgeThrash(c *check.Case) check.Verdict {
 		c.Figure("heap.goal_by_live", "heap goal ÷ live heap", ratio, "1", g.Origin))
 	limited, known := g.Limited()
 	switch {
-	case g.Rate.Number < frequent:
-		v.Summary = fmt.Sprintf("%s GC cycles/s", units.Num(g.Rate.Number))
+	case !g.busy():
+		v.Summary = fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))
 		return v
 	case !known:
 		v.State, v.Summary = check.Inconclusive, "too few GC cycles to tell whether a limit or GOGC starts them"
@@ -107,8 +112,9 @@ func judgeThrash(c *check.Case) check.Verdict {
 		}
 	}
 	v.State = check.Supported
-	v.Summary = fmt.Sprintf("heap goal %s × the live heap, %s GC cycles/s", units.Num(ratio), units.Num(g.Rate.Number))
-	v.Title = fmt.Sprintf("GC runs %s times per second because the memory limit (GOMEMLIMIT) allows %s of heap and %s are live.", units.Num(g.Rate.Number), units.Size(g.Goal.Number), units.Size(g.Live.Number))
+	v.Summary = fmt.Sprintf("heap goal %s × the live heap, %s GC cycles/s, marking %s of the time", units.Num(ratio), units.Num(g.Rate.Number), units.Percent(g.Marking.Number))
+	v.Evidence = append(v.Evidence, c.Figure("gc.marking_share", "share of the time in which GC was marking", g.Marking.Number, "1", g.Origin))
+	v.Title = fmt.Sprintf("%s because the memory limit (GOMEMLIMIT) allows %s of heap and %s are live.", g.often(), units.Size(g.Goal.Number), units.Size(g.Live.Number))
 	g.widen(c, &v, b)
 	return v
 }

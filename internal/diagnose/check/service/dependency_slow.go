@@ -66,6 +66,11 @@ func judgeDependency(c *check.Case) check.Verdict {
 		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", check.From(l.StatesFrom())))
 	beside(c, &v, spans, all)
 	if !c.Slow() {
+		if part := partOfAll(c, wait); len(l.Rows) < ledger.MinRequests && part >= check.Material {
+			v.State = check.Inconclusive
+			v.Summary = fmt.Sprintf("%s of the time of %s is waiting for dependencies, but these are too few to tell whether that is usual", units.Percent(part), units.Plural(len(l.Rows), "request"))
+			v.Needs = []check.Need{{What: "more requests: spans or an access log of some minutes"}}
+		}
 		return v
 	}
 	if share < check.Material {
@@ -321,4 +326,14 @@ func awaited(c *check.Case, v *check.Verdict) {
 	v.Summary = fmt.Sprintf("%s of slow time is awaiting something, above the usual %s ms; its target was not recorded", units.Percent(share), units.Num(float64(usual)/1e6))
 	v.Evidence = append(v.Evidence, c.Figure("slow.awaiting_ms", "slow time awaiting without a thread, above the usual", float64(sum(per))/1e6, "ms", check.From(l.StatesFrom())))
 	v.Needs = []check.Need{{What: "the duration of the awaited calls: the dependency's own log, or an access log with the upstream's time"}}
+}
+
+// partOfAll is the part of all requests' time that a wait takes.
+func partOfAll(c *check.Case, wait func(row int) int64) float64 {
+	var waited, all int64
+	for _, row := range c.Ledger.Rows {
+		waited += wait(row)
+		all += c.Bundle.Requests.Latency(row)
+	}
+	return float64(waited) / float64(max(all, 1))
 }

@@ -1,0 +1,187 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// MutexQueue is the goroutines of one dump that wait for one mutex.
+type MutexQueue struct {
+	Address int64    // of the mutex; 0: the dump does not tell, so that they wait at one place
+	Waiting int      // goroutines
+	Longest int64    // ns that one of them has waited, in whole minutes; 0: less than one
+	At      []string // functions that lock the mutex, those with most waiting first
+	Origin  evidence.Origin
+	Holder  *MutexHolder // nil: the dump does not show it
+}
+
+// MutexHolder is a goroutine that is in a function that locks a mutex, beyond the lock. A dump
+// does not say who holds one, and it may have unlocked it again.
+type MutexHolder struct {
+	Goroutine int64
+	In        string // the function that locks
+	At        string // the innermost function of the program
+	State     string
+	Waiting   int64 // ns in this state, in whole minutes
+	Origin    evidence.Origin
+}
+
+// goroutine is one of a dump.
+type goroutine struct {
+	artifact evidence.ArtifactID
+	lane     evidence.LaneID
+	stack    evidence.StackID
+	state    string
+	waiting  int64 // ns
+	mutex    int64
+	origin   evidence.Origin
+	locker   string // the function that locks what it waits for, "" it waits for no mutex
+	key      mutexKey
+}
+
+// mutexKey tells mutexes apart: by address, else by the function that locks.
+type mutexKey struct {
+	artifact evidence.ArtifactID
+	address  int64
+	locker   string
+}
+
+// MutexQueuesOf reads who waits for which mutex in a process's goroutine dumps, the queue with
+// the longest wait first. Implements says which functions are the runtime's own, or wait for
+// others: none of them is the program's.
+func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements func(function string) bool) []MutexQueue {
+	all := goroutinesOf(b, subject)
+	queues := make(map[mutexKey]*MutexQueue)
+	lockers := make(map[mutexKey]map[string]int)
+	for i := range all {
+		g := &all[i]
+		g.locker = lockerOf(b, g, implements)
+		if g.locker == "" {
+			continue
+		}
+		g.key = mutexKey{artifact: g.artifact, address: g.mutex}
+		if g.mutex == 0 {
+			g.key.locker = g.locker
+		}
+		q := queues[g.key]
+		if q == nil {
+			q = &MutexQueue{Address: g.mutex, Origin: g.origin}
+			queues[g.key], lockers[g.key] = q, make(map[string]int)
+		}
+		q.Waiting++
+		lockers[g.key][g.locker]++
+		if g.waiting > q.Longest {
+			q.Longest, q.Origin = g.waiting, g.origin
+		}
+	}
+	var out []MutexQueue
+	keys := make(map[evidence.Origin]mutexKey)
+	for k, q := range queues {
+		q.At = sortedByCount(lockers[k])
+		keys[q.Origin] = k
+		out = append(out, *q)
+	}
+	slices.SortFunc(out, func(x, y MutexQueue) int {
+		return cmp.Or(cmp.Compare(y.Longest, x.Longest), cmp.Compare(y.Waiting, x.Waiting), cmp.Compare(x.Origin, y.Origin))
+	})
+	looked := 0
+	for i := range out {
+		if q := &out[i]; q.Waiting > 1 && looked < maxHolders {
+			looked++
+			k := keys[q.Origin]
+			q.Holder = holderOf(b, all, k, lockers[k], implements)
+		}
+	}
+	return out
+}
+
+// maxHolders is for how many mutexes a holder is looked for, which reads the whole dump.
+const maxHolders = 8
+
+// goroutinesOf reads the goroutines of a process's dumps.
+func goroutinesOf(b *evidence.Bundle, subject evidence.SubjectID) (all []goroutine) {
+	kind, waiting, mutex := b.Names.Lookup("goroutine"), b.Names.Lookup(evidence.SampleWaiting), b.Names.Lookup(evidence.SampleMutex)
+	if kind == 0 {
+		return nil
+	}
+	type place struct {
+		artifact evidence.ArtifactID
+		lane     evidence.LaneID
+	}
+	rows := make(map[place]int)
+	s := &b.Samples
+	for i := range s.Len() {
+		t := s.Type[i]
+		if t == 0 || t != kind && t != waiting && t != mutex || s.Lane[i] == 0 || s.Subject[i] != subject && !b.Agree(b.Subjects[s.Subject[i]], b.Subjects[subject]) {
+			continue
+		}
+		a, _ := s.Origin[i].Artifact()
+		at := place{a, s.Lane[i]}
+		n, known := rows[at]
+		switch {
+		case t == kind && !known:
+			rows[at] = len(all)
+			all = append(all, goroutine{artifact: a, lane: s.Lane[i], stack: s.Stack[i], state: b.Names.Text(s.Class[i]), origin: s.Origin[i]})
+		case t == waiting && known:
+			all[n].waiting = s.Value[i]
+		case t == mutex && known:
+			all[n].mutex = s.Value[i]
+		}
+	}
+	return all
+}
+
+// lockerOf is the function of the program that locks what a goroutine waits for; "" it waits
+// for no mutex.
+func lockerOf(b *evidence.Bundle, g *goroutine, implements func(string) bool) string {
+	if !evidence.WaitsForMutex(g.state) {
+		return ""
+	}
+	locks := g.state != "semacquire"
+	for _, f := range b.Stacks.Frames(g.stack) {
+		name := b.Names.Text(f.Func)
+		switch {
+		case evidence.LocksMutex(name):
+			locks = true
+		case implements(name):
+		case locks:
+			return name
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+// holderOf finds the goroutine that has been for longest in a function that locks a mutex
+// without waiting for it.
+func holderOf(b *evidence.Bundle, all []goroutine, k mutexKey, lockers map[string]int, implements func(string) bool) (h *MutexHolder) {
+	for i := range all {
+		g := &all[i]
+		if g.artifact != k.artifact || g.key == k || h != nil && g.waiting <= h.Waiting {
+			continue
+		}
+		at := ""
+		for _, f := range b.Stacks.Frames(g.stack) {
+			name := b.Names.Text(f.Func)
+			if at == "" && !implements(name) {
+				at = name
+			}
+			if lockers[name] > 0 {
+				h = &MutexHolder{Goroutine: int64(g.lane), In: name, At: at, State: g.state, Waiting: g.waiting, Origin: g.origin}
+				break
+			}
+		}
+	}
+	return h
+}
+
+func sortedByCount(counts map[string]int) (names []string) {
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(x, y string) int { return cmp.Or(cmp.Compare(counts[y], counts[x]), cmp.Compare(x, y)) })
+	return names
+}

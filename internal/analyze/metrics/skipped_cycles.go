@@ -1,0 +1,31 @@
+package metrics
+
+// skippedBetween is how many cycles a log skips between two that follow each other in it, as
+// the runtime numbers them, and the time (ns) they take up if all of them come at one beat.
+func skippedBetween(last, x Cycle) (cycles, ns float64) {
+	n := x.Number - last.Number - 1
+	if !(n >= 1) || x.From <= last.From {
+		return 0, 0
+	}
+	return n, float64(x.From-last.From) * n / (n + 1)
+}
+
+// skip takes the time of cycles that the log skips out of what was watched.
+func (g *Collector) skip(rows []int) {
+	var last Cycle
+	for n, i := range rows {
+		x := cycleOf(&g.bundle.Intervals, i)
+		cycles, ns := 0.0, 0.0
+		if n > 0 {
+			cycles, ns = skippedBetween(last, x)
+		}
+		if cycles > 0 {
+			part := float64(min(x.From, g.Until)-max(last.From, g.From)) / float64(x.From-last.From)
+			if part > 0 {
+				g.Missing += part * cycles
+				g.Span -= part * ns / 1e9
+			}
+		}
+		last = x
+	}
+}

@@ -1,0 +1,48 @@
+package golang
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// busy says whether cycles come often, or run back to back: on a large heap a cycle takes
+// longer than a second. Cycles that the program asks for are its own doing.
+func (g *collector) busy() bool {
+	return g.Rate.Number >= frequent || g.Marking.Number >= metrics.BackToBack && 2*askedFor(g) < len(g.Cycles)
+}
+
+// often says how much GC runs, by the figure that shows it, as the start of a title.
+func (g *collector) often() string {
+	if g.Rate.Number >= frequent {
+		return fmt.Sprintf("GC runs %s times per second", units.Num(g.Rate.Number))
+	}
+	return fmt.Sprintf("GC marks %s of the time", units.Percent(g.Marking.Number))
+}
+
+// orBackToBack is the verdict of the whole recording, or, where that finds nothing and no
+// requests tell what GC cost or that they are well, that of the longest stretch in which cycles
+// ran back to back: a mean hides a phase. Where the log lacks most of the cycles nothing is
+// ruled out.
+func (g *collector) orBackToBack(c *check.Case, whole check.Verdict, judge func(*check.Case, *collector) check.Verdict) check.Verdict {
+	if whole.State == check.Supported || c.Traced() {
+		return whole
+	}
+	if s := g.LongestBackToBack(); s != nil && (c.Ledger == nil || len(c.Ledger.Rows) == 0 || c.Slow()) {
+		stretch := *g.Process
+		stretch.Collector = s
+		if v := judge(c, &collector{&stretch}); v.State == check.Supported {
+			v.Title = fmt.Sprintf("For %s %s", units.Time(1e9*s.Window.Seconds()), v.Title)
+			v.Evidence = append(v.Evidence, c.Figure("gc.back_to_back_s", "length of the stretch in which GC ran back to back, which these figures are of", s.Window.Seconds(), "s", s.Origin))
+			return v
+		}
+	}
+	if whole.State == check.RuledOut && g.Marking.Known() && !g.Marking.MostlyKnown() {
+		whole.State = check.Inconclusive
+		whole.Summary = fmt.Sprintf("%.0f GC cycles are not in the log, as their numbers show: those that are there cannot speak for the rest", g.Missing)
+		whole.Needs = []check.Need{{What: "all GC lines of the log: a part of them was cut or sampled away", Command: gcTrace.Command}}
+	}
+	return whole
+}
