@@ -188,6 +188,8 @@ const (
 	FactWorkersMost    = "workers.most"    // how many it may have
 	FactWorkersSetting = "workers.setting" // likewise; behind the link what sets it, and where
 	FactWorkersReached = "workers.reached" // times it was found to have as many
+	FactPoolTimedOut   = "pool.timed_out"  // requests that waited for a place of a pool in vain, of any kind of pool
+	FactPoolTimeout    = "pool.timeout"    // ns that one of these waited, at most
 	FactListens        = "workers.listens" // behind the link where its clients connect: "unix:/run/php.sock", "127.0.0.1:9000"; of what keeps no workers, too
 
 	// What a request of a route took there, as the service counts it: Value is the route.
