@@ -233,7 +233,7 @@ func TestCommandStatistics(t *testing.T) {
 	text := func(get, keys int) []byte {
 		return fmt.Appendf(nil, "# Commandstats\ncmdstat_get:calls=%d,usec=%d\ncmdstat_keys:calls=%d,usec=%d\n", get, 2*get, keys, keys*300_000)
 	}
-	for apart, words := range map[int64]string{60e9: "times per second", 1e9: "how often is unknown", 0: "how often is unknown"} {
+	for apart, words := range map[int64]string{60e9: "per second", 1e9: "how often is unknown", 0: "how often is unknown"} {
 		b := evidence.NewBundle()
 		for i, data := range [][]byte{text(1000, 10), text(9000, 70)} {
 			a := formattest.Artifact(fmt.Sprint(i), data)

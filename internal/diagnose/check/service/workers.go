@@ -96,7 +96,7 @@ func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
 		if !full && f.Number < oftenReached {
 			continue
 		}
-		v.State, v.Weight = check.Supported, 1
+		v.State, v.Weight, v.Summary = check.Supported, 1, fmt.Sprintf("pool %s had all its workers %s: requests then wait in the backlog of its socket", w.pool, units.Times(int64(f.Number)))
 		v.Title = fmt.Sprintf("All workers of the PHP-FPM pool %s are busy at times: further requests wait.", w.pool)
 		if w.most > 0 {
 			v.Title = fmt.Sprintf("All %.0f workers of the PHP-FPM pool %s are busy at times: further requests wait.", w.most, w.pool)
