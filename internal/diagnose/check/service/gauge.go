@@ -51,7 +51,7 @@ func (g *gauged) sum() string {
 
 func (g *gauged) figures(c *check.Case, v *check.Verdict) {
 	if g.TimedOut > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("pool.timed_out", "requests that gave up waiting for one, by log lines, pool "+g.Name, g.TimedOut, "count", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("pool.gave_up", "requests that gave up waiting for one, by log lines, pool "+g.Name, g.TimedOut, "count", g.Origin))
 	}
 	if g.Timeout > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("pool.timeout_ms", "longest that one of these waited", g.Timeout/1e6, "ms", g.Origin))
