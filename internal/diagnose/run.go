@@ -149,6 +149,9 @@ func (r *run) judge(ctx context.Context) error {
 			out = append(out, verdict(k, v, name))
 		}
 	}
+	if !r.ofProcess() {
+		out = append(out, r.judgeHosts()...)
+	}
 	out = r.join(out)
 	order := map[string]int{check.Supported: 0, check.Inconclusive: 1, check.RuledOut: 2}
 	slices.SortStableFunc(out, func(a, b Verdict) int {
@@ -156,6 +159,36 @@ func (r *run) judge(ctx context.Context) error {
 	})
 	r.d.Verdicts = out
 	return nil
+}
+
+// ofProcess says whether any process is judged.
+func (r *run) ofProcess() bool {
+	for id := range r.name {
+		if r.b.Subjects[id].Kind == evidence.Process {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeHosts asks the causes that a host alone can show: whatever runs there waits for it.
+func (r *run) judgeHosts() (out []Verdict) {
+	for i, s := range r.b.Subjects {
+		name, ok := r.name[evidence.SubjectID(i)]
+		if !ok || s.Kind != evidence.Host {
+			continue
+		}
+		c := &check.Case{Bundle: r.b, Subject: evidence.SubjectID(i)}
+		for _, k := range all.Causes {
+			if k.JudgeHost == nil {
+				continue
+			}
+			if v, ok := k.JudgeHost(c); ok {
+				out = append(out, verdict(k, v, name))
+			}
+		}
+	}
+	return out
 }
 
 // An interval from less to more than these parts of the slow time says nothing of a cause.

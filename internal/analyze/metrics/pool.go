@@ -18,6 +18,8 @@ type ConnectionPool struct {
 	Full       int     // readings with all in use
 	Waiting    float64 // who waited for one, in the mean of readings; NaN: the gauges do not tell
 	Queue      float64 // who waited, at most; NaN likewise
+	TimedOut   float64 // requests that waited in vain; 0 not told
+	Timeout    float64 // ns that one of these waited, at most; 0 unknown
 	Origin     evidence.Origin
 }
 
@@ -54,7 +56,30 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 		}
 		all = append(all, p)
 	}
-	slices.SortStableFunc(all, func(x, y ConnectionPool) int { return cmp.Compare(waiting(y), waiting(x)) })
+	all = withTimeouts(b, subject, all)
+	slices.SortStableFunc(all, func(x, y ConnectionPool) int {
+		return cmp.Or(cmp.Compare(waiting(y), waiting(x)), cmp.Compare(y.TimedOut, x.TimedOut))
+	})
+	return all
+}
+
+// withTimeouts adds the requests that waited in vain, and pools of which nothing else is told.
+func withTimeouts(b *evidence.Bundle, subject evidence.SubjectID, all []ConnectionPool) []ConnectionPool {
+	for _, f := range b.Facts {
+		if f.Subject != subject || f.Key != evidence.FactPoolTimedOut && f.Key != evidence.FactPoolTimeout {
+			continue
+		}
+		i := slices.IndexFunc(all, func(p ConnectionPool) bool { return p.Name == f.Value })
+		if i < 0 {
+			i = len(all)
+			all = append(all, ConnectionPool{Name: f.Value, Unit: "connections", Most: math.NaN(), Size: math.NaN(), Waiting: math.NaN(), Queue: math.NaN(), Origin: f.Origin})
+		}
+		if f.Key == evidence.FactPoolTimedOut {
+			all[i].TimedOut += f.Number
+		} else {
+			all[i].Timeout = max(all[i].Timeout, f.Number)
+		}
+	}
 	return all
 }
 

@@ -101,6 +101,9 @@ func RedisOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Redis {
 	}
 	r.Release = RedisReleaseOf(b.Subjects[subject].Version)
 	r.Looks, r.Single, r.Over, r.Seconds, r.Origin = len(t.looks), t.single, t.over, t.over.Seconds(), t.origin
+	if t.partly {
+		r.Looks = 0
+	}
 
 	rate, count, mean, most, last := t.rate, t.count, t.mean, t.most, t.last
 	r.Ops = t.less(rate(evidence.SeriesRedisCommands), t.owns())

@@ -18,6 +18,7 @@ type RedisCommand struct {
 	Count            float64
 	Time             Value // share of Over
 	Each             Value // ns a call
+	Spent            Value // ns, of all of Count
 	Rejected, Failed Value // 1/s
 	P50, P99, P999   Value // ns
 	Most             Value // ns: the end of the bucket that the slowest call is in
@@ -54,19 +55,24 @@ func (r *Redis) commands(w Window) {
 	buckets := r.buckets()
 	var nested, others float64
 	for name := range t.named(evidence.SeriesRedisCalls) {
-		of := func(series string) Value { return t.count(series + ":" + name) }
+		of := func(series string) Value {
+			if !(r.Seconds > 0) { // since nobody knows when
+				return t.last(series + ":" + name)
+			}
+			return t.count(series + ":" + name)
+		}
 		calls, spent, own := of(evidence.SeriesRedisCalls), of(evidence.SeriesRedisCallTime), t.count(evidence.RedisOwn+name)
 		if own.Known() && calls.Number > 0 {
 			left := max(0, calls.Number-own.Number)
 			spent.Number *= left / calls.Number
 			calls.Number = left
 		}
-		if !(calls.Number > 0) && !(of(evidence.SeriesRedisCallsRejected).Number > 0) || !(r.Seconds > 0) {
+		if !(calls.Number > 0) && !(of(evidence.SeriesRedisCallsRejected).Number > 0) {
 			continue
 		}
 		c := RedisCommand{Name: name, Count: calls.Number, Calls: calls.times(1 / r.Seconds), Time: spent.times(1e-6 / r.Seconds), Each: Unknown,
 			Rejected: of(evidence.SeriesRedisCallsRejected).times(1 / r.Seconds), Failed: of(evidence.SeriesRedisCallsFailed).times(1 / r.Seconds),
-			Script: redisScripts[name], Nested: redisScripts[name] || name == "exec", Blocking: redisBlocking[name]}
+			Spent: spent.times(1e3), Script: redisScripts[name], Nested: redisScripts[name] || name == "exec", Blocking: redisBlocking[name]}
 		if calls.Number > 0 {
 			c.Each = spent.times(1e3 / calls.Number)
 		}
@@ -82,6 +88,16 @@ func (r *Redis) commands(w Window) {
 		return cmp.Or(cmp.Compare(known(y.Time.Number), known(x.Time.Number)), cmp.Compare(x.Name, y.Name))
 	})
 	r.InCommands = r.LoopCommands
+	if !(r.Seconds > 0) {
+		for i := range r.Commands {
+			c := &r.Commands[i]
+			c.Calls, c.Time, c.Rejected, c.Failed = Unknown, Unknown, Unknown, Unknown
+		}
+		slices.SortStableFunc(r.Commands, func(x, y RedisCommand) int {
+			return cmp.Or(cmp.Compare(known(y.Spent.Number), known(x.Spent.Number)), cmp.Compare(x.Name, y.Name))
+		})
+		return
+	}
 	if !r.InCommands.Known() && len(r.Commands) > 0 {
 		// Which of the others were called by scripts is not told: all of them may be.
 		r.InCommands = Value{Number: min(1, max(nested, others)), Origin: r.Commands[0].Time.Origin, Watched: t.watched}

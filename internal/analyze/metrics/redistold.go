@@ -20,6 +20,7 @@ type redisTold struct {
 	watched float64 // the share of the window that over is
 	origin  evidence.Origin
 	any     bool // anything else is told, such as CLIENT LIST
+	partly  bool // answers are of the section Commandstats alone: of other figures they tell nothing
 }
 
 // redisToldOf collects the fields. Of answers outside the window those next to it tell what was in it
@@ -40,7 +41,10 @@ func redisToldOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *redi
 	}
 	all := t.fields[evidence.SeriesRedisUptime]
 	if !all.Known() {
-		return t
+		if all = t.callTimes(); all == nil {
+			return t
+		}
+		t.partly = true
 	}
 	t.origin = all.Origin
 	for _, at := range all.T {
@@ -63,6 +67,27 @@ func redisToldOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *redi
 		t.watched = math.Min(1, float64(min(w.Until, t.over.Until)-max(w.From, t.over.From))/float64(w.Until-w.From))
 	}
 	return t
+}
+
+// callTimes are the times of answers of which only the section Commandstats was kept, nil of fewer than two, or where they are not apart by
+// as much as all commands took between them: then they are of when files were copied.
+func (t *redisTold) callTimes() *Curve {
+	all := &Curve{}
+	var spent float64 // µs
+	for name := range t.named(evidence.SeriesRedisCalls) {
+		k := t.fields[evidence.SeriesRedisCalls+":"+name]
+		all.T, all.Origin = append(all.T, k.T...), k.Origin
+		if took := t.fields[evidence.SeriesRedisCallTime+":"+name]; took.Known() {
+			spent += grew(took.V[0], took.Last())
+		}
+	}
+	slices.Sort(all.T)
+	all.T = slices.Compact(all.T)
+	all.V = make([]float64, len(all.T))
+	if len(all.T) < 2 || float64(all.T[len(all.T)-1]-all.T[0]) < spent*1e3 {
+		return nil
+	}
+	return all
 }
 
 // with is a curve and the points of another file.

@@ -302,8 +302,8 @@ func (r *Redis) Event(e RedisEvent) RedisKept {
 	if !r.Single && r.Looks > 1 {
 		k.Count, k.Total, k.Squares = e.Within.Count, e.Within.Total, e.Within.Squares
 		k.Over = r.Seconds * 1e9
-	} else if e.Span > 0 {
-		k.Over = float64(e.Span)
+	} else if e.Span > 0 { // from the first of n to the last are n − 1 intervals
+		k.Over = float64(e.Span) * k.Count / (k.Count - 1)
 	}
 	return k
 }

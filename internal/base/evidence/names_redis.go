@@ -150,6 +150,7 @@ const (
 	RedisBacklog      = "backlog"    // net.core.somaxconn is below tcp-backlog
 	RedisResync       = "full resync"
 	RedisLoading      = "loading" // it read its data: until then it answered nobody
+	RedisForked       = "fork"    // the event of its latency monitor
 	RedisSaveBegan    = "save began"
 	RedisRewriteBegan = "rewrite began"
 	RedisStarted      = "started"

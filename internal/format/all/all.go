@@ -72,6 +72,7 @@ var Formats = []format.Format{
 	phpfpm.Config,
 	phpfpm.Slow,
 	phpfpm.Log,
+	phpfpm.Both,
 	phpfpm.Access,
 	accesslog.Format,
 }

@@ -95,6 +95,7 @@ type parser struct {
 	ctx          context.Context
 	b            *evidence.Builder
 	pools        map[string]*pool
+	timeouts     map[string]*timeouts // by pool
 	dependencies map[string]*dependency
 	process      process
 	readings     int
@@ -106,7 +107,7 @@ type parser struct {
 }
 
 func newParser(ctx context.Context, b *evidence.Builder) *parser {
-	return &parser{ctx: ctx, b: b, pools: make(map[string]*pool), dependencies: make(map[string]*dependency)}
+	return &parser{ctx: ctx, b: b, pools: make(map[string]*pool), timeouts: make(map[string]*timeouts), dependencies: make(map[string]*dependency)}
 }
 
 func (p *parser) odd(line int64) {
@@ -165,7 +166,7 @@ func (p *parser) read(x *pool, r gauge) {
 // finish writes what was read.
 func (p *parser) finish(err error) error {
 	b := p.b
-	some := len(p.pools)+len(p.dependencies) > 0 || p.process.any()
+	some := len(p.pools)+len(p.timeouts)+len(p.dependencies) > 0 || p.process.any()
 	switch {
 	case p.ctx.Err() != nil:
 		return p.ctx.Err()
@@ -196,12 +197,13 @@ func (p *parser) finish(err error) error {
 }
 
 func (p *parser) emitPools() {
-	if len(p.pools) == 0 && !p.process.any() {
+	if len(p.pools)+len(p.timeouts) == 0 && !p.process.any() {
 		return
 	}
 	b := p.b
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: p.process.runtime, CPUs: p.process.cpus})
 	p.process.emit(b, subject)
+	p.emitTimeouts(subject)
 	if len(p.pools) == 0 {
 		return
 	}
@@ -217,6 +219,7 @@ func (p *parser) emitPools() {
 		if byTime := func(r, s gauge) int { return cmp.Compare(r.t, s.t) }; !slices.IsSortedFunc(x.at, byTime) {
 			slices.SortStableFunc(x.at, byTime)
 		}
+		x.unite()
 		active, most, waits := x.series(evidence.SeriesClientPoolUsed, func(r *gauge) float64 { return r.active }),
 			x.series(evidence.SeriesClientPoolMax, func(r *gauge) float64 { return r.max }),
 			x.series(evidence.SeriesClientPoolWaits, func(r *gauge) float64 { return r.pending })
@@ -244,6 +247,22 @@ func (p *parser) emitPools() {
 	}
 	b.Table(table)
 	b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverPool, From: from, Until: max(until, from+1), Sampled: p.interval(), Origin: b.Origin(line)})
+}
+
+// unite makes one of readings of one moment: the one in which most waited, else the last.
+func (x *pool) unite() {
+	n := 0
+	for _, r := range x.at {
+		if n > 0 && x.at[n-1].t == r.t {
+			if !(x.at[n-1].pending > r.pending) {
+				x.at[n-1] = r
+			}
+			continue
+		}
+		x.at[n] = r
+		n++
+	}
+	x.at = x.at[:n]
 }
 
 // interval is the usual time between two readings of a pool, ns.

@@ -17,13 +17,19 @@ import (
 // (https://github.com/brettwooldridge/HikariCP/blob/dev/src/main/java/com/zaxxer/hikari/pool/HikariPool.java):
 //
 //	2026-11-21 14:02:00.123 DEBUG … HikariPool-1 - Pool stats (total=10, active=7, idle=3, waiting=0)
+//	2026-11-21 14:02:01.123 … HikariPool-1 - Timeout failure stats (total=10, active=10, idle=0, waiting=5)
 //	2026-11-21 14:02:01.123 … HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10, idle=0, waiting=5)
+//
+// The last has no statistics before version 5.1. A failure is told of in several lines, of which the kind with most counts.
 var Log = format.Format{
 	Name:  "hikaricp",
 	About: "HikariCP's pool statistics in a log",
 	Match: func(head []byte) format.Confidence {
 		for line := range bytes.Lines(head) {
 			if _, _, ok := hikari(string(line)); ok {
+				return format.Sure
+			}
+			if _, _, ok := gaveUp(string(line)); ok {
 				return format.Sure
 			}
 		}
@@ -40,10 +46,11 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		if l.Number%8192 == 0 && ctx.Err() != nil {
 			return false
 		}
-		if !bytes.Contains(l.Text, []byte("(total=")) {
+		if !bytes.Contains(l.Text, []byte("(total=")) && !bytes.Contains(l.Text, []byte(notAvailable)) {
 			return true
 		}
 		text := string(l.Text)
+		p.timeout(text, &l)
 		name, g, ok := hikari(text)
 		if !ok {
 			return true
@@ -62,10 +69,101 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 	if untimed {
 		b.Warnf(0, "pool statistics without a time: only the last is used; log the date and the time of day")
 	}
-	if len(p.pools) == 0 && err == nil {
+	if len(p.pools)+len(p.timeouts) == 0 && err == nil {
 		return errors.New("it holds no pool statistics")
 	}
 	return p.finish(err)
+}
+
+// notAvailable is in the message of the exception that a request gets which waited in vain.
+const notAvailable = "Connection is not available, request timed out after "
+
+// gaveUp reads that message: the pool, and how long the request waited (ns).
+func gaveUp(text string) (pool string, waited int64, ok bool) {
+	before, after, ok := strings.Cut(text, " - "+notAvailable)
+	if !ok {
+		return "", 0, false
+	}
+	digits, _, ok := strings.Cut(after, "ms")
+	ms, err := strconv.ParseInt(digits, 10, 64)
+	words := strings.Fields(before)
+	if !ok || err != nil || ms < 0 || ms > 1e9 || len(words) == 0 {
+		return "", 0, false
+	}
+	return clip(words[len(words)-1]), ms * 1e6, true
+}
+
+// timeouts are the requests that waited for a connection of a pool in vain, as lines of a log tell of them.
+type timeouts struct {
+	stats, messages, bare int // lines by kind; bare: messages without a time, as in the stack trace below one
+	longest               int64
+	first, last           int64 // ns
+	line                  int64
+}
+
+// count is how many there were at least.
+func (x *timeouts) count() int {
+	if x.stats+x.messages == 0 {
+		return x.bare
+	}
+	return max(x.stats, x.messages)
+}
+
+// timeout notes a line that tells of one.
+func (p *parser) timeout(text string, l *format.Line) {
+	pool, waited, gave := gaveUp(text)
+	if !gave {
+		name, _, ok := hikari(text)
+		if !ok || !strings.Contains(text, "Timeout failure stats") {
+			return
+		}
+		pool = name
+	}
+	at, zoned, timed := stamp(text)
+	if !timed {
+		at = l.Stamp
+	}
+	p.unzoned = p.unzoned || timed && !zoned
+	x := p.timeouts[pool]
+	if x == nil {
+		if len(p.timeouts) == maxSubjects {
+			return
+		}
+		x = &timeouts{line: l.Number}
+		p.timeouts[pool] = x
+	}
+	switch {
+	case gave && at == 0:
+		if !strings.HasPrefix(text, "Caused by: ") {
+			x.bare++
+		}
+	case gave:
+		x.messages++
+	default:
+		x.stats++
+	}
+	x.longest = max(x.longest, waited)
+	if at > 0 {
+		x.last = max(x.last, at)
+		if x.first == 0 || at < x.first {
+			x.first = at
+		}
+	}
+}
+
+// emitTimeouts writes what is known of them.
+func (p *parser) emitTimeouts(subject evidence.SubjectID) {
+	b := p.b
+	for _, name := range sorted(p.timeouts) {
+		x := p.timeouts[name]
+		if x.count() == 0 {
+			continue
+		}
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactPoolTimedOut, Value: name, Number: float64(x.count()), From: x.first, Until: x.last, Origin: b.Origin(x.line)})
+		if x.longest > 0 {
+			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactPoolTimeout, Value: name, Number: float64(x.longest), Origin: b.Origin(x.line)})
+		}
+	}
 }
 
 // hikari reads a line with statistics; older versions have no total in some.

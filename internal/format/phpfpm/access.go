@@ -22,21 +22,29 @@ var Access = format.Format{
 	About: "PHP-FPM's access log (access.format): duration, CPU share and memory of each request",
 	Whole: true, // its lines look like others' access lines, and their figures mean something else
 	Match: func(head []byte) format.Confidence {
-		lines, hits := 0, 0
-		for line := range bytes.Lines(head) {
-			if lines++; lines > 200 {
-				break
-			}
-			if _, ok := accessLine(line); ok {
-				hits++
-			}
-		}
-		if hits >= 3 || hits > 0 && hits == lines {
+		if hasAccess(head) && !hasLog(head) {
 			return format.Sure
 		}
 		return format.No
 	},
 	Parse: parseAccess,
+}
+
+// hasAccess says whether lines are of the access log; those of FPM's own log may be among them.
+func hasAccess(head []byte) bool {
+	lines, hits := 0, 0
+	for line := range bytes.Lines(head) {
+		if _, _, ok := logTime(line); ok {
+			continue
+		}
+		if lines++; lines > 200 {
+			break
+		}
+		if _, ok := accessLine(line); ok {
+			hits++
+		}
+	}
+	return hits >= 3 || hits > 0 && hits == lines
 }
 
 // entry is a line of the log; what it does not tell is NaN, or empty.
@@ -245,10 +253,17 @@ type routed struct {
 }
 
 func parseAccess(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	p := &accessParser{b: b, subject: process(b), by: make(map[string]*routed)}
+	return readAccess(ctx, a, b, process(b))
+}
+
+func readAccess(ctx context.Context, a *format.Artifact, b *evidence.Builder, subject evidence.SubjectID) error {
+	p := &accessParser{b: b, subject: subject, by: make(map[string]*routed)}
 	b.Clock().Resolution, b.Clock().Stamp = int64(time.Second), evidence.StampStart
 	err := a.Lines(func(l format.Line) bool {
 		p.lines++
+		if _, _, ok := logTime(l.Text); ok {
+			return true
+		}
 		e, ok := accessLine(l.Text)
 		switch {
 		case ok && !l.Long:

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -19,20 +20,52 @@ var Log = format.Format{
 	Name:  "phpfpm-log",
 	About: "php-fpm.log: pools that reached pm.max_children or are short of workers, requests ended, workers that crashed",
 	Match: func(head []byte) format.Confidence {
-		for line := range bytes.Lines(head) {
-			if _, rest, ok := logTime(line); ok {
-				for _, level := range levels {
-					if rest, ok := bytes.CutPrefix(rest, []byte(level+": ")); ok {
-						if _, _, ok := ofPool(rest); ok || bytes.HasPrefix(rest, []byte("fpm is running")) || bytes.HasPrefix(rest, []byte("ready to handle connections")) {
-							return format.Sure
-						}
-					}
-				}
-			}
+		if hasLog(head) {
+			return format.Sure
 		}
 		return format.No
 	},
 	Parse: parseLog,
+}
+
+// Both is a file with the log and lines of the access log, as the official image's PHP-FPM writes both to stderr.
+var Both = format.Format{
+	Name:  "phpfpm",
+	About: "php-fpm.log and PHP-FPM's access log in one, as containers write them",
+	Whole: true,
+	Match: func(head []byte) format.Confidence {
+		if hasLog(head) && hasAccess(head) {
+			return format.Sure
+		}
+		return format.No
+	},
+	Parse: func(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+		subject := process(b)
+		if err := readLog(ctx, a, b, subject); err != nil {
+			return err
+		}
+		if err := readAccess(ctx, a, b, subject); err != nil && ctx.Err() == nil { // what the log told is good
+			b.Warnf(0, "%v", err)
+		}
+		return ctx.Err()
+	},
+}
+
+// hasLog says whether lines are of FPM's log, of one of its pools or of its start.
+func hasLog(head []byte) bool {
+	for line := range bytes.Lines(head) {
+		if _, rest, ok := logTime(line); ok {
+			for _, level := range levels {
+				if rest, ok := bytes.CutPrefix(rest, []byte(level+": ")); ok {
+					rest = withoutPlace(rest)
+					if _, _, ok := ofPool(rest); ok || bytes.HasPrefix(rest, []byte("fpm is running")) || bytes.HasPrefix(rest, []byte("ready to handle connections")) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 // levels are those of zlog.c.
@@ -49,6 +82,43 @@ var messages = []struct{ has, says string }{
 	{"said into std", "a worker wrote something"},
 }
 
+// withoutPlace takes off where in FPM a message was written, which it tells at log_level = debug:
+// "pid 1, fpm_event_loop(), line 419: " (zlog_ex in sapi/fpm/fpm/zlog.c).
+func withoutPlace(text []byte) []byte {
+	if !bytes.HasPrefix(text, []byte("pid ")) {
+		return text
+	}
+	place, rest, ok := bytes.Cut(text[:min(len(text), 4096)], []byte(": "))
+	if !ok || !bytes.Contains(place, []byte("(), line ")) {
+		return text
+	}
+	return rest
+}
+
+// reading is how many workers of a pool served requests at a time, as FPM tells when it looks after them each second: with each
+// look at log_level = debug, else where it is short of them.
+type reading struct {
+	at     int64 // ns
+	active float64
+	line   int64
+}
+
+// readingOf reads "currently 5 active children, 0 spare children, 5 running children" and
+// "seems busy (…), spawning 8 children, there are 0 idle, and 5 total children".
+func readingOf(text []byte) (active float64, ok bool) {
+	if _, rest, is := bytes.Cut(text, []byte("currently ")); is {
+		digits, _, is := bytes.Cut(rest, []byte(" active children, "))
+		n, ok := whole(digits)
+		return float64(n), is && ok && n < 1e6
+	}
+	_, rest, is := bytes.Cut(text, []byte(" children, there are "))
+	digits, rest, is2 := bytes.Cut(rest, []byte(" idle, and "))
+	idle, ok := whole(digits)
+	digits, _, is3 := bytes.Cut(rest, []byte(" total children"))
+	total, ok2 := whole(digits)
+	return float64(total - idle), is && is2 && is3 && ok && ok2 && total >= idle && total < 1e6
+}
+
 type told struct {
 	pool, says  string
 	n           int64
@@ -58,9 +128,15 @@ type told struct {
 }
 
 func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	return readLog(ctx, a, b, process(b))
+}
+
+func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subject evidence.SubjectID) error {
 	by := make(map[string]*told)
 	var order []*told
 	var lines, from, until int64
+	readings := make(map[string][]reading)
+	kept := 0
 	err := a.Lines(func(l format.Line) bool {
 		at, text, ok := logTime(l.Text)
 		if !ok {
@@ -72,11 +148,15 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		}
 		until = max(until, at)
 		if _, rest, ok := bytes.Cut(text[:min(len(text), 4096)], []byte(": ")); ok {
-			text = rest
+			text = withoutPlace(rest)
 		}
 		name, text, ok := ofPool(text)
 		if !ok {
 			return true
+		}
+		if active, ok := readingOf(text); ok && kept < mostReadings && (len(readings) < mostPools || readings[name] != nil) {
+			readings[name] = append(readings[name], reading{at, active, l.Number})
+			kept++
 		}
 		for _, m := range messages {
 			if !bytes.Contains(text, []byte(m.has)) {
@@ -113,7 +193,6 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		b.Warnf(0, "the file is incomplete: %v", err)
 		b.Cut()
 	}
-	subject := process(b)
 	b.Clock().Resolution = int64(time.Second)
 	b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
 	slices.SortStableFunc(order, func(x, y *told) int { return cmp.Or(cmp.Compare(x.pool, y.pool), cmp.Compare(y.n, x.n)) })
@@ -126,7 +205,41 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		}
 	}
 	b.Table(table)
+	emitReadings(b, subject, readings, by)
 	return nil
+}
+
+// emitReadings writes how many workers served requests, of how many that the pool may have.
+func emitReadings(b *evidence.Builder, subject evidence.SubjectID, readings map[string][]reading, by map[string]*told) {
+	var from, until, line int64
+	for _, name := range slices.Sorted(maps.Keys(readings)) {
+		all := readings[name]
+		slices.SortStableFunc(all, func(x, y reading) int { return cmp.Compare(x.at, y.at) })
+		all = slices.CompactFunc(all, func(x, y reading) bool { return x.at == y.at })
+		used := evidence.Series{Subject: subject, Name: evidence.SeriesClientPoolUsed + ":" + poolName(name), Unit: "workers", Origin: b.Origin(all[0].line)}
+		size := evidence.Series{Subject: subject, Name: evidence.SeriesClientPoolMax + ":" + poolName(name), Unit: "workers", Origin: used.Origin}
+		most := int64(-1)
+		if x := by[name+messages[0].says]; x != nil {
+			most = x.most
+		}
+		for _, r := range all {
+			used.T, used.V = append(used.T, r.at), append(used.V, r.active)
+			if most > 0 {
+				size.T, size.V = append(size.T, r.at), append(size.V, float64(most))
+			}
+		}
+		b.Series(used)
+		if most > 0 {
+			b.Series(size)
+		}
+		if from == 0 || all[0].at < from {
+			from, line = all[0].at, all[0].line
+		}
+		until = max(until, all[len(all)-1].at)
+	}
+	if from > 0 {
+		b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverPool, From: from, Until: max(until, from+1), Sampled: int64(time.Second), Origin: b.Origin(line)})
+	}
 }
 
 func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05") }

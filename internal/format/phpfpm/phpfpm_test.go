@@ -10,7 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/format/formattest"
 )
 
-var suite = formattest.Suite{Format: Status, Others: []format.Format{Config, Slow, Log, Access}, Name: "php-fpm", Modified: 1_795_268_461e9,
+var suite = formattest.Suite{Format: Status, Others: []format.Format{Config, Slow, Log, Both, Access}, Name: "php-fpm", Modified: 1_795_268_461e9,
 	Match: map[string]format.Confidence{
 		"pool:                 www\nprocess manager:      static\n":                                                    format.Sure,
 		`{"pool":"www","process manager":"static",`:                                                                    format.Sure,

@@ -2,7 +2,10 @@ package procfs
 
 import (
 	"bytes"
+	"cmp"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -48,6 +51,22 @@ var cgroupFiles = map[string]func(*parser, []byte) bool{
 	"cpu.pressure":                    (*parser).pressure,
 	"memory.pressure":                 (*parser).pressure,
 	"io.pressure":                     (*parser).pressure,
+}
+
+// ownerOfGroups makes a process of which nothing else is known the owner of the control group that was read alone. Version 1 has a
+// directory for each controller.
+func (p *parser) ownerOfGroups() {
+	if len(p.processes) > 0 || len(p.cgroups) == 0 {
+		return
+	}
+	groups := slices.SortedFunc(maps.Values(p.cgroups), func(x, y *cgroup) int { return cmp.Compare(x.line, y.line) })
+	q := &process{line: groups[0].line}
+	for _, g := range groups {
+		if path.Base(g.path) == path.Base(groups[0].path) {
+			q.cgroups = append(q.cgroups, g.path)
+		}
+	}
+	p.processes = append(p.processes, q)
 }
 
 func (p *parser) openCgroup(name string) {

@@ -255,6 +255,7 @@ func (p *parser) limits(id evidence.SubjectID, q *process) {
 		own := contains(q.cgroups, throttled.path)
 		p.groupSeries(id, throttled, func(name string) bool { return own || throttling[name] })
 		p.cover(id, evidence.CoverThrottling, throttled.get(evidence.SeriesCgroupCPUPeriods))
+		p.totals(id, throttled)
 	}
 	limit := func(key string, v reading) {
 		p.b.Fact(evidence.Fact{Subject: id, Key: key, Value: sizeOf(v.value), Number: v.value, Origin: p.b.Origin(v.line)})
@@ -271,6 +272,16 @@ func (p *parser) limits(id evidence.SubjectID, q *process) {
 	if quota != nil {
 		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactContainerCPU, Value: fmt.Sprintf("%.4g CPUs", quota.cores()), Number: quota.cores(), Origin: p.b.Origin(quota.quota.line)})
 	}
+}
+
+// totals tells what a quota did since its group was created, where that was read once: no rates follow from it.
+func (p *parser) totals(id evidence.SubjectID, g *cgroup) {
+	periods, stopped := g.get(evidence.SeriesCgroupCPUPeriods), g.get(evidence.SeriesCgroupCPUThrottledPeriods)
+	if periods == nil || stopped == nil || len(periods.t) != 1 || len(stopped.t) != 1 {
+		return
+	}
+	p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactQuotaPeriods, Number: periods.v[0], Origin: p.b.Origin(periods.line)})
+	p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactQuotaThrottled, Number: stopped.v[0], Origin: p.b.Origin(stopped.line)})
 }
 
 // throttling are the series that count where the quota is.

@@ -27,7 +27,9 @@
 // What date(1) prints is taken for a moment as well. Files without any, as people copy them into a
 // ticket, are readings one after the other: one that comes again begins the next, and how long was
 // between them is told by /proc/uptime, or by what the processors counted in /proc/stat.
-// /proc/stat, vmstat and meminfo are known without a header.
+// /proc/stat, vmstat and meminfo are known without a header. In a session that was copied from a shell, "$ cat FILE"
+// and "root@host:~# cat FILE" are headers, and any other command ends what came before. A control
+// group that no process is named for is that of a process of which nothing else is known.
 //
 // The first process named is the one the archive is about, the others are its
 // neighbours: that, and nothing more, is what the order of subjects says.
@@ -120,6 +122,13 @@ func match(head []byte) format.Confidence {
 		if _, path, ok := header(line); ok && kernelFile(path) {
 			return format.Sure
 		}
+		if command, ok := shellCommand(line); ok {
+			if kernelFile(printed(command)) {
+				return format.Sure
+			}
+			rest = more
+			continue
+		}
 		if path, ok := tailHeader(line); ok && kernelFile(path) || first && bare(line) != "" && len(more) > 0 {
 			return format.Sure
 		}
@@ -169,6 +178,38 @@ func tailHeader(line []byte) ([]byte, bool) {
 	return bytes.CutSuffix(line, []byte(" <=="))
 }
 
+// longestPrompt bounds what stands before a command in a session of a shell.
+const longestPrompt = 80
+
+// shellCommand reads what was typed behind a prompt: "$ ", "# ", "user@host:~$ ", "[root@host ~]# ". Behind a bare "# " only
+// what prints a file is one: else it is a comment.
+func shellCommand(line []byte) (command []byte, ok bool) {
+	i := bytes.IndexAny(line[:min(len(line), longestPrompt)], "$#")
+	if i < 0 || i+1 >= len(line) || line[i+1] != ' ' {
+		return nil, false
+	}
+	prompt, command := line[:i], bytes.TrimSpace(line[i+2:])
+	switch {
+	case i == 0 && line[0] == '$':
+		return command, true
+	case i == 0:
+		return command, len(printed(command)) > 0
+	}
+	return command, bytes.IndexByte(prompt, '@') > 0 && bytes.Count(prompt, []byte(" ")) <= 1
+}
+
+// printed is the file that a command prints whole, nil of any other command.
+func printed(command []byte) []byte {
+	f := bytes.Fields(command)
+	if len(f) > 1 && string(f[0]) == "sudo" {
+		f = f[1:]
+	}
+	if len(f) != 2 || string(f[0]) != "cat" || f[1][0] != '/' {
+		return nil
+	}
+	return f[1]
+}
+
 // Limits of what is kept: about 100 MB.
 const (
 	maxProcesses = 4096
@@ -203,6 +244,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Cut()
 	}
 	p.shut()
+	p.ownerOfGroups()
 	if p.host.list == nil && len(p.processes) == 0 && p.memory.line == 0 && len(p.settings.list) == 0 {
 		return errors.New("procfs: it holds none of the files unstall needs: record /proc/stat, /proc/pressure/cpu and /proc/PID/stat, each below a line '-- <unix ns> /proc/stat --'")
 	}
@@ -288,6 +330,11 @@ func (p *parser) line(l format.Line) {
 	if path, ok := tailHeader(l.Text); ok {
 		p.shut()
 		p.open(path)
+		return
+	}
+	if command, ok := shellCommand(l.Text); ok {
+		p.shut()
+		p.open(printed(command))
 		return
 	}
 	if at, ok := format.Dated(l.Text); ok {

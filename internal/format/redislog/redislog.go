@@ -1,10 +1,16 @@
-// Package redislog reads the log of a Redis server: Redis 3 to 8, Valkey, KeyDB.
+// Package redislog reads the log of a Redis server: Redis 2.2 to 8, Valkey, KeyDB.
 //
-//	4711:M 23 Nov 2026 08:46:14.123 * Background saving started by pid 4712
+//	4711:M 23 Nov 2026 08:46:14.123 * Background saving started by pid 4712    5.0 on
+//	4711:M 23 Nov 08:46:14.123 * Background saving started by pid 4712         3.0 to 4.0
+//	[4711] 23 Nov 08:46:14.123 * Background saving started by pid 4712         2.6 and 2.8; before, without ms
 //
 // pid, role (X sentinel, C child, S replica, M master), the server's local time, level and text;
 // Valkey 8.1 on also writes times as ISO 8601 and lines as name=value (log-timestamp-format,
-// log-format). Source: serverLogRaw in src/server.c, and the texts where they are written.
+// log-format). Source: serverLogRaw in src/server.c (redisLogRaw in src/redis.c up to 3.0), and the
+// texts where they are written.
+//
+// A time without a year gets the latest year in which it is not after the file was written. What a fork
+// took is not logged, but the server writes a line right before it ("Saving...") and one right after it.
 //
 // The package's opinion: of what a server says only that counts which tells why it answered late, or
 // nobody: each such kind of line is counted, and its first is kept. All else is known and ignored.
@@ -18,6 +24,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +65,9 @@ type entry struct {
 	at   int64 // ns; of the server's local time unless zoned
 	text string
 
-	zoned bool
+	zoned    bool
+	yearless bool
+	coarse   bool // its time is whole seconds
 }
 
 // entryOf reads a line, false if it is none of a server's.
@@ -67,21 +76,82 @@ func entryOf(s string) (e entry, ok bool) {
 	if strings.HasPrefix(s, "pid=") {
 		return fields(s)
 	}
-	i := strings.IndexByte(s, ':')
-	if i <= 0 || i > 10 || len(s) < i+4 || s[i+2] != ' ' || !strings.ContainsRune("XCSM", rune(s[i+1])) {
+	rest, ok := e.writer(s)
+	if !ok {
 		return e, false
 	}
-	pid, err := strconv.ParseUint(s[:i], 10, 31)
-	if err != nil {
+	if after, is := e.moment(rest); is {
+		rest = after
+	} else if rest, ok = e.yearlessMoment(rest); !ok {
 		return e, false
 	}
-	e.pid, e.role = int(pid), s[i+1]
-	rest := s[i+3:]
-	if e.at, e.zoned, rest, ok = moment(rest); !ok || len(rest) < 2 || !strings.ContainsRune(".-*#", rune(rest[0])) || rest[1] != ' ' {
+	if len(rest) < 2 || !strings.ContainsRune(".-*#", rune(rest[0])) || rest[1] != ' ' {
 		return e, false
 	}
 	e.text = rest[2:]
 	return e, true
+}
+
+// writer reads "4711:M " or "[4711] ", which does not tell the role.
+func (e *entry) writer(s string) (rest string, ok bool) {
+	digits, rest, ok := strings.Cut(s, " ")
+	switch n := len(digits); {
+	case !ok || n < 3 || n > 12:
+		return "", false
+	case digits[0] == '[' && digits[n-1] == ']':
+		digits = digits[1 : n-1]
+	case digits[n-2] == ':' && strings.IndexByte("XCSM", digits[n-1]) >= 0:
+		digits, e.role = digits[:n-2], digits[n-1]
+	default:
+		return "", false
+	}
+	pid, err := strconv.ParseUint(digits, 10, 31)
+	e.pid = int(pid)
+	return rest, err == nil
+}
+
+// moment reads a time with its year.
+func (e *entry) moment(s string) (rest string, ok bool) {
+	e.at, e.zoned, rest, ok = moment(s)
+	return rest, ok
+}
+
+// yearlessMoment reads "23 Nov 08:46:14.123 " or "23 Nov 08:46:14 "; the year is that of [noYear].
+func (e *entry) yearlessMoment(s string) (rest string, ok bool) {
+	const seconds = "02 Jan 15:04:05"
+	if len(s) <= len(seconds) {
+		return "", false
+	}
+	end := strings.IndexByte(s[len(seconds):], ' ') + len(seconds)
+	layout := seconds
+	if e.coarse = end == len(seconds); !e.coarse {
+		layout = seconds + ".000"
+	}
+	if end != len(layout) {
+		return "", false
+	}
+	t, err := time.Parse("2006 "+layout, strconv.Itoa(noYear)+" "+s[:end])
+	e.at, e.yearless = t.UnixNano(), true
+	return s[end+1:], err == nil
+}
+
+// noYear is a leap year: the year of times that do not tell theirs, until [inYear] finds it.
+const noYear = 1972
+
+// inYear gives a time the latest year in which it is not after the file was written, by more than a zone.
+func inYear(at, written int64) int64 {
+	const day = int64(24 * time.Hour)
+	t := time.Unix(0, at).UTC()
+	if written <= 0 {
+		return at
+	}
+	for year, tries := time.Unix(0, written).UTC().Year()+1, 10; tries > 0; year, tries = year-1, tries-1 {
+		in := time.Date(year, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+		if in.Month() == t.Month() && in.UnixNano() <= written+day { // 29 Feb is in leap years only
+			return in.UnixNano()
+		}
+	}
+	return at
 }
 
 // moment reads "23 Nov 2026 08:46:14.123 ", "2026-11-23T08:46:14.123+01:00 " or "1795423574123 ".
@@ -205,10 +275,15 @@ type parser struct {
 	first, last   int64 // ns
 	line1         int64
 	unzoned       bool
+	yearless      bool
+	coarse        bool
 	odd, oddFirst int64
 	copied        []point
 	loads         []load
-	saves         int // that are told of
+	forks         []load
+	before        entry // the server's line before
+	child         int   // pid of the newest process that it forked
+	saves         int   // that are told of
 }
 
 type told struct {
@@ -263,15 +338,20 @@ func (p *parser) line(l format.Line) {
 	switch {
 	case l.Stamp > 0:
 		e.at = l.Stamp
+	case e.yearless:
+		e.at = inYear(e.at, p.b.Modified())
+		p.yearless, p.unzoned = true, true
 	case !e.zoned:
 		p.unzoned = true
 	}
+	p.coarse = p.coarse || e.coarse
 	if p.lines++; p.lines == 1 {
 		p.first, p.line1 = e.at, l.Number
 	}
 	p.last = max(p.last, e.at)
 	p.first = min(p.first, e.at)
-	if (e.role == 'M' || e.role == 'S') && !p.b.Recorded() {
+	p.fork(&e, l.Number)
+	if (e.role == 'M' || e.role == 'S' || e.role == 0 && e.pid != p.child) && !p.b.Recorded() {
 		p.about.PID = e.pid
 	}
 	if m := version.FindStringSubmatch(e.text); m != nil {
@@ -294,6 +374,38 @@ func (p *parser) line(l format.Line) {
 			p.loads = newest(append(p.loads, load{e.at, int64(s * 1e9), l.Number}), 2*mostPoints)
 		}
 	}
+}
+
+// announced are texts that a server writes right before it forks: those of serverCron and syncWithReplicas, and of
+// rewriteAppendOnlyFileBackground, which opens a file in between from 7.0 on.
+var announced = []string{" seconds. Saving...", "Starting automatic rewriting of AOF", "Starting BGSAVE for SYNC", "Creating AOF incr file"}
+
+// forkedChild is what it writes right after it: "Background saving started by pid 4712".
+var forkedChild = regexp.MustCompile(`^Background (?:saving|append only file rewriting|RDB transfer) started by pid (\d+)`)
+
+// longestFork bounds what is taken for one.
+const longestFork = 600e9
+
+// fork notes how long a server took from the line before a fork to the one after it.
+func (p *parser) fork(e *entry, line int64) {
+	if p.child != 0 && e.pid == p.child {
+		return
+	}
+	before := p.before
+	p.before = *e
+	m := forkedChild.FindStringSubmatch(e.text)
+	if m == nil {
+		return
+	}
+	p.child, _ = strconv.Atoi(m[1])
+	took := e.at - before.at
+	if e.coarse { // the clocks' ticks may be all of a second
+		took -= 1e9
+	}
+	if before.pid != e.pid || took < 1e6 || took > longestFork || !slices.ContainsFunc(announced, func(text string) bool { return strings.Contains(before.text, text) }) {
+		return
+	}
+	p.forks = newest(append(p.forks, load{e.at, took, line}), 2*mostPoints)
 }
 
 // newest drops the older half of as many as are too much.
@@ -320,13 +432,21 @@ func (p *parser) emit() {
 	if p.unzoned {
 		p.zone()
 	}
+	if p.coarse {
+		b.Clock().Resolution = 1e9
+	}
+	if p.yearless && b.Modified() <= 0 {
+		b.Clock().Name, b.Clock().Error = "times without a year", evidence.Unanchored
+	} else if p.yearless {
+		b.Warnf(0, "its times have no year and were read as the latest before the file was written")
+	}
 	id := b.Subject(p.about)
 	for _, kind := range p.order {
 		k := p.kinds[kind]
 		b.Fact(evidence.Fact{Subject: id, Key: evidence.FactRedisTold, Value: kind + evidence.Link + k.text, Number: float64(k.count), Origin: b.Origin(k.line)})
 		b.Fact(evidence.Fact{Subject: id, Key: evidence.FactRedisRush, Value: kind, Number: float64(k.most), From: k.from, Until: max(k.until, k.from+1), Origin: b.Origin(k.line)})
 	}
-	p.copied, p.loads = p.copied[max(0, len(p.copied)-mostPoints):], p.loads[max(0, len(p.loads)-mostPoints):]
+	p.copied, p.loads, p.forks = p.copied[max(0, len(p.copied)-mostPoints):], p.loads[max(0, len(p.loads)-mostPoints):], p.forks[max(0, len(p.forks)-mostPoints):]
 	s := evidence.Series{Subject: id, Name: evidence.SeriesRedisCopiedPeak, Unit: "bytes"}
 	for _, c := range p.copied {
 		if n := len(s.T); n > 0 && c.at <= s.T[n-1] {
@@ -345,6 +465,9 @@ func (p *parser) emit() {
 	}
 	for _, x := range p.loads {
 		b.Interval(evidence.Interval{Subject: id, Lane: evidence.AllLanes, Kind: evidence.ServerStall, Start: x.at - x.took, End: x.at, Cause: b.Name(evidence.RedisLoading), Origin: b.Origin(x.line)})
+	}
+	for _, x := range p.forks {
+		b.Interval(evidence.Interval{Subject: id, Lane: evidence.AllLanes, Kind: evidence.ServerStall, Start: x.at - x.took, End: x.at, Cause: b.Name(evidence.RedisForked), Origin: b.Origin(x.line)})
 	}
 	b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisLog, From: p.first, Until: max(p.last, p.first+1), Origin: b.Origin(p.line1)})
 	rows := make([][]string, 0, len(p.order))

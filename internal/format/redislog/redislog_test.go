@@ -9,7 +9,8 @@ import (
 )
 
 var suite = formattest.Suite{
-	Format: Format,
+	Format:   Format,
+	Modified: 1_795_500_000e9, // in November 2026
 	Match: map[string]format.Confidence{
 		"4711:M 23 Nov 2026 08:46:14.123 * Ready to accept connections\n":                                    format.Sure,
 		"4711:X 23 Nov 2026 08:46:14.123 # +sdown master mymaster 127.0.0.1 6379\n":                          format.Sure,
@@ -18,6 +19,11 @@ var suite = formattest.Suite{
 		"4711:Q 23 Nov 2026 08:46:14.123 * Ready to accept connections\n":                                    format.No,
 		"4711:M 23 Nov 2026 * Ready to accept connections\n":                                                 format.No,
 		"4711:M 23 Nov 2026 08:46:14.123 ! Ready to accept connections\n":                                    format.No,
+		"4711:S 23 Oct 10:19:16.041 * 10000 changes in 60 seconds. Saving...\n":                              format.Sure,
+		"[2314] 01 Mar 05:50:23 * Background append only file rewriting started by pid 19350\n":              format.Sure,
+		"[2314] 01 Mar 05:50:23.042 * Background saving started by pid 19350\n":                              format.Sure,
+		"[x] 01 Mar 05:50:23 * Background saving started by pid 19350\n":                                     format.No,
+		"[2314] 31 Feb 05:50:23 * Background saving started by pid 19350\n":                                  format.No,
 		"GET / 200\nPOST / 200\n4711:M 23 Nov 2026 08:46:14.123 * Ready to accept connections\nGET /x 200\n": format.No,
 	},
 }

@@ -65,7 +65,7 @@ func stamp(line string) (h header, ok bool) {
 	return h, true
 }
 
-// prompted reads "127.0.0.1:6379[2]> SLOWLOG GET 10", "redis /run/redis.sock> INFO",
+// prompted reads "127.0.0.1:6379[2]> SLOWLOG GET 10", "redis 10.0.0.7:6379> INFO", "redis /run/redis.sock> INFO",
 // "$ redis-cli -p 6380 INFO".
 func prompted(line string) (asked []string, ok bool) {
 	if place, typed, is := strings.Cut(line, "> "); is && isPlace(place) {
@@ -103,6 +103,7 @@ func isPlace(s string) bool {
 	if strings.HasPrefix(s, "redis /") || s == "redis" || s == "not connected" {
 		return true
 	}
+	s = strings.TrimPrefix(s, "redis ") // redis-cli before 2.8
 	if i := strings.IndexByte(s, '['); i > 0 && strings.HasSuffix(s, "]") && !strings.Contains(s[i:], ":") {
 		s = s[:i] // the number of the database
 	}

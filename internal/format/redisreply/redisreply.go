@@ -102,6 +102,8 @@ type parser struct {
 	began int64 // its first line
 	lines []string
 	tree  tree
+	loose pasted
+	torn  bool // the tree ended, and the entries of a slow log go on
 
 	info   snapshot
 	told   *figures
@@ -163,10 +165,7 @@ func (p *parser) take(line string) {
 	case info:
 		p.field(line)
 	case numbered:
-		if !p.tree.line(line, p.number) {
-			p.end()
-			p.begin(line)
-		}
+		p.numberedLine(line)
 	case listed:
 		if line != "" && !p.look.line(line) {
 			p.end()
@@ -175,6 +174,23 @@ func (p *parser) take(line string) {
 	default:
 		p.keep(line)
 	}
+}
+
+// numberedLine takes a line of a numbered answer. Where the tree ends, what was pasted of a slow log may go on.
+func (p *parser) numberedLine(line string) {
+	fits := p.loose.field > 0 && p.loose.line(line, p.number)
+	if !fits {
+		p.loose.field = 0
+	}
+	if !p.torn && p.tree.line(line, p.number) {
+		return
+	}
+	if fits {
+		p.torn = true
+		return
+	}
+	p.end()
+	p.begin(line)
 }
 
 func (p *parser) keep(line string) {
@@ -201,9 +217,10 @@ func (p *parser) begin(line string) {
 		p.kind = listed
 		p.look.begin(p.now.at)
 		p.look.line(text)
-	case isNumbered(text):
+	case isNumbered(text), beginsEntry(text):
 		p.kind = numbered
-		p.tree.line(line, p.number)
+		p.torn = !p.tree.line(line, p.number)
+		p.loose.line(line, p.number)
 	case isRefusal(text):
 		p.refuse(text)
 	case isSpoken(p.now.name, text):
@@ -227,8 +244,14 @@ func (p *parser) end() {
 	case numbered:
 		root := p.tree.root
 		p.over += p.tree.over
-		p.tree = tree{}
-		if !p.answer(root) {
+		entries := p.loose.whole()
+		torn := p.torn
+		p.tree, p.loose, p.torn = tree{}, pasted{}, false
+		switch isSlow := p.now.name == "" || p.now.name == "SLOWLOG GET" || p.now.name == "COMMANDLOG GET"; {
+		case isSlow && len(entries) > 0 && (torn || !root.isSlow()):
+			p.understood++
+			p.slow.take(p, entries)
+		case !p.answer(root):
 			p.miss(p.began)
 		}
 	case plain:
@@ -452,7 +475,10 @@ func begins(first []string) bool {
 				break
 			}
 		}
-		return t.root.isSlow() || t.root.isLatest() || t.root.isHistory() || t.root.isHistogram() || t.root.begins("peak.allocated") || t.root.isConfig()
+		return hasEntry(first) || t.root.isSlow() || t.root.isLatest() || t.root.isHistory() || t.root.isHistogram() || t.root.begins("peak.allocated") || t.root.isConfig()
+	}
+	if beginsEntry(first[0]) {
+		return hasEntry(first)
 	}
 	return isSpoken("", first[0]) || plainShape(first) != "" || isRefusal(first[0]) && (!strings.HasPrefix(first[0], "ERR ") || strings.Contains(first[0], tooMany)) // which others begin with, too
 }

@@ -22,6 +22,7 @@ type track struct {
 	name, unit string
 	gauge      bool
 	boot       bool  // its first value may be of the time since boot
+	kind       int   // of its heading
 	from       int64 // when what its first value is of began, 0 not told
 	line       int64
 	t          []int64
@@ -43,6 +44,9 @@ func (p *parser) put(s *tracks, name, unit string, v float64, gauge bool) {
 		t = &track{name: name, unit: unit, gauge: gauge, line: p.number, boot: !gauge && p.h != nil && p.h.timed == none && p.boot[p.h.kind] == 1}
 		if p.h != nil && p.h.timed == tod && p.clock.day > 0 {
 			t.from = p.clock.now - (p.clock.last-p.h.begins+daily)%daily
+		}
+		if p.h != nil {
+			t.kind = p.h.kind
 		}
 		s.byName[name] = t
 		s.list = append(s.list, t)
@@ -103,8 +107,8 @@ func (p *parser) flush() {
 }
 
 // spread makes of a series of "since the row before" one of "until the next".
-func (t *track) spread() bool {
-	if t.boot {
+func (t *track) spread(pasted bool) bool {
+	if t.boot && !(pasted && len(t.t) == 1) {
 		t.t, t.v = t.t[1:], t.v[1:]
 	}
 	n := len(t.t)
@@ -147,6 +151,7 @@ func (p *parser) finish() error {
 			b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
 		}
 	}
+	p.countCPUs()
 	host := b.Subject(evidence.Subject{Kind: evidence.Host, Name: p.name, CPUs: p.cpus})
 	if p.seen != "" {
 		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernel, Value: p.seen, Number: math.NaN(), Origin: b.Origin(1)})
@@ -186,6 +191,32 @@ func (p *parser) finish() error {
 	return nil
 }
 
+// countCPUs finds how many CPUs there are by their rows, where nothing else tells: then shares of all of them become cores.
+func (p *parser) countCPUs() {
+	n := len(p.cpuRows)
+	if p.cpus > 0 || n == 0 || !p.cpuRows[n-1] || p.host.get(evidence.ShareOf(evidence.SeriesHostCPUBusy)) == nil {
+		return
+	}
+	for i := range n {
+		if !p.cpuRows[i] {
+			return
+		}
+	}
+	p.cpus = n
+	for _, t := range p.host.list {
+		name, ok := strings.CutSuffix(t.name, evidence.ShareOf(""))
+		if !ok {
+			continue
+		}
+		delete(p.host.byName, t.name)
+		t.name, t.unit = name, "cores"
+		p.host.byName[name] = t
+		for i := range t.v {
+			t.v[i] *= float64(n)
+		}
+	}
+}
+
 // unused leaves out network interfaces that nothing passed.
 func (p *parser) unused() {
 	p.host.list = slices.DeleteFunc(p.host.list, func(t *track) bool {
@@ -206,7 +237,7 @@ var networkPrefix = strings.TrimSuffix(evidence.SeriesNetReceived, "received")
 
 func (p *parser) series(id evidence.SubjectID, s *tracks) (n int) {
 	for _, t := range s.list {
-		if t.spread() {
+		if t.spread(!p.greeted && t.kind == disk || !p.greeted && t.kind == processor) {
 			p.b.Series(evidence.Series{Subject: id, Name: t.name, Unit: t.unit, T: t.t, V: t.v, Origin: p.b.Origin(t.line)})
 			n++
 		}

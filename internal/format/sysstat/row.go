@@ -127,8 +127,12 @@ func (p *parser) processor(f []string, behind int) bool {
 	soft, apart := of("%soft", "%irq")
 	busy := max(0, 1-idle-iowait-steal)
 	if f[0] != "all" && f[0] != "-1" {
-		if _, ok := number(f[0]); !ok {
+		n, ok := number(f[0])
+		if !ok {
 			return false
+		}
+		if len(p.cpuRows) < mostCPUs && n.v >= 0 && n.v < mostCPUs {
+			p.cpuRows[int(n.v)] = true
 		}
 		p.most(&p.host, evidence.SeriesHostCPUBusiest, "cores", busy)
 		if apart {

@@ -12,6 +12,9 @@
 // differ from version to version. They become the series that package procfs gives of /proc.
 //
 // Where the figures lie, or lack something:
+//   - Who pastes one report of iostat without the line that the tool begins with took it from the middle: it
+//     is kept.
+//   - Where that line is not there the rows of mpstat -P ALL tell how many CPUs there are.
 //   - A row tells of the time since the row before. The first report of vmstat and iostat is
 //     of the time since boot, and left out (with iostat -y and vmstat -y a true one is).
 //   - vmstat and iostat print no time unless told to (-t). Their reports are taken for 1 s apart
@@ -73,10 +76,11 @@ const (
 	mostPoints    = 4 << 20
 	mostNames     = 256 // of disks and interfaces
 	mostColumns   = 128
+	mostCPUs      = 1 << 16
 )
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	p := &parser{b: b, byPID: make(map[int]*process), names: make(map[string]bool)}
+	p := &parser{b: b, byPID: make(map[int]*process), names: make(map[string]bool), cpuRows: make(map[int]bool)}
 	err := a.Lines(func(l format.Line) bool {
 		p.number = l.Number
 		if text := strings.TrimSpace(string(l.Text[:min(len(l.Text), mostLine)])); text != "" {
@@ -114,12 +118,14 @@ type parser struct {
 	names     map[string]bool // of disks and interfaces
 	disks     []string
 
-	h      *heading
-	thread *process    // whose threads' rows follow (pidstat -t)
-	told   [kinds]bool // kinds of rows in this report, where reports have no time
-	boot   [kinds]int  // reports of a kind that may be of the time since boot
-	sums   []sum       // of this moment
-	sumsAt int64
+	h       *heading
+	thread  *process     // whose threads' rows follow (pidstat -t)
+	greeted bool         // a banner was there
+	cpuRows map[int]bool // CPUs that have rows of their own beside one of all of them
+	told    [kinds]bool  // kinds of rows in this report, where reports have no time
+	boot    [kinds]int   // reports of a kind that may be of the time since boot
+	sums    []sum        // of this moment
+	sumsAt  int64
 
 	number, points, dropped int64
 	used, odd, firstOdd     int64
@@ -201,6 +207,7 @@ func banner(text string) (g greeting, ok bool) {
 // begin takes what a banner says; several may follow each other, of several tools.
 func (p *parser) begin(g greeting) {
 	p.flush()
+	p.greeted = true
 	p.h, p.thread = nil, nil
 	p.boot, p.told = [kinds]int{}, [kinds]bool{}
 	if p.name == "" {

@@ -112,6 +112,9 @@ func judgeThrottled(c *check.Case) check.Verdict {
 			v.Evidence = dilation(c)
 			return v
 		}
+		if v, ok := throttledSinceCreated(c); ok {
+			return v
+		}
 		v.State = check.Inconclusive
 		v.Summary = "cpu.stat of its cgroup was not recorded"
 		v.Needs = []check.Need{quotaEvidence}
@@ -176,6 +179,33 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	t.fix(c, &v)
 	v.Prediction = append(v.Prediction, predicted(c, stops, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))
 	return v
+}
+
+// fewPeriods are too few to judge by: ten seconds.
+const fewPeriods = 100
+
+// throttledSinceCreated judges counters that were read once: they are of all the time since the group was created, so that only
+// a quota that stops it in most periods of all that time is a finding.
+func throttledSinceCreated(c *check.Case) (v check.Verdict, ok bool) {
+	periods, ok := c.Fact(evidence.FactQuotaPeriods)
+	stopped, ok2 := c.Fact(evidence.FactQuotaThrottled)
+	if !ok || !ok2 {
+		return v, false
+	}
+	t := &throttle{Quota: metrics.Quota{CPUs: metrics.Unknown, Periods: metrics.Value{Number: periods.Number, Origin: periods.Origin, Watched: 1},
+		Stopped: metrics.Value{Number: stopped.Number, Origin: stopped.Origin, Watched: 1}, Waiting: metrics.Unknown}, used: metrics.Unknown}
+	if f, ok := c.Fact(evidence.FactContainerCPU); ok && f.Number > 0 {
+		t.CPUs = metrics.Value{Number: f.Number, Origin: f.Origin, Watched: 1}
+	}
+	v = check.Verdict{State: check.Inconclusive, Evidence: t.figures(c), Summary: fmt.Sprintf("throttled in %.0f of %.0f periods since its cgroup was created: one reading does not show what happens now", stopped.Number, periods.Number)}
+	v.Needs = []check.Need{{What: "a second reading of cpu.stat, some seconds after the first, while it is slow"}}
+	if t.Share() >= mostPeriods && periods.Number >= fewPeriods && (c.Ledger == nil || len(c.Ledger.Rows) == 0) {
+		t.blame(&v, nil, 0)
+		v.Summary = fmt.Sprintf("throttled in %s of the periods since its cgroup was created", units.Percent(t.Share()))
+		v.Weight = t.Share()
+		t.fix(c, &v)
+	}
+	return v, true
 }
 
 // throttledElsewhere says whether it was stopped while requests were slow in other seconds

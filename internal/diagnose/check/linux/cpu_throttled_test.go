@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -88,5 +89,27 @@ func TestStopsAreBounded(t *testing.T) {
 	}
 	if all < 20 {
 		t.Errorf("there are %d silences", all)
+	}
+}
+
+// One reading of cpu.stat is of all the time since its group was created.
+func TestThrottledSinceCreated(t *testing.T) {
+	for name, x := range map[string]struct {
+		periods, stopped float64
+		state, words     string
+	}{
+		"rarely":     {3076, 34, check.Inconclusive, "34 of 3076"},
+		"mostly":     {3000, 2400, check.Supported, "80 %"},
+		"at a start": {20, 18, check.Inconclusive, "18 of 20"},
+	} {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "shell.txt"}), "procfs")
+		s := p.Subject(evidence.Subject{Kind: evidence.Process})
+		p.Fact(evidence.Fact{Subject: s, Key: evidence.FactQuotaPeriods, Number: x.periods, Origin: p.Origin(1)})
+		p.Fact(evidence.Fact{Subject: s, Key: evidence.FactQuotaThrottled, Number: x.stopped, Origin: p.Origin(2)})
+		p.Close()
+		if v := judgeThrottled(&check.Case{Bundle: b, Subject: s}); v.State != x.state || !strings.Contains(v.Summary, x.words) {
+			t.Errorf("%s: %s %q", name, v.State, v.Summary)
+		}
 	}
 }

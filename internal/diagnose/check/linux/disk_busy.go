@@ -35,10 +35,11 @@ scattered reads; several reads in parallel (io_uring, threads) if the device can
 read-ahead for sequential files (blockdev --setra), a smaller one for random reads; a faster or
 dedicated device if many requests are in flight. For writes: write less, earlier
 (vm.dirty_background_bytes), or to another device.`,
-	Thresholds: "5 slow requests with 1 % of all request time, 25 % of slow time, above the usual, in waits for a disk or behind threads that wait for it, with a p99 of 20 ms unless --slo is given, and I/O pressure of 1 %; without requests, on average 0.1 busy threads in it, and 25 % of the time of busy threads",
+	Thresholds: "5 slow requests with 1 % of all request time, 25 % of slow time, above the usual, in waits for a disk or behind threads that wait for it, with a p99 of 20 ms unless --slo is given, and I/O pressure of 1 %; without requests, on average 0.1 busy threads in it, and 25 % of the time of busy threads; of a host alone, a disk that is busy for 90 % of the time with two requests and more at a time, each of 5 ms and more",
 	Needs:      "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks; /proc/pressure/io",
 	Applies:    func(c *check.Case) bool { m := disk(c); return m.met(c) || strained(c) },
 	Judge:      judgeDisk,
+	JudgeHost:  judgeHostDisk,
 }
 
 // reads are calls that wait for a disk where they are on a file, and writes those of them that write.

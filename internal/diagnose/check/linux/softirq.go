@@ -37,10 +37,11 @@ queues (ethtool -L), interrupts spread over CPUs (/proc/irq/N/smp_affinity), RPS
 rps_flow_cnt) where there is one queue, and the service kept off the CPU that handles them. A
 larger budget (net.core.netdev_budget, netdev_budget_usecs) if it is used up while CPUs are free.
 Between processes of one host, a UNIX socket or shared memory: no packets at all.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time: the share of their own work that stacks show in softirq, or waits for CPUs busy with it; without requests, 25 % of the process's CPU time, and 0.25 CPUs, while its threads wait for a CPU or saturate one",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time: the share of their own work that stacks show in softirq, or waits for CPUs busy with it; without requests, 25 % of the process's CPU time, and 0.25 CPUs, while its threads wait for a CPU or saturate one; of a host alone, 25 % of the time of all its CPUs, of which 80 % are busy",
 	Needs:      "stacks of its running threads: unstall record PID --kernel; softirq in /proc/stat",
 	Applies:    func(c *check.Case) bool { return softirq.met(c) || softirqOf(c) >= few },
 	Judge:      judgeSoftirq,
+	JudgeHost:  judgeHostSoftirq,
 }
 
 var softirq = mechanism{what: "softirq", classes: []string{evidence.KernelSoftirq}}

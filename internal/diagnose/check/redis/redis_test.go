@@ -193,6 +193,63 @@ func TestSlowLog(t *testing.T) {
 	}
 }
 
+// What people paste of a server is little: a log, one entry of its slow log, or two sections of INFO.
+func TestPasted(t *testing.T) {
+	fork := func(stamp string, at, took int) string {
+		return fmt.Sprintf("7:M 23 "+stamp+" 08:%02d:00.100 * 100 changes in 60 seconds. Saving...\n7:M 23 "+stamp+" 08:%02d:00.%03d * Background saving started by pid %d\n", at, at, 100+took, 100+at)
+	}
+	const slow = " * Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer without waiting for fsync to complete, this may slow down Redis.\n"
+	entry := func(command string, took int) string {
+		return fmt.Sprintf("1) (integer) 31\n   2) (integer) 1795423700\n   3) (integer) %d\n   4) 1) \"%s\"\n      2) \"a\"\n   5) \"10.0.0.7:51234\"\n   6) \"\"\n", took, command)
+	}
+	stats := func(get, keys, each int) string {
+		return fmt.Sprintf("# Commandstats\ncmdstat_get:calls=%d,usec=%d,usec_per_call=2.00\ncmdstat_keys:calls=%d,usec=%d\n", get, 2*get, keys, keys*each)
+	}
+	for name, x := range map[string]struct {
+		text, id, state, words string
+	}{
+		"long forks":                  {fork("Nov 2026", 1, 190) + fork("Nov 2026", 2, 187), "redis.fork", check.Supported, "190 ms"},
+		"long forks without a year":   {fork("Nov", 1, 190) + fork("Nov", 2, 187), "redis.fork", check.Supported, "every 60.2 s"},
+		"short forks":                 {fork("Nov", 1, 40) + fork("Nov", 2, 45), "redis.fork", check.Inconclusive, "45 ms"},
+		"one fork":                    {fork("Nov 2026", 1, 190), "redis.fork", check.Inconclusive, "190 ms"},
+		"slow syncs of 2.4":           {"[7] 23 Nov 08:46:14" + slow + "[7] 23 Nov 08:46:24" + slow + "[7] 23 Nov 08:50:14" + slow, "redis.aof-fsync", check.Supported, "waits for the disk"},
+		"two slow syncs":              {"7:M 23 Nov 2026 08:46:14.001" + slow + "7:M 23 Nov 2026 08:46:24.001" + slow, "redis.aof-fsync", check.Inconclusive, "twice"},
+		"slow syncs, hours apart":     {"7:M 23 Nov 2026 08:46:14.001" + slow + "7:M 23 Nov 2026 10:46:24.001" + slow + "7:M 23 Nov 2026 12:46:24.001" + slow, "redis.aof-fsync", check.Inconclusive, "3 times"},
+		"a script of half a second":   {entry("evalsha", 640_000), "redis.slow-command", check.Supported, "each time; how often is unknown"},
+		"a script of 50 ms":           {entry("evalsha", 50_000), "redis.slow-command", check.Inconclusive, "frequency is unknown"},
+		"a GET that the host stopped": {entry("get", 1_800_000), "redis.slow-command", check.Inconclusive, "simple command"},
+		"KEYS in command statistics":  {stats(1000, 10, 300_000), "redis.slow-command", check.Supported, "KEYS"},
+		"KEYS that are few":           {stats(40_000_000, 10, 300_000), "redis.slow-command", check.Inconclusive, "KEYS"},
+	} {
+		v := judged(t, x.text)[x.id]
+		if v.State != x.state || !strings.Contains(v.Title+v.Summary, x.words) || strings.Contains(v.Title+v.Summary, "?") {
+			t.Errorf("%s: %s: %q %q", name, v.State, v.Title, v.Summary)
+		}
+	}
+}
+
+// Command statistics alone tell rates where their files were written at the times of the answers, and none where these were copied.
+func TestCommandStatistics(t *testing.T) {
+	text := func(get, keys int) []byte {
+		return fmt.Appendf(nil, "# Commandstats\ncmdstat_get:calls=%d,usec=%d\ncmdstat_keys:calls=%d,usec=%d\n", get, 2*get, keys, keys*300_000)
+	}
+	for apart, words := range map[int64]string{60e9: "per second", 1e9: "how often is unknown", 0: "how often is unknown"} {
+		b := evidence.NewBundle()
+		for i, data := range [][]byte{text(1000, 10), text(9000, 70)} {
+			a := formattest.Artifact(fmt.Sprint(i), data)
+			a.Modified = 1_795_423_700e9 + int64(i)*apart
+			if err := format.Read(context.Background(), []format.Format{redisreply.Format}, a, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Unify()
+		b.Align()
+		if v := redis.SlowCommand.Judge(&check.Case{Bundle: b}); v.State != check.Supported || !strings.Contains(v.Title, words) {
+			t.Errorf("%d s apart: %s %s %s", apart/1e9, v.State, v.Title, v.Summary)
+		}
+	}
+}
+
 // Clients that never go fill a server, and a refusal says that they have.
 func TestFull(t *testing.T) {
 	clients := func(a, b int) []string {

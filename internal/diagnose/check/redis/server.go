@@ -209,7 +209,10 @@ func rate(perSecond float64) string {
 	case perSecond < .1:
 		return "every " + units.Time(1e9/perSecond)
 	}
-	return units.Num(perSecond) + " times per second"
+	if n := units.Num(perSecond); n != "1" {
+		return n + " times per second"
+	}
+	return "once per second"
 }
 
 // words joins what is known of some texts: "a, b and c".

@@ -34,7 +34,7 @@ XREAD BLOCK wait on purpose and delay no other client.
 What helps: SCAN, HSCAN, SSCAN and ZSCAN instead of full scans; only the needed fields and ranges;
 values split by what is read together; UNLINK instead of DEL (4.0 and later); short scripts; full
 scans on a replica. More CPUs, io-threads and pipelines do not help.`,
-	Thresholds: "calls of 10 ms and more that occupy the main thread for 0.5 % of the time, two of them or one of a second; or shorter calls that occupy it for 10 % of the time and delay commands by 0.25 ms on average; from the slow log, LATENCY HISTOGRAM or commandstats",
+	Thresholds: "calls of 10 ms and more that occupy the main thread for 0.5 % of the time, two of them or one of a second; or shorter calls that occupy it for 10 % of the time and delay commands by 0.25 ms on average; from the slow log, LATENCY HISTOGRAM or commandstats; where their rate is unknown, one call of 0.5 s, or two of 100 ms and more on average",
 	Needs:      "INFO twice (or SLOWLOG GET with five entries): unstall redis://HOST:PORT, or files of redis-cli",
 	Applies:    isRedis,
 	Judge:      judgeSlow,
@@ -71,19 +71,46 @@ func (s *server) slow() (much, little []metrics.RedisKept) {
 	return much, little
 }
 
+// A call of so many ns is worth naming however rare it is: whoever asks meanwhile waits for half of it, longer than the 200 ms that some
+// clients wait at most by their own settings. Of several calls the mean counts, from longFork on: one who meets it notices.
+const longCall = 500e6
+
+// long says whether calls of a rate that is hardly known are worth naming. They are not where the slow log has several that are far apart, or
+// where other commands take nearly all of the time.
+func (s *server) long(k *metrics.RedisKept) bool {
+	var first, last int64
+	for _, e := range s.Slow.Entries {
+		if first == 0 {
+			first = e.At
+		}
+		last = e.At
+	}
+	if over := float64(last-first) * k.Count / (k.Count - 1); k.Count >= few && last > first && k.Total < rarely*over {
+		return false
+	}
+	var spent float64
+	for i := range s.Commands {
+		spent += zero(s.Commands[i].Spent.Number)
+	}
+	return k.Total >= ofThread*spent && (k.Longest >= longCall || k.Count >= few && k.Each() >= longFork)
+}
+
 func judgeSlow(c *check.Case) check.Verdict {
 	s := serverOf(c)
 	if s == nil {
 		return notTold("")
 	}
 	much, little := s.slow()
-	watched := s.Looks > 0 || s.Slow.Watched
+	watched := s.Looks > 0 || s.Slow.Watched || len(s.Commands) > 0
 	v := check.Verdict{State: check.RuledOut, Summary: "no command took 10 ms"}
 	switch {
 	case !watched:
 		return notTold("")
 	case len(much) == 0 && len(little) > 0:
 		v.Summary = fmt.Sprintf("%s took up to %s, but it is a simple command: the host did not run its thread, or it moved many bytes", little[0].What, units.Time(little[0].Longest))
+	case len(much) > 0 && math.IsNaN(shareOf(much)) && s.long(&much[0]):
+		s.rare(c, &v, &much[0])
+		return v
 	case len(much) > 0 && math.IsNaN(shareOf(much)):
 		v.State = check.Inconclusive
 		v.Summary = fmt.Sprintf("%s took %s, but its frequency is unknown", much[0].What, units.Time(much[0].Longest))
@@ -126,6 +153,19 @@ func judgeSlow(c *check.Case) check.Verdict {
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: "run full scans on a replica, or let a job store the result in advance"})
 	return v
+}
+
+// rare words a verdict of calls that are long, of which nothing tells how often they come.
+func (s *server) rare(c *check.Case, v *check.Verdict, k *metrics.RedisKept) {
+	name := s.called(k)
+	v.State, v.Weight = check.Supported, often
+	v.Title = fmt.Sprintf("%s delays all clients of %s: %s each time; how often is unknown.", name, s.title(), units.Time(k.Each()))
+	v.Summary = fmt.Sprintf("%s took %s, and no other command ran meanwhile", k.What, units.Time(k.Longest))
+	v.Spends = "in " + name
+	v.Evidence = append(v.Evidence, c.Figure("redis.long_calls", name+": long calls that were recorded", k.Count, "count", k.Origin),
+		c.Figure("redis.long_call_ms", name+": each of these", k.Each()/1e6, "ms", k.Origin), c.Figure("redis.long_call_longest_ms", name+": longest", k.Longest/1e6, "ms", k.Origin))
+	v.Fix = append(v.Fix, s.instead(k.What), check.Fix{Text: "run full scans on a replica, or let a job store the result in advance"})
+	v.Needs = []check.Need{asked}
 }
 
 func longestOf(all []metrics.RedisKept) (ns float64) {

@@ -28,6 +28,9 @@ func gauges(c *check.Case) (all []gauged) {
 
 // sum says what a pool's use was: "at most 7 of 10 connections in use, none waited".
 func (g *gauged) sum() string {
+	if g.Readings == 0 {
+		return units.Plural(int(g.TimedOut), "request") + " gave up waiting for a connection"
+	}
 	text := fmt.Sprintf("at most %.0f", g.Most)
 	if g.Size > 0 {
 		text += fmt.Sprintf(" of %.0f", g.Size)
@@ -47,6 +50,15 @@ func (g *gauged) sum() string {
 }
 
 func (g *gauged) figures(c *check.Case, v *check.Verdict) {
+	if g.TimedOut > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("pool.gave_up", "requests that gave up waiting for one, by log lines, pool "+g.Name, g.TimedOut, "count", g.Origin))
+	}
+	if g.Timeout > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("pool.timeout_ms", "longest that one of these waited", g.Timeout/1e6, "ms", g.Origin))
+	}
+	if g.Readings == 0 {
+		return
+	}
 	v.Evidence = append(v.Evidence, c.Figure("pool.most_in_use", "most "+g.Unit+" in use, pool "+g.Name, g.Most, "count", g.Origin))
 	if g.Size > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("pool.size", "size of the pool", g.Size, "count", g.Origin),
@@ -71,8 +83,11 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 	g := &all[0]
 	v.Summary = g.sum()
 	l := c.Ledger
+	if (l == nil || len(l.Rows) == 0) && g.stands(c, &v) {
+		return v
+	}
 	if l == nil || !c.Slow() || l.To <= l.From {
-		if g.Waiting > 0 {
+		if g.Waiting > 0 || g.TimedOut > 0 {
 			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "an access log from the same time, to show what it costs requests"}}
 		}
 		return v
@@ -100,6 +115,34 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "the size of the pool, or the number of requests waiting for a connection"}}
 	}
 	return v
+}
+
+// stands judges a pool without requests, by those that gave up waiting for it, or by a queue that is there at
+// most readings and half as long as the pool is large, as of threads ([judgeLimits]).
+func (g *gauged) stands(c *check.Case, v *check.Verdict) bool {
+	switch {
+	case g.TimedOut > 0 && g.Readings > 0 && g.Most == 0:
+		v.State = check.Inconclusive
+		v.Summary = units.Plural(int(g.TimedOut), "request") + " gave up waiting for a connection, but the pool had none in use: opening them may fail"
+		v.Needs = []check.Need{{What: "the errors that the pool logs when it opens a connection"}}
+		return true
+	case g.TimedOut > 0 && !(g.Most < mostlyFree*g.Size):
+		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, and give up.", g.Name)
+		if g.Timeout > 0 {
+			v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, and give up after %s.", g.Name, units.Time(g.Timeout))
+		}
+	case g.UsedUp() && g.Readings >= fewReadings && g.Waiting >= check.Queueing && 2*g.Waiting >= g.Size:
+		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, %s on average.", g.Name, units.Num(g.Waiting))
+	default:
+		return false
+	}
+	v.State, v.Weight = check.Supported, 1
+	if g.Waiting >= 0 && g.Size > 0 {
+		v.Weight = min(1, g.Waiting/g.Size)
+	}
+	v.Fix = append(v.Fix, enlargePool(g.Name))
+	v.Needs = []check.Need{{What: "an access log from the same time, to show what it costs requests"}}
+	return true
 }
 
 const (

@@ -63,11 +63,18 @@ func judgePool(c *check.Case) check.Verdict {
 		}
 		return v
 	case len(all) > 0:
-		return judgeGauges(c, all)
+		v := judgeGauges(c, all)
+		if w, ok := judgeReached(c, all); ok && v.State != check.Supported {
+			return w
+		}
+		return v
 	case spans != nil:
 		return check.Verdict{State: check.Inconclusive, Summary: "the spans do not show waits for a connection, which would be part of local time", Needs: []check.Need{readPool}}
 	default:
 		if v, ok := judgeLimits(c); ok && c.Ledger == nil {
+			return v
+		}
+		if v, ok := judgeReached(c, nil); ok {
 			return v
 		}
 		return c.NoStates()

@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model/queue"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -61,6 +62,48 @@ func (w *workers) told(c *check.Case, v *check.Verdict) {
 	if w.reached.Number > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("pool.full_times", "times it had reached that maximum", w.reached.Number, "count", w.reached.Origin))
 	}
+}
+
+// oftenReached times that a pool of workers had all it may have are not one burst: FPM tells so anew only after enough of them were idle again.
+const oftenReached = 3
+
+// judgeReached judges a pool of workers where there are no requests, by that it had as many as it may: then whoever comes
+// waits in the backlog of its socket. False where no pool had.
+func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
+	if c.Ledger != nil && len(c.Ledger.Rows) > 0 {
+		return v, false
+	}
+	for _, f := range c.Bundle.Facts {
+		if f.Subject != c.Subject || f.Key != evidence.FactWorkersReached || !(f.Number > 0) {
+			continue
+		}
+		name := "PHP-FPM" + evidence.WorkerPool + f.Value
+		w := workersOf(c, name)
+		if w == nil || ok && v.State == check.Supported {
+			continue
+		}
+		full := slices.ContainsFunc(all, func(g gauged) bool { return g.Name == name && g.Full > 0 })
+		v, ok = check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("pool %s had all its workers %s; whether requests waited was not recorded", w.pool, units.Times(int64(f.Number)))}, true
+		for i := range all {
+			all[i].figures(c, &v)
+		}
+		if len(all) == 0 {
+			w.told(c, &v)
+		} else {
+			v.Evidence = append(v.Evidence, c.Figure("pool.full_times", "times it had reached that maximum", f.Number, "count", f.Origin))
+		}
+		v.Needs = []check.Need{{What: "PHP-FPM's status page while it is slow (pm.status_path), whose listen queue tells how many requests wait, or an access log with durations from the same time"}}
+		if !full && f.Number < oftenReached {
+			continue
+		}
+		v.State, v.Weight, v.Summary = check.Supported, 1, fmt.Sprintf("pool %s had all its workers %s: requests then wait in the backlog of its socket", w.pool, units.Times(int64(f.Number)))
+		v.Title = fmt.Sprintf("All workers of the PHP-FPM pool %s are busy at times: further requests wait.", w.pool)
+		if w.most > 0 {
+			v.Title = fmt.Sprintf("All %.0f workers of the PHP-FPM pool %s are busy at times: further requests wait.", w.most, w.pool)
+		}
+		v.Fix = append(v.Fix, check.Fix{Text: "raise pm.max_children, if CPUs and memory allow (needed = requests per second × seconds per request), or make requests use less of a worker's time", Code: name})
+	}
+	return v, ok
 }
 
 // passed are the requests that went through a pool, in the order of their arrival.

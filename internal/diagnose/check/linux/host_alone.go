@@ -1,0 +1,67 @@
+package linux
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// What a report of iostat or mpstat must show to say by itself that whatever runs on the host waits.
+const (
+	diskFull = .9   // share of the time in which a disk had requests: of many at a time it says little by itself
+	slowDisk = 5e-3 // s for a request: what a disk with a seek takes alone, and fifty times as long as an SSD does
+	cpusFull = .8   // share of the CPUs that are busy: of what comes at random each waits four times as long as it runs (M/M/1)
+)
+
+// askProcess is what would show who waits.
+var askProcess = check.Need{What: "a recording of the service on this host from the same time, to show whether its requests wait for it", Command: "unstall record PID"}
+
+// judgeHostDisk judges the host's disks: one is at its limit if it always has several requests, and each takes long.
+func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
+	for _, d := range metrics.EachDisk(c.Bundle, metrics.Whole) {
+		slow, what := d.WriteTook, "write"
+		if !slow.Known() || d.ReadTook.Number > slow.Number {
+			slow, what = d.ReadTook, "read"
+		}
+		if !(d.Busy.Number >= diskFull) || !(d.InFlight.Number >= queued) || !(slow.Number >= slowDisk) || v.Weight >= d.InFlight.Number {
+			continue
+		}
+		ok = true
+		v = check.Verdict{State: check.Supported, Weight: d.InFlight.Number,
+			Title:   fmt.Sprintf("The disk %s is saturated: it is busy %s of the time, and a %s takes %s.", d.Name, units.Percent(d.Busy.Number), what, units.Time(slow.Number*1e9)),
+			Summary: fmt.Sprintf("%s requests at a time wait for %s", units.Num(d.InFlight.Number), d.Name)}
+		v.Evidence = append(v.Evidence, c.Figure("disk.busy_share", "share of the time in which "+d.Name+" had requests", d.Busy.Number, "1", d.Busy.Origin),
+			c.Figure("disk.in_flight", "requests of it at a time, on average", d.InFlight.Number, "count", d.InFlight.Origin))
+		if d.WriteTook.Known() {
+			v.Evidence = append(v.Evidence, c.Figure("disk.write_ms", "mean time per write, waiting in its queue included", d.WriteTook.Number*1e3, "ms", d.Writes.Origin),
+				c.Figure("disk.writes_per_s", "writes", d.Writes.Number, "1/s", d.Writes.Origin))
+		}
+		if d.ReadTook.Known() {
+			v.Evidence = append(v.Evidence, c.Figure("disk.read_ms", "mean time per read, waiting in its queue included", d.ReadTook.Number*1e3, "ms", d.Reads.Origin),
+				c.Figure("disk.reads_per_s", "reads", d.Reads.Number, "1/s", d.Reads.Origin))
+		}
+		v.Fix = []check.Fix{{Text: "find who reads and writes it (pidstat -d 1, io.stat of each cgroup), do less of it or limit it (io.max), or give the service a dedicated or faster disk", Code: d.Name}}
+		v.Needs = []check.Need{askProcess}
+	}
+	return v, ok
+}
+
+// judgeHostSoftirq judges the host's CPUs: interrupts take much of them, and few are free.
+func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
+	h := metrics.HostOf(c.Bundle, c.Subject, metrics.Whole)
+	s := metrics.StrainOf(c.Bundle, c.Subject, metrics.Whole)
+	if !(h.CPUs > 0) || !s.Softirq.Known() || s.Softirq.Number < check.Material*h.CPUs || h.Taken() < cpusFull*h.CPUs {
+		return v, false
+	}
+	part := s.Softirq.Number / h.CPUs
+	v = check.Verdict{State: check.Supported, Weight: s.Softirq.Number, Work: part,
+		Title:   fmt.Sprintf("Interrupts (softirq) take %s of the host's CPU time, and only %s of it is free.", units.Percent(part), units.Percent(max(0, 1-h.Taken()/h.CPUs))),
+		Summary: fmt.Sprintf("softirq uses %s of %.0f CPUs", units.Num(s.Softirq.Number), h.CPUs)}
+	v.Evidence = append([]check.Evidence{c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin)}, (&host{Host: h, process: metrics.Unknown}).figures(c)...)
+	v.Fix = []check.Fix{{Text: "handle fewer packets: larger ones (batches, pipelines), fewer rules for each (iptables, conntrack), none between processes of one host (a UNIX socket)"},
+		{Text: "spread what remains over CPUs: more queues of the network card (ethtool -L), RPS where there is one (rps_cpus)"}}
+	v.Needs = []check.Need{askProcess}
+	return v, true
+}

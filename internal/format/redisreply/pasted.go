@@ -1,0 +1,98 @@
+package redisreply
+
+import (
+	"slices"
+	"strings"
+)
+
+// pasted reads the entries of SLOWLOG GET as people paste them: without the number of an entry before its first line, with
+// indentation that is not redis-cli's, or from the middle of an answer. What [tree] tells by columns it tells by what
+// a line holds: an entry is id, time, duration, arguments and, from Redis 4 on, the client's address and name.
+type pasted struct {
+	calls []call
+	field int // of the newest entry that was read last
+}
+
+// line takes a line, and says whether it continues the entries.
+func (x *pasted) line(s string, at int64) bool {
+	if strings.TrimSpace(s) == "" {
+		return x.field > 0
+	}
+	numbers, rest := indexes(s)
+	if len(numbers) == 0 {
+		return false
+	}
+	var v node
+	if !v.value(rest) {
+		return false
+	}
+	last := numbers[len(numbers)-1]
+	if v.kind == integer && last == 1 && len(numbers) <= 2 {
+		if len(x.calls) == mostSlow {
+			return false
+		}
+		x.calls, x.field = append(x.calls, call{id: v.whole, line: at}), 1
+		return true
+	}
+	if x.field == 0 {
+		return false
+	}
+	c := &x.calls[len(x.calls)-1]
+	switch alone := len(numbers) == 1; {
+	case x.field == 1 && alone && last == 2 && v.kind == integer:
+		c.at = v.whole
+	case x.field == 2 && alone && last == 3 && v.kind == integer:
+		c.took = v.whole
+	case x.field == 3 && len(numbers) == 2 && numbers[0] == 4 && last == 1 && v.kind == text:
+		c.arguments = append(c.arguments, v.text)
+	case x.field == 4 && alone && last == len(c.arguments)+1 && v.kind == text && !(last == 5 && isAddress(v.text)):
+		c.arguments = append(c.arguments, v.text)
+		return true
+	case x.field == 4 && alone && last == 5 && v.kind == text:
+		c.client = v.text
+	case x.field == 5 && alone && last == 6 && v.kind == text:
+		c.name = v.text
+	default:
+		return false
+	}
+	x.field++
+	return true
+}
+
+// whole are the entries of which the command was read: the last may be cut, and what looked like others were none.
+func (x *pasted) whole() []call {
+	return slices.DeleteFunc(x.calls, func(c call) bool { return len(c.arguments) == 0 || !plausible(c) })
+}
+
+// indexes reads the numbers that a line of a list begins with, and what follows them.
+func indexes(s string) (numbers []int, rest string) {
+	at := 0
+	for len(numbers) < 3 {
+		number, _, next, ok := index(s, at)
+		if !ok {
+			break
+		}
+		numbers, at = append(numbers, number), next
+	}
+	return numbers, strings.TrimSpace(s[at:])
+}
+
+// beginsEntry says whether a line may be the first of an entry: its id.
+func beginsEntry(s string) bool {
+	var x pasted
+	return x.line(s, 0) && x.field == 1
+}
+
+// hasEntry says whether lines begin with an entry of a slow log.
+func hasEntry(lines []string) bool {
+	var x pasted
+	for _, l := range lines {
+		if !x.line(l, 0) || len(x.calls) > 1 {
+			break
+		}
+	}
+	return len(x.calls) > 0 && len(x.calls[0].arguments) > 0 && plausible(x.calls[0])
+}
+
+// plausible says whether an entry has a time since 1973 and a duration of no more than days.
+func plausible(c call) bool { return c.at > 1e8 && c.at < 4e9 && c.took >= 0 && c.took < 1e12 }
