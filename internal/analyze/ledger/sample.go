@@ -192,7 +192,9 @@ func (l *Ledger) StatesFrom() evidence.ArtifactID {
 }
 
 // TracedBy says whether an artifact tells of the states of requests.
-func (l *Ledger) TracedBy(a evidence.ArtifactID) bool { return l.Traced && slices.Contains(l.traces, a) }
+func (l *Ledger) TracedBy(a evidence.ArtifactID) bool {
+	return l.Traced && slices.Contains(l.traces, a)
+}
 
 // TracedSlow counts the slow requests whose states are known, and those that such requests speak for.
 func (l *Ledger) TracedSlow() (traced, alike int) {
