@@ -87,7 +87,7 @@ func (p *parser) take(l format.Line) {
 		p.blank()
 	case bytes.Contains(text, title):
 		p.begin(l, text)
-	case trimmed[0] == '"':
+	case isHeader(trimmed):
 		p.header(trimmed, l)
 	case p.toFile(text):
 	case p.section == outside:
