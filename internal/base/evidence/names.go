@@ -123,6 +123,9 @@ const (
 	FactGoroutinesLeft      = "trace.goroutinesLeft"
 	FactGoroutinesLeftEarly = "trace.goroutinesLeftEarly" // those begun in its first half
 
+	// TriggerUntold is the trigger of a collection of which its source never tells one.
+	TriggerUntold = "not told"
+
 	// Facts of a JVM. Flags are facts by their own names, sizes in bytes; these are asked for.
 	FactOverheadLimit     = "gc.overheadLimit"    // times that the JVM said GC takes nearly all the time (GCTimeLimit) and frees nearly nothing (GCHeapFreeLimit); Value is the first such line
 	FactCollector         = "collector"           // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"

@@ -18,6 +18,7 @@ import (
 	"github.com/unstall/unstall/internal/format/hsperf"
 	"github.com/unstall/unstall/internal/format/hugepages"
 	"github.com/unstall/unstall/internal/format/jfr"
+	"github.com/unstall/unstall/internal/format/jstat"
 	"github.com/unstall/unstall/internal/format/jvmtext"
 	"github.com/unstall/unstall/internal/format/kernelstacks"
 	"github.com/unstall/unstall/internal/format/loadresult"
@@ -48,6 +49,7 @@ var Formats = []format.Format{
 	gobuild.Format,
 	loadresult.Format,
 	hsperf.Format,
+	jstat.Format,
 	vthreads.Format,
 	jfr.Format,
 	procfs.Format,

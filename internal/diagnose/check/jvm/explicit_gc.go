@@ -52,6 +52,7 @@ func judgeExplicit(c *check.Case) check.Verdict {
 	p := g.with(requested)
 	const what = "explicitly requested collections"
 	g.judge(&v, p, what, stoppedSpecial)
+	g.untriggered(&v, what)
 	if v.State != check.Supported {
 		return v
 	}

@@ -50,7 +50,9 @@ func judgeMetaspace(c *check.Case) check.Verdict {
 	}
 	var v check.Verdict
 	p := g.with(metadata)
-	g.judge(&v, p, "collections for class metadata", stoppedSpecial)
+	const what = "collections for class metadata"
+	g.judge(&v, p, what, stoppedSpecial)
+	g.untriggered(&v, what)
 	if v.State != check.Supported {
 		return v
 	}
