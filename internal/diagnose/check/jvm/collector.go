@@ -27,6 +27,19 @@ func collectorOf(c *check.Case) *collector {
 	})
 }
 
+// stopsOf is the collector, else what safepoints tell where nobody watched it; nil: nobody
+// watched those either.
+func stopsOf(c *check.Case) *collector {
+	if g := collectorOf(c); g != nil {
+		return g
+	}
+	g := metrics.JVMSafepoints(c.Bundle, c.Subject, metrics.Scope{Beside: c.Ledger.RequestsOf()})
+	if g == nil {
+		return nil
+	}
+	return &collector{Collector: g, c: c}
+}
+
 // processors is how many processors the JVM may use; 0 unknown.
 func (g *collector) processors() float64 { return float64(g.c.Bundle.CPUsOf(g.c.Subject)) }
 
