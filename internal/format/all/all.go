@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/format/dotnetcounters"
 	"github.com/unstall/unstall/internal/format/dotnetstack"
 	"github.com/unstall/unstall/internal/format/gauges"
+	"github.com/unstall/unstall/internal/format/gcmonitor"
 	"github.com/unstall/unstall/internal/format/gctrace"
 	"github.com/unstall/unstall/internal/format/gobuild"
 	"github.com/unstall/unstall/internal/format/gopprof"
@@ -45,6 +46,7 @@ var Formats = []format.Format{
 	nettrace.Format,
 	spans.Format,
 	hotspotgc.Format,
+	gcmonitor.Format,
 	gctrace.Format,
 	gobuild.Format,
 	loadresult.Format,

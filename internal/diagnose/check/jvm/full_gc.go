@@ -43,7 +43,7 @@ problem. What does not help: calling System.gc() at quiet times.`,
 	Thresholds: "two full collections that take 2 % of the time (8 % of the worst minute), or one of a second, or three in a row that leave 95 % of the heap in use, or the JVM's own line about GCTimeLimit; with requests, 25 % of slow time",
 	Needs:      "a GC log; requests from the same time, to show what it costs them",
 	Applies:    isJVM,
-	Judge:      judgeFull,
+	Judge:      unlessPartial(judgeFull),
 }
 
 // stoppedFull is the share of the time from which full collections are worth naming where

@@ -39,7 +39,7 @@ help: a shorter pause goal.`,
 	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of 200 ms; with requests, 25 % of slow time",
 	Needs:      "G1's log; requests from the same time, to show what it costs",
 	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
-	Judge:      judgeEvacuation,
+	Judge:      unlessPartial(judgeEvacuation),
 }
 
 func judgeEvacuation(c *check.Case) check.Verdict {

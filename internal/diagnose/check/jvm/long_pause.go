@@ -41,7 +41,7 @@ not help: a larger young generation.`,
 	Thresholds: "one pause of a second",
 	Needs:      "a GC log; CPU times in it, to show what took the time; requests from the same time, to show what it costs",
 	Applies:    isJVM,
-	Judge:      judgeLong,
+	Judge:      unlessPartial(judgeLong),
 }
 
 func judgeLong(c *check.Case) check.Verdict {

@@ -93,6 +93,9 @@ func TestPasted(t *testing.T) {
 		"what triggered it is not told":    {"% jstat -gc -h10 17079 10s\n" + jstatRows, "jvm.explicit-gc", check.Inconclusive},
 		"jstat of quiet minutes":           {"$ jstat -gcutil 17079 60000\n" + jstatQuiet, "jvm.full-gc", check.RuledOut},
 		"jstat without times between rows": {jstatRows, "jvm.young-gc-rate", check.Inconclusive},
+		"a monitor's full collection":      {monitored, "jvm.full-gc", check.Supported},
+		"a monitor tells no quick ones":    {monitored, "jvm.young-gc-rate", check.Inconclusive},
+		"a monitor tells no reasons":       {`{"timestamp":"2020-05-06T07:08:09,123Z","message":"[gc][young][10][2] duration [800ms], collections [1]/[1.1s], total [1.2s]/[3m], memory [3gb]->[2gb]/[4gb]"}` + "\n", "jvm.explicit-gc", check.Inconclusive},
 		"a service's log":                  {"shop.1.76bikgr3bu48@node1    | [1282.654s][info][gc] Allocation Stall (worker-1) 315.305ms\nshop.1.76bikgr3bu48@node1    | [1282.655s][info][gc] Allocation Stall (worker-2) 288.598ms\n", "jvm.allocation-stall", check.Supported},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,4 +132,8 @@ const jstatQuiet = `  S0     S1     E      O      M     CCS    YGC     YGCT    F
   0.00  50.00  10.00  20.00  95.00  90.00    100    1.000     2    0.200    1.200
  50.00   0.00  12.00  20.10  95.00  90.00    101    1.010     2    0.200    1.210
   0.00  50.00  14.00  20.20  95.00  90.00    102    1.020     2    0.200    1.220
+`
+
+const monitored = `[2018-09-10T16:06:49,468][INFO ][o.e.m.j.JvmGcMonitorService] [node-1] [gc][young][355198][16325] duration [756ms], collections [1]/[1.5s], total [756ms]/[22.4m], memory [6.7gb]->[8.4gb]/[11.7gb]
+[2018-09-10T16:07:02,914][INFO ][o.e.m.j.JvmGcMonitorService] [node-1] [gc][old][355204][472] duration [5.2s], collections [1]/[5.5s], total [5.2s]/[1.5m], memory [11.3gb]->[10.3gb]/[11.7gb]
 `
