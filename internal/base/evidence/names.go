@@ -128,6 +128,7 @@ const (
 
 	// Facts of a JVM. Flags are facts by their own names, sizes in bytes; these are asked for.
 	FactOverheadLimit     = "gc.overheadLimit"    // times that the JVM said GC takes nearly all the time (GCTimeLimit) and frees nearly nothing (GCHeapFreeLimit); Value is the first such line
+	FactStateless         = "threads.stateless"   // thread dumps that do not tell which threads wait for a monitor
 	FactLongAlone         = "gc.longAlone"        // lines of a source that tells of collections only if they took long
 	FactCollector         = "collector"           // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
 	FactYoungCapacity     = "heap.young.capacity" // bytes of eden and both survivor spaces

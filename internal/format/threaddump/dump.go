@@ -136,6 +136,11 @@ func (p *parser) beside(text []byte) {
 		p.date, p.dateLine = at, p.line
 		return
 	}
+	if rest, ok := bytes.CutPrefix(text, []byte("Attaching to process ID ")); ok && p.dumps == 0 {
+		id, _, _ := bytes.Cut(rest, []byte(","))
+		p.about.PID = int(number(string(id)))
+		return
+	}
 	if pid, ok := bytes.CutSuffix(text, []byte(":")); ok && len(pid) <= 8 && p.dumps == 0 {
 		p.about.PID = int(number(string(pid)))
 	}
@@ -185,6 +190,12 @@ func (p *parser) inside(text string) {
 		}
 	case strings.HasPrefix(text, "-"):
 		if text == "- None" {
+			return
+		}
+		if at, ok := forcedFrame(text); ok {
+			if !p.frame(at) {
+				p.strange()
+			}
 			return
 		}
 		if k, ok := readLock(text); ok {

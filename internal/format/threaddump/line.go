@@ -32,7 +32,7 @@ func isHeader(l []byte) bool {
 	if len(l) == 0 {
 		return false
 	}
-	return l[0] == '"' || bytes.Contains(l, []byte(" tid=0x")) && bytes.Contains(l, []byte(" nid="))
+	return l[0] == '"' || isForced(l) || bytes.Contains(l, []byte(" tid=0x")) && bytes.Contains(l, []byte(" nid="))
 }
 
 // readHeader reads "name" #59 [22743] daemon prio=5 os_prio=0 cpu=18.53ms elapsed=1.71s
@@ -40,6 +40,9 @@ func isHeader(l []byte) bool {
 func readHeader(l []byte) (h header, ok bool) {
 	if !isHeader(l) {
 		return h, false
+	}
+	if isForced(l) {
+		return forcedHeader(l)
 	}
 	text := string(l[:min(len(l), 4096)])
 	name, quoted := strings.CutPrefix(text, `"`)

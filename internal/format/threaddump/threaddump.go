@@ -1,8 +1,8 @@
 // Package threaddump reads what the threads of a JVM did, as HotSpot prints it: the
 // answers of jstack and jcmd Thread.print, what SIGQUIT leaves in the program's own
 // output, JDK 6 to 25, and the files of jcmd Thread.dump_to_file, text and JSON, JDK 21
-// and later; and the answer in JSON of Spring Boot's actuator. Any number of dumps may be in
-// one file, and anything else around them.
+// and later; the answer in JSON of Spring Boot's actuator; and what jstack -F prints. Any
+// number of dumps may be in one file, and anything else around them.
 //
 //	2026-11-21 13:40:43
 //	Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
@@ -71,7 +71,7 @@ func match(head []byte) format.Confidence {
 			titled = true
 		case isHeader(l):
 			_, inside = readHeader(l)
-			if inside && titled {
+			if inside && (titled || isForced(l)) {
 				return format.Sure
 			}
 		case inside && bytes.HasPrefix(bytes.TrimLeft(l, " \t"), stateLine):

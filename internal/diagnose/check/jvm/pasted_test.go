@@ -93,6 +93,7 @@ func TestPasted(t *testing.T) {
 		"what triggered it is not told":    {"% jstat -gc -h10 17079 10s\n" + jstatRows, "jvm.explicit-gc", check.Inconclusive},
 		"jstat of quiet minutes":           {"$ jstat -gcutil 17079 60000\n" + jstatQuiet, "jvm.full-gc", check.RuledOut},
 		"jstat without times between rows": {jstatRows, "jvm.young-gc-rate", check.Inconclusive},
+		"a dump of a JVM that hangs":       {"Thread 19: (state = IN_JAVA)\n - shop.Shop.count() @bci=387, line=80 (Compiled frame)\n\nThread 18: (state = BLOCKED)\n - java.lang.Thread.sleep(long) @bci=0 (Interpreted frame)\n", "jvm.lock-contention", check.Inconclusive},
 		"a monitor's full collection":      {monitored, "jvm.full-gc", check.Supported},
 		"a monitor tells no quick ones":    {monitored, "jvm.young-gc-rate", check.Inconclusive},
 		"a monitor tells no reasons":       {`{"timestamp":"2020-05-06T07:08:09,123Z","message":"[gc][young][10][2] duration [800ms], collections [1]/[1.1s], total [1.2s]/[3m], memory [3gb]->[2gb]/[4gb]"}` + "\n", "jvm.explicit-gc", check.Inconclusive},
