@@ -15,6 +15,7 @@ import (
 //	journald  2026-11-20T22:49:44+0000 host unit[123]: …                          -o short-iso, -precise, RFC 5424 files
 //	journald  {"MESSAGE":"…","__REALTIME_TIMESTAMP":"…"}                          -o json
 //	compose   web-1  | …                                                          docker compose logs, with and without -t
+//	compose   web.1.76bikgr3bu48@node    | …                                      docker service logs
 //	timestamps 2026-11-20T22:49:44.123456789Z …                                   kubectl logs --timestamps, docker logs -t
 //
 // Docker and the CRI runtimes cut lines longer than 16 KiB into pieces, each in
@@ -190,8 +191,8 @@ func criLine(_ *unwrapper, l []byte) piece {
 // mostName bounds the names of a compose project's containers.
 const mostName = 128
 
-// composeLine reads "web-1  | text": a container's name, padded to the longest and two more,
-// a bar, and with --timestamps the time. Lines of several containers are mixed.
+// composeLine reads "web-1  | text": a container's name, or a task's and its node's, padded to
+// the longest and two more, a bar, and with --timestamps the time. Lines of several containers are mixed.
 // https://docs.docker.com/reference/cli/docker/compose/logs/
 func composeLine(_ *unwrapper, l []byte) piece {
 	bar := bytes.IndexByte(l[:min(len(l), mostName)], '|')
@@ -200,7 +201,7 @@ func composeLine(_ *unwrapper, l []byte) piece {
 	}
 	name := bytes.TrimRight(l[:bar], " ")
 	for _, c := range name {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-') {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-' || c == '@') {
 			return piece{text: l}
 		}
 	}

@@ -57,6 +57,7 @@ Nov  2 22:49:45 host kernel: a: b
 `, "journald", []string{"1 22:49:44 gc 1 @0.1s", "2 22:49:45 gc \xff", "3 22:49:45 "}},
 		{"compose", "web-1  | gc 1 @0.1s\ndb-12  | ready\nweb-1  |\nweb-1  | a  | b\n", "compose", []string{"1 - gc 1 @0.1s", "2 - ready", "3 - ", "4 - a  | b"}},
 		{"compose -t", "web-1  | 2026-11-20T22:49:44.5Z gc 1 @0.1s\nweb-1  | 2026-11-20T22:49:45Z gc 2 @0.2s\n", "compose", []string{"1 22:49:44.5 gc 1 @0.1s", "2 22:49:45 gc 2 @0.2s"}},
+		{"docker service logs", "web.1.76bik@node-1    | gc 1 @0.1s\nweb.12.9f3ks@node-2   | ready\n", "compose", []string{"1 - gc 1 @0.1s", "2 - ready"}},
 		{"a table", "name  | value\n a    | b\n", "", []string{"1 - name  | value", "2 -  a    | b"}},
 		{"UTF-16 of Windows", "\xff\xfeg\x00c\x00 \x001\x00\r\x00\n\x00\xe4\x00=\xd8\x00\xde\n\x00", "utf-16", []string{"1 - gc 1", "2 - ä😀"}},
 		{"UTF-16, the other order, cut", "\xfe\xff\x00g\x00c\x00\n\xd8\x00\x00x\x00", "utf-16", []string{"1 - gc", "2 - �x"}},

@@ -51,6 +51,7 @@ type Collector struct {
 
 	bundle   *evidence.Bundle
 	subject  evidence.SubjectID
+	covers   string // what must have been watched: evidence.CoverGC, else evidence.CoverSafepoints
 	withheld Withheld
 	source   evidence.ArtifactID // of the requests it is read beside, -1 none
 	began    []int64             // when the collections that Rate counts began
@@ -84,7 +85,7 @@ type CollectorReader func(*evidence.Bundle, evidence.SubjectID, Scope) *Collecto
 
 // newCollector is one of which nothing is known.
 func newCollector(b *evidence.Bundle, subject evidence.SubjectID, source evidence.ArtifactID) *Collector {
-	g := &Collector{bundle: b, subject: subject, source: source}
+	g := &Collector{bundle: b, subject: subject, covers: evidence.CoverGC, source: source}
 	for _, v := range g.values() {
 		*v = Unknown
 	}
@@ -122,7 +123,7 @@ type look struct {
 func (g *Collector) looks() (all []*look) {
 	b := g.bundle
 	of := make(map[evidence.ArtifactID]*look)
-	for _, w := range b.Covered(g.subject, evidence.CoverGC) {
+	for _, w := range b.Covered(g.subject, g.covers) {
 		a, ok := w.Origin.Artifact()
 		if !ok || w.Until <= w.From || !Stamped(b.Clocks[w.Clock]) {
 			continue
@@ -211,7 +212,7 @@ func (g *Collector) Meets(r *Beside) bool {
 	if r == nil {
 		return false
 	}
-	for _, w := range g.bundle.Covered(g.subject, evidence.CoverGC) {
+	for _, w := range g.bundle.Covered(g.subject, g.covers) {
 		if w.Until > r.From && w.From < r.Until && (w.Clock == r.Clock || g.Placed && g.bundle.Clocks[r.Clock].Anchored()) {
 			return true
 		}

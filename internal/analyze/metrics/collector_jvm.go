@@ -43,6 +43,18 @@ func JVMCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *
 	return g
 }
 
+// JVMSafepoints is the collector of a JVM of which only safepoints were watched: nothing is
+// known of its collections. It is nil where nobody watched those either.
+func JVMSafepoints(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
+	g := newCollector(b, subject, scope.source())
+	g.covers = evidence.CoverSafepoints
+	if !g.watch(scope.Beside) {
+		return nil
+	}
+	g.Stopped, g.Longest = Unknown, Unknown
+	return g
+}
+
 // Unlogged says that the log has the cycles of a concurrent collector and no pause of them,
 // as ZGC's and Shenandoah's with -Xlog:gc alone: each cycle has pauses, so none is known.
 func (g *Collector) Unlogged() bool { return len(g.All) == 0 && len(g.beside()) > 0 }

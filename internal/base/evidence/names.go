@@ -123,8 +123,13 @@ const (
 	FactGoroutinesLeft      = "trace.goroutinesLeft"
 	FactGoroutinesLeftEarly = "trace.goroutinesLeftEarly" // those begun in its first half
 
+	// TriggerUntold is the trigger of a collection of which its source never tells one.
+	TriggerUntold = "not told"
+
 	// Facts of a JVM. Flags are facts by their own names, sizes in bytes; these are asked for.
 	FactOverheadLimit     = "gc.overheadLimit"    // times that the JVM said GC takes nearly all the time (GCTimeLimit) and frees nearly nothing (GCHeapFreeLimit); Value is the first such line
+	FactStateless         = "threads.stateless"   // thread dumps that do not tell which threads wait for a monitor
+	FactLongAlone         = "gc.longAlone"        // lines of a source that tells of collections only if they took long
 	FactCollector         = "collector"           // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
 	FactYoungCapacity     = "heap.young.capacity" // bytes of eden and both survivor spaces
 	FactEdenCapacity      = "heap.eden.capacity"  // bytes

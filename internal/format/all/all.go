@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/format/dotnetcounters"
 	"github.com/unstall/unstall/internal/format/dotnetstack"
 	"github.com/unstall/unstall/internal/format/gauges"
+	"github.com/unstall/unstall/internal/format/gcmonitor"
 	"github.com/unstall/unstall/internal/format/gctrace"
 	"github.com/unstall/unstall/internal/format/gobuild"
 	"github.com/unstall/unstall/internal/format/gopprof"
@@ -18,6 +19,7 @@ import (
 	"github.com/unstall/unstall/internal/format/hsperf"
 	"github.com/unstall/unstall/internal/format/hugepages"
 	"github.com/unstall/unstall/internal/format/jfr"
+	"github.com/unstall/unstall/internal/format/jstat"
 	"github.com/unstall/unstall/internal/format/jvmtext"
 	"github.com/unstall/unstall/internal/format/kernelstacks"
 	"github.com/unstall/unstall/internal/format/loadresult"
@@ -44,10 +46,12 @@ var Formats = []format.Format{
 	nettrace.Format,
 	spans.Format,
 	hotspotgc.Format,
+	gcmonitor.Format,
 	gctrace.Format,
 	gobuild.Format,
 	loadresult.Format,
 	hsperf.Format,
+	jstat.Format,
 	vthreads.Format,
 	jfr.Format,
 	procfs.Format,

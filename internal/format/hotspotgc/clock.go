@@ -282,8 +282,9 @@ func (c *clock) wore(stamp, t int64) {
 	e.coarse = e.coarse && stamp%1e9 == 0
 }
 
-// set writes what is known into the artifact's clock.
-func (c *clock) set(k *evidence.Clock) {
+// set writes what is known into the artifact's clock. Spaced says that events without stamps
+// tell the time between them.
+func (c *clock) set(k *evidence.Clock, spaced bool) {
 	k.Resolution = 1e6
 	switch {
 	case c.basis == byDate:
@@ -298,6 +299,8 @@ func (c *clock) set(k *evidence.Clock) {
 		case e.some:
 			k.Offset, k.Error = e.least-1e6, 5e6
 		}
+	case spaced:
+		k.Name, k.Error, k.Resolution = "since the safepoint before the first", evidence.Unanchored, 1
 	default:
 		k.Name, k.Error, k.Resolution = "pauses one after another", evidence.Unanchored, 0
 	}

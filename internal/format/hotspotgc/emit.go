@@ -12,7 +12,7 @@ func (o *output) emit(e *event) {
 	o.events++
 	if e.kind == evidence.Safepoint {
 		o.safepoints++
-		o.hidden = o.hidden || collects(e.name)
+		o.hidden = o.hidden || collects(e.name) || e.name == nameless || e.name == ""
 	} else {
 		o.collections++
 	}
@@ -23,6 +23,10 @@ func (o *output) emit(e *event) {
 	o.clock.reached(process, e)
 	o.rows.add(e, o.process(process))
 }
+
+// nameless is the name of a safepoint whose line does not tell the operation, as those that
+// PrintGCApplicationStoppedTime prints: it may be a collection's.
+const nameless = "stopped"
 
 // collects says whether an operation at a safepoint is a collection's. The names are those
 // of vmOperations.hpp and of each collector's operations; a histogram is none of them

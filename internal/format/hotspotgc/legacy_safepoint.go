@@ -39,7 +39,7 @@ func (l *legacy) stop(text []byte, i int) int {
 	default:
 		e.end = max(l.o.clock.at(unknown, unknown), l.stopped, l.pauseEnd) + total
 	}
-	e.start, e.name, e.line = e.end-total, "stopped", l.number
+	e.start, e.name, e.line = e.end-total, nameless, l.number
 	l.stopped = e.end
 	l.gave = true
 	l.o.emit(&e)

@@ -22,7 +22,8 @@ type output struct {
 	safepoints  int64
 	collections int64 // events of the collector
 	paced       bool  // Shenandoah says how long it delayed threads that allocate
-	hidden      bool  // a safepoint was a collection's
+	hidden      bool  // a safepoint was a collection's, or may have been
+	spaced      bool  // a log without stamps has safepoints that tell the time since the one before
 	disorder    int64 // collections whose numbers are in no order
 
 	facts map[string]factOf

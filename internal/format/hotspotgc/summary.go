@@ -21,12 +21,13 @@ func (o *output) understood() (n int64) {
 
 // finish writes what is known when the whole log was read.
 func (o *output) finish(lines int64) {
-	o.clock.set(o.b.Clock())
+	spaced := o.spaced && o.collections == 0
+	o.clock.set(o.b.Clock(), spaced)
 	o.b.Shift(o.clock.lead)
 	o.writeFacts()
 	o.cover()
 	o.b.Table(o.linesTable(lines))
-	if o.clock.basis == noStamps && o.events > 0 {
+	if o.clock.basis == noStamps && o.events > 0 && !spaced {
 		o.b.Warnf(0, "the log has no time stamps: the sum of its pauses is right, but no rate can be computed: add uptime or time to the decorators of -Xlog (JDK 8: -XX:+PrintGCDateStamps)")
 	}
 	if n := len(o.clock.processes); n > 1 {

@@ -123,6 +123,7 @@ func (u *unified) stall(id int64, b []byte, line int64) bool {
 	e.end = u.now()
 	e.start = e.end - took
 	e.lane = u.lane(rest[i+1 : len(rest)-1])
+	u.o.collector("ZGC", line) // no other has them; a log that begins late may show nothing else of it
 	u.o.emit(&e)
 	return true
 }

@@ -23,8 +23,26 @@ func (u *unified) safepoint(b []byte, line int64) bool {
 		return false
 	}
 	u.seen = true
+	if since, ok := nanos(name[i:], "Time since last: "); ok {
+		u.since(since, total)
+	}
 	u.stop(u.o.text(name[:i]), total, reach, line)
 	return true
+}
+
+// since moves the time of a log without stamps over what passed since the safepoint before,
+// and over this one: a log of safepoints alone has a time line without stamps.
+func (u *unified) since(last, total int64) {
+	c := &u.o.clock
+	now := u.now()
+	if c.basis != noStamps || now > maxUptime || last > maxUptime || total > maxUptime {
+		return
+	}
+	if !u.o.spaced {
+		u.o.spaced = true
+		c.saw(&c.processes[c.current], now) // the JVM counted from there
+	}
+	c.pass(now + last + total)
 }
 
 func nanos(b []byte, label string) (ns int64, ok bool) {

@@ -87,7 +87,7 @@ func (p *parser) take(l format.Line) {
 		p.blank()
 	case bytes.Contains(text, title):
 		p.begin(l, text)
-	case trimmed[0] == '"':
+	case isHeader(trimmed):
 		p.header(trimmed, l)
 	case p.toFile(text):
 	case p.section == outside:
@@ -134,6 +134,11 @@ func (p *parser) begin(l format.Line, text []byte) {
 func (p *parser) beside(text []byte) {
 	if at, ok := stamp(text); ok {
 		p.date, p.dateLine = at, p.line
+		return
+	}
+	if rest, ok := bytes.CutPrefix(text, []byte("Attaching to process ID ")); ok && p.dumps == 0 {
+		id, _, _ := bytes.Cut(rest, []byte(","))
+		p.about.PID = int(number(string(id)))
 		return
 	}
 	if pid, ok := bytes.CutSuffix(text, []byte(":")); ok && len(pid) <= 8 && p.dumps == 0 {
@@ -185,6 +190,12 @@ func (p *parser) inside(text string) {
 		}
 	case strings.HasPrefix(text, "-"):
 		if text == "- None" {
+			return
+		}
+		if at, ok := forcedFrame(text); ok {
+			if !p.frame(at) {
+				p.strange()
+			}
 			return
 		}
 		if k, ok := readLock(text); ok {

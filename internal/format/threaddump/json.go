@@ -47,12 +47,19 @@ func (p *parser) json(ctx context.Context, a *format.Artifact) (is bool, err err
 		return false, nil // reading lines says what is wrong
 	}
 	defer f.Close()
-	head := make([]byte, 256)
+	head := make([]byte, mostHead+64)
 	n, _ := io.ReadFull(f, head)
-	if !isJSON(head[:n]) {
+	asked := isActuator(head[:n])
+	if !asked && !isJSON(head[:n]) {
 		return false, nil
 	}
 	d := json.NewDecoder(io.MultiReader(bytes.NewReader(head[:n]), f))
+	if asked {
+		if err := p.actuator(ctx, d); err != nil {
+			return true, fmt.Errorf("at byte %d: %w", d.InputOffset(), err)
+		}
+		return true, nil
+	}
 	p.section, p.dumps = toFile, 1
 	var key, container string
 	for ctx.Err() == nil {

@@ -26,25 +26,42 @@ type header struct {
 // t@59.
 var afterName = []string{`" #`, `" daemon `, `" prio=`, `" os_prio=`, `" cpu=`, `" tid=`, `" nid=`, `" - Thread t@`, `" Id=`}
 
+// isHeader says whether a line may be a thread's: its name stands in quotes, or somebody who
+// pasted it lost one of them or both.
+func isHeader(l []byte) bool {
+	if len(l) == 0 {
+		return false
+	}
+	return l[0] == '"' || isForced(l) || bytes.Contains(l, []byte(" tid=0x")) && bytes.Contains(l, []byte(" nid="))
+}
+
 // readHeader reads "name" #59 [22743] daemon prio=5 os_prio=0 cpu=18.53ms elapsed=1.71s
 // tid=0x… nid=0x58d7 waiting for monitor entry [0x…].
 func readHeader(l []byte) (h header, ok bool) {
-	text := string(l[:min(len(l), 4096)])
-	if !strings.HasPrefix(text, `"`) {
+	if !isHeader(l) {
 		return h, false
 	}
+	if isForced(l) {
+		return forcedHeader(l)
+	}
+	text := string(l[:min(len(l), 4096)])
+	name, quoted := strings.CutPrefix(text, `"`)
 	end := -1
 	for _, s := range afterName {
-		if i := strings.Index(text, s); i > 0 && (end < 0 || i < end) {
+		i := strings.Index(name, s)
+		if i < 0 && !quoted {
+			i = strings.Index(name, s[1:]) // without the quote
+		}
+		if i >= 0 && (end < 0 || i < end) {
 			end = i
 		}
 	}
-	if end < 0 {
+	if end < 0 || end == 0 && !quoted {
 		return h, false
 	}
-	h.name = text[1:end]
+	h.name = name[:end]
 	h.cpu = -1
-	for _, f := range strings.Fields(text[end+1:]) {
+	for _, f := range strings.Fields(strings.TrimPrefix(name[end:], `"`)) {
 		key, value, is := strings.Cut(f, "=")
 		switch {
 		case f[0] == '#':

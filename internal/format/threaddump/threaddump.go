@@ -1,7 +1,8 @@
 // Package threaddump reads what the threads of a JVM did, as HotSpot prints it: the
 // answers of jstack and jcmd Thread.print, what SIGQUIT leaves in the program's own
 // output, JDK 6 to 25, and the files of jcmd Thread.dump_to_file, text and JSON, JDK 21
-// and later. Any number of dumps may be in one file, and anything else around them.
+// and later; the answer in JSON of Spring Boot's actuator; and what jstack -F prints. Any
+// number of dumps may be in one file, and anything else around them.
 //
 //	2026-11-21 13:40:43
 //	Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
@@ -39,7 +40,7 @@ import (
 // Format is thread dumps of HotSpot.
 var Format = format.Format{
 	Name:    "threaddump",
-	About:   "stacks of a JVM's threads: jstack, jcmd Thread.print, SIGQUIT (JDK 6 to 25), Thread.dump_to_file (21 and later)",
+	About:   "stacks of a JVM's threads: jstack, jcmd Thread.print, SIGQUIT (JDK 6 to 25), Thread.dump_to_file (21 and later), Spring Boot's actuator",
 	Moments: true,
 	Match:   match,
 	Parse:   parse,
@@ -59,7 +60,7 @@ var title = []byte("Full thread dump ")
 // match wants the title with a thread below it; or, where somebody has cut that off, a
 // thread with its state; or one of the files of dump_to_file.
 func match(head []byte) format.Confidence {
-	if isJSON(head) || isToFile(head) {
+	if isJSON(head) || isActuator(head) || isToFile(head) {
 		return format.Sure
 	}
 	var titled, inside bool
@@ -68,9 +69,9 @@ func match(head []byte) format.Confidence {
 		switch {
 		case bytes.Contains(l, title):
 			titled = true
-		case len(l) > 0 && l[0] == '"':
+		case isHeader(l):
 			_, inside = readHeader(l)
-			if inside && titled {
+			if inside && (titled || isForced(l)) {
 				return format.Sure
 			}
 		case inside && bytes.HasPrefix(bytes.TrimLeft(l, " \t"), stateLine):

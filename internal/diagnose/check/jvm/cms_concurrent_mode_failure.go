@@ -44,7 +44,7 @@ generation alone: each promotion then needs a larger free piece.`,
 	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; the log must name a failure, or show CMS's cycles before",
 	Needs:      "a CMS log with the sizes of the old generation (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails); requests from the same time, to show what it costs",
 	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "CMS") },
-	Judge:      judgeCMS,
+	Judge:      unlessPartial(judgeCMS),
 }
 
 // withCollector says whether a subject's collector is one of those whose name holds a word.

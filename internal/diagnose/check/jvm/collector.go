@@ -2,6 +2,7 @@ package jvm
 
 import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -25,6 +26,33 @@ func collectorOf(c *check.Case) *collector {
 		}
 		return &collector{Collector: g, c: c}
 	})
+}
+
+// unlessPartial is a judge whose source may tell of long collections alone: what that does not
+// show is not ruled out.
+func unlessPartial(judge func(*check.Case) check.Verdict) func(*check.Case) check.Verdict {
+	return func(c *check.Case) check.Verdict {
+		v := judge(c)
+		if _, partial := c.Fact(evidence.FactLongAlone); !partial || v.State != check.RuledOut || len(c.Bundle.Covered(c.Subject, evidence.CoverGC)) > 1 {
+			return v
+		}
+		v.State, v.Needs = check.Inconclusive, logging
+		v.Summary = "only long collections are in the log"
+		return v
+	}
+}
+
+// stopsOf is the collector, else what safepoints tell where nobody watched it; nil: nobody
+// watched those either.
+func stopsOf(c *check.Case) *collector {
+	if g := collectorOf(c); g != nil {
+		return g
+	}
+	g := metrics.JVMSafepoints(c.Bundle, c.Subject, metrics.Scope{Beside: c.Ledger.RequestsOf()})
+	if g == nil {
+		return nil
+	}
+	return &collector{Collector: g, c: c}
 }
 
 // processors is how many processors the JVM may use; 0 unknown.

@@ -36,7 +36,7 @@ What does not help: more threads for pauses (-XX:ParallelGCThreads) alone.`,
 	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time",
 	Needs:      "Shenandoah's log; requests from the same time, to show what it costs",
 	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "Shenandoah") },
-	Judge:      judgeDegenerated,
+	Judge:      unlessPartial(judgeDegenerated),
 }
 
 func judgeDegenerated(c *check.Case) check.Verdict {

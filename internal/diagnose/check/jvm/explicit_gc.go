@@ -40,7 +40,7 @@ makes each collection longer.`,
 	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time",
 	Needs:      "a GC log with the triggers of collections; requests from the same time, to show what they cost",
 	Applies:    isJVM,
-	Judge:      judgeExplicit,
+	Judge:      unlessPartial(judgeExplicit),
 }
 
 func judgeExplicit(c *check.Case) check.Verdict {
@@ -52,6 +52,7 @@ func judgeExplicit(c *check.Case) check.Verdict {
 	p := g.with(requested)
 	const what = "explicitly requested collections"
 	g.judge(&v, p, what, stoppedSpecial)
+	g.untriggered(&v, what)
 	if v.State != check.Supported {
 		return v
 	}

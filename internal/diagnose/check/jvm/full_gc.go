@@ -43,7 +43,7 @@ problem. What does not help: calling System.gc() at quiet times.`,
 	Thresholds: "two full collections that take 2 % of the time (8 % of the worst minute), or one of a second, or three in a row that leave 95 % of the heap in use, or the JVM's own line about GCTimeLimit; with requests, 25 % of slow time",
 	Needs:      "a GC log; requests from the same time, to show what it costs them",
 	Applies:    isJVM,
-	Judge:      judgeFull,
+	Judge:      unlessPartial(judgeFull),
 }
 
 // stoppedFull is the share of the time from which full collections are worth naming where
@@ -73,14 +73,18 @@ func judgeFull(c *check.Case) check.Verdict {
 	g.judge(&v, p, "full collections", stoppedFull)
 	ended := g.exhausted(&v, p)
 	if v.State == check.Supported && v.Saves == nil && !ended && len(p) < frequentFull && p.Longest().Seconds() < aSecond {
-		v.State, v.Needs = check.RuledOut, nil
-		v.Summary = "only one full collection"
+		v.State, v.Needs = check.Inconclusive, longer
+		v.Summary = fmt.Sprintf("only one full collection, of %s", units.Time(1e9*p.Seconds()))
 	}
 	if others := g.Pauses.Of(evidence.PauseFull); len(p) == 0 && len(others) > 0 && v.State == check.RuledOut {
 		v.Summary = fmt.Sprintf("no full collections except %d that other causes explain", len(others))
 		if len(others) == 1 {
 			v.Summary = "no full collection except one that another cause explains"
 		}
+	}
+	if slowed := g.full(g.Pauses); len(p) == 0 && v.State == check.RuledOut && (slowed.Longest().Seconds() >= aSecond || len(slowed) >= frequentFull && g.ShareOf(slowed) >= stoppedFull) {
+		v.State, v.Needs = check.Inconclusive, otherwiseLong
+		v.Summary = "full collections lacked CPU, or spent it in the kernel: whether they are long without that is unknown"
 	}
 	if len(p) == 0 || v.State != check.Supported {
 		return v
@@ -92,7 +96,7 @@ func judgeFull(c *check.Case) check.Verdict {
 		}
 	}
 	v.Evidence = append(v.Evidence, g.rate("full collections per minute", p)...)
-	if t := g.TriggerOf(p[0]); t != "" {
+	if t := g.TriggerOf(p[0]); t != "" && t != evidence.TriggerUntold {
 		v.Evidence = append(v.Evidence, c.Seen("triggered by: "+t, g.OriginOf(p[0])))
 	}
 	add("heap.before_bytes", "heap in use before them (median)", before)

@@ -38,7 +38,7 @@ are never in it.`,
 	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; a rate from 5 collections",
 	Needs:      "G1's log (-Xlog:gc*; before JDK 9 -XX:+PrintGCDetails), requests from the same time, to show what it costs",
 	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
-	Judge:      judgeHumongous,
+	Judge:      unlessPartial(judgeHumongous),
 }
 
 func judgeHumongous(c *check.Case) check.Verdict {

@@ -43,7 +43,7 @@ tuning the heap.`,
 	Thresholds: "0.25 s lost in collections of 50 ms or more that had less than half a CPU or half of the CPUs of the best, and 1 % of the time, or 25 % of slow time",
 	Needs:      "a GC log with CPU times; /proc and cpu.stat from the same time",
 	Applies:    isJVM,
-	Judge:      judgeStarved,
+	Judge:      unlessPartial(judgeStarved),
 }
 
 // leastLost is what lack of CPU must have cost collections together to be worth naming, s: in

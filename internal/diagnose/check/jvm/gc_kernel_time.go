@@ -39,7 +39,7 @@ collector, which touches the same pages.`,
 	Thresholds: "0.25 s of system time (25 ticks of the log's clock) in collections that have more of it than user time, and 1 % of the time lost, or 25 % of slow time",
 	Needs:      "a GC log with CPU times; /proc of the host, to show why",
 	Applies:    isJVM,
-	Judge:      judgeKernel,
+	Judge:      unlessPartial(judgeKernel),
 }
 
 // worthKernel is the system time of a collection from which on it counts, ns, leastKernel

@@ -90,7 +90,12 @@ func judgeLock(c *check.Case) check.Verdict {
 		}
 		k.Held = append(k.Held, c.Seen(fmt.Sprintf("%s%s, %s, in %d of %s", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, units.Plural(w.Looks, "thread dump")), w.Looked))
 	}
-	return c.Contended(k)
+	v := c.Contended(k)
+	if f, ok := c.Fact(evidence.FactStateless); ok && v.State == check.RuledOut && w.Waiting.Number == 0 && !k.Charged {
+		v.State, v.Needs = check.Inconclusive, dumps("thread dumps with the states of threads")
+		v.Summary, v.Evidence = "the thread dump does not tell which threads wait for a lock", []check.Evidence{c.Seen("it has no states of threads", f.Origin)}
+	}
+	return v
 }
 
 // mostCircles is how much is told of deadlocks.

@@ -41,7 +41,7 @@ not help: a larger young generation.`,
 	Thresholds: "one pause of a second",
 	Needs:      "a GC log; CPU times in it, to show what took the time; requests from the same time, to show what it costs",
 	Applies:    isJVM,
-	Judge:      judgeLong,
+	Judge:      unlessPartial(judgeLong),
 }
 
 func judgeLong(c *check.Case) check.Verdict {
@@ -58,8 +58,8 @@ func judgeLong(c *check.Case) check.Verdict {
 		v.Summary = "no pauses"
 	}
 	if len(p) == 0 {
-		if g.Pauses.Longest().Seconds() >= aSecond {
-			v.Summary = "other causes explain all pauses of a second or more"
+		if g.Pauses.Longest().Seconds() >= aSecond { // they are long all the same
+			v.State, v.Summary, v.Needs = check.Inconclusive, "other causes explain all pauses of a second or more", otherwiseLong
 		}
 		return v
 	}
@@ -72,6 +72,9 @@ func judgeLong(c *check.Case) check.Verdict {
 	g.longFigures(&v, p)
 	return v
 }
+
+// otherwiseLong asks for what shows whether such pauses would be long without those causes.
+var otherwiseLong = []check.Need{{What: "a GC log from after their fix, to see whether pauses are still long"}}
 
 // long are the pauses of a second or more that no other cause explains.
 func (g *collector) long() metrics.Pauses {

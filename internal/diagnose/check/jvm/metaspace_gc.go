@@ -40,7 +40,7 @@ VM.classloader_stats, VM.metaspace). What does not help: a larger heap.`,
 	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time",
 	Needs:      "a GC log with the triggers of collections; requests from the same time, to show what they cost",
 	Applies:    isJVM,
-	Judge:      judgeMetaspace,
+	Judge:      unlessPartial(judgeMetaspace),
 }
 
 func judgeMetaspace(c *check.Case) check.Verdict {
@@ -50,7 +50,9 @@ func judgeMetaspace(c *check.Case) check.Verdict {
 	}
 	var v check.Verdict
 	p := g.with(metadata)
-	g.judge(&v, p, "collections for class metadata", stoppedSpecial)
+	const what = "collections for class metadata"
+	g.judge(&v, p, what, stoppedSpecial)
+	g.untriggered(&v, what)
 	if v.State != check.Supported {
 		return v
 	}

@@ -39,7 +39,7 @@ heap only postpones it. What does not help: collecting more often.`,
 	Thresholds: "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by 10 % (for G1 without mixed collections, by more than these leave), and more live memory after the last than after the first",
 	Needs:      "a GC log with many collections of the old generation: hours rather than seconds",
 	Applies:    isJVM,
-	Judge:      judgeLeak,
+	Judge:      unlessPartial(judgeLeak),
 }
 
 // A trend needs so many points, of which the first part, a start, is left out where there

@@ -1,10 +1,13 @@
 package jvm
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // reason is which cause of its own a pause has; the others are judged by what they
@@ -127,6 +130,17 @@ func (g *collector) reasonOf(p metrics.Pause) reason {
 func (g *collector) with(r reason) metrics.Pauses {
 	all := g.reasons()
 	return g.Pauses.Where(func(p metrics.Pause) bool { return all[p.Row] == r })
+}
+
+// untriggered answers for causes that are known by what triggered a collection, where the
+// source of the full ones never tells: then none is ruled out.
+func (g *collector) untriggered(v *check.Verdict, what string) {
+	full := g.Pauses.Of(evidence.PauseFull).Where(func(p metrics.Pause) bool { return g.TriggerOf(p) == evidence.TriggerUntold })
+	if len(full) == 0 || v.State != check.RuledOut {
+		return
+	}
+	v.State, v.Needs = check.Inconclusive, logging
+	v.Summary = fmt.Sprintf("what triggered %s is unknown, so %s are possible", units.Plural(len(full), "full collection"), what)
 }
 
 // ordinary returns those of some pauses that have no reason of their own.

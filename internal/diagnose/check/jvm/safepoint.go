@@ -29,7 +29,10 @@ well.
 
 The other part is VM operations that are not collections: RevokeBias of biased locks
 (before JDK 15), Deoptimize, thread dumps and deadlock searches of monitoring agents
-(ThreadDump, FindDeadlocks, PrintThreads), heap inspection, class redefinition.
+(ThreadDump, FindDeadlocks, PrintThreads), heap inspection, class redefinition; and
+safepoints of a fraction of a millisecond, back to back, many hundred per second
+(ICBufferFull, Deoptimize). A line that names no operation may be a collection's: without
+GC lines beside it only the time until all threads had stopped counts.
 
 How to tell it from similar problems: the duration of a collection itself belongs to the
 causes about GC. On a host without free CPUs all threads reach safepoints late:
@@ -40,7 +43,7 @@ What helps: for counted loops -XX:+UseCountedLoopSafepoints (with
 which thread is late is shown by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100
 (ms), from JDK 25 on by the event jdk.SafepointLatency; for VM operations, running them
 less often. What does not help: heap settings.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; without requests, one pause of 10 ms",
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; without requests, one pause of 10 ms, or five shorter ones that take 10 % of the time",
 	Needs:      "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
 	Applies:    isJVM,
 	Judge:      judgeSafepoint,
@@ -54,11 +57,11 @@ type halt struct {
 }
 
 func judgeSafepoint(c *check.Case) check.Verdict {
-	g := collectorOf(c)
+	g := stopsOf(c)
 	if g == nil {
 		return unwatched(c)
 	}
-	stops, seen := g.besides()
+	stops, untold, seen := g.besides()
 	if !seen {
 		return check.Verdict{State: check.Inconclusive, Summary: "safepoints were not recorded", Needs: logging}
 	}
@@ -68,8 +71,18 @@ func judgeSafepoint(c *check.Case) check.Verdict {
 		p = append(p, s.Pause)
 	}
 	g.judge(&v, p, "pauses other than GC", stoppedSpecial)
-	if v.Saves == nil && p.Longest().Seconds() < perceptible {
+	short := v.Saves == nil && p.Longest().Seconds() < perceptible
+	crowded := short && g.crowded(p)
+	switch {
+	case crowded && v.State != check.Supported:
+		v.State, v.Needs = check.Supported, g.needRequests()
+		v.Summary = fmt.Sprintf("%s other than GC took %s of the %s recorded", units.Plural(len(p), "pause"), units.Percent(g.ShareOf(p)), units.Time(1e9*g.Span))
+	case short && !crowded:
 		v.State, v.Needs = check.RuledOut, nil
+	}
+	if v.State == check.RuledOut && g.matters(untold) {
+		v.State, v.Needs = check.Inconclusive, logging
+		v.Summary = fmt.Sprintf("pauses that the log does not name took %s in total, the longest %s; all threads stopped in time, so they were GC or VM operations", units.Time(1e9*untold.Seconds()), units.Time(1e9*untold.Longest().Seconds()))
 	}
 	v.Weight = float64(length(p.Spans())) / 1e9 / max(g.Span, 1e-9)
 	if v.State != check.Supported {
@@ -98,7 +111,7 @@ func judgeSafepoint(c *check.Case) check.Verdict {
 	for _, name := range names[:min(4, len(names))] {
 		v.Evidence = append(v.Evidence, c.Figure("safepoint.operation_s", fmt.Sprintf("pauses for %s", operation(name)), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
 	}
-	if late.Seconds() >= p.Seconds()/2 {
+	if late.Seconds() >= p.Seconds()/2 && !crowded {
 		v.Title = fmt.Sprintf("One thread takes up to %s to reach a safepoint, and all others wait for it.", units.Time(1e9*late.Longest().Seconds()))
 		if most := late.Longest(); most.Seconds() >= aSecond {
 			v.Title = fmt.Sprintf("One thread took %s to reach a safepoint %s, and all others waited for it.", units.Time(1e9*most.Seconds()), g.at(most.From))
@@ -107,6 +120,9 @@ func judgeSafepoint(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Title = fmt.Sprintf("All threads were paused %[2]s, for %[3]s in total, by %[1]s.", operation(names[0]), units.Times(len(by[names[0]])), units.Time(1e9*by[names[0]].Seconds()))
+	if crowded {
+		v.Title = fmt.Sprintf("Safepoints other than GC follow one another: %s in %s paused all threads for %s of the time, most of them for %s.", units.Num(float64(len(p))), units.Time(1e9*g.Span), units.Percent(g.ShareOf(p)), operation(names[0]))
+	}
 	v.Title = g.named(v.Title, by[names[0]])
 	g.adviseOperation(&v, names[0])
 	return v
@@ -115,6 +131,23 @@ func judgeSafepoint(c *check.Case) check.Verdict {
 // perceptible is a stop from which on it is worth naming without requests, s: each JVM has
 // many that are shorter.
 const perceptible = .01
+
+// crowding is how many short stops one after another are worth naming, where they take
+// [muchStopped] of the time: each of them alone, every JVM has.
+const crowding = someCounted
+
+// crowded says whether stops that are short each take much of the time, or of a minute of it.
+func (g *collector) crowded(p metrics.Pauses) bool {
+	return len(p) >= crowding && max(g.ShareOf(p), g.worst(p).share()) >= muchStopped
+}
+
+// matters says whether pauses would be worth naming if they were known not to be GC.
+func (g *collector) matters(p metrics.Pauses) bool {
+	if len(p) == 0 {
+		return false
+	}
+	return p.Longest().Seconds() >= aSecond || max(g.ShareOf(p), g.worst(p).share()/minuteOf) >= stoppedSpecial && (p.Longest().Seconds() >= perceptible || g.crowded(p))
+}
 
 // nameless is the name of stops whose log does not tell the operation.
 const nameless = "stopped"
@@ -128,10 +161,12 @@ func operation(name string) string {
 
 // besides are the parts of safepoints that are no collections' pauses; seen says whether
 // safepoints were watched at all. A safepoint without a pause that is named after a
-// collection has one that its log does not print.
-func (g *collector) besides() (out []halt, seen bool) {
+// collection has one that its log does not print. Untold are stops, less the way to them, that
+// no line names in a log without any collection: they may be collections or not.
+func (g *collector) besides() (out []halt, untold metrics.Pauses, seen bool) {
 	v := &g.c.Bundle.Intervals
 	collected := g.All.Spans()
+	uncollected := len(g.All) == 0 && !g.Unlogged()
 	for _, i := range v.Select(evidence.Safepoint, g.c.Subject) {
 		seen = true
 		if v.Start[i] < g.From || v.Start[i] >= g.Until {
@@ -143,7 +178,11 @@ func (g *collector) besides() (out []halt, seen bool) {
 		}
 		s := halt{metrics.Pause{Row: i, From: v.Start[i], To: v.End[i]}, name, false}
 		reach, told := v.Get(i, evidence.ToSafepoint)
-		if collects(name) || collected.Within(s.From, s.To) > (s.To-s.From)/10 {
+		unnamed := uncollected && (name == "" || name == nameless)
+		if unnamed {
+			untold = append(untold, metrics.Pause{Row: i, From: s.From + int64(max(0, reach)), To: s.To})
+		}
+		if unnamed || collects(name) || collected.Within(s.From, s.To) > (s.To-s.From)/10 {
 			s.To, s.reaching = s.From+int64(reach), true
 			if !told || reach <= 0 {
 				continue
@@ -151,7 +190,7 @@ func (g *collector) besides() (out []halt, seen bool) {
 		}
 		out = append(out, s)
 	}
-	return out, seen
+	return out, untold, seen
 }
 
 // isDump says whether an operation is part of a dump of all threads, as jcmd takes it.
@@ -231,6 +270,8 @@ func (g *collector) adviseOperation(v *check.Verdict, name string) {
 		add("attach the agent at the start: it redefines classes in the running JVM", "")
 	case strings.Contains(name, "Heap"):
 		add("find the tool that inspects or dumps the heap of the running service, and stop it", "")
+	case strings.Contains(name, "ICBuffer"):
+		add("update the JDK: from JDK 23 on there are no such safepoints, and JDK 18 fixed a GC that cleaned inline caches in use again and again (JDK-8277212)", "")
 	case name == "" || name == nameless || strings.HasPrefix(name, "no vm operation"):
 		add("find out which VM operation it is: -Xlog:safepoint (JDK 9 or later), before that -XX:+PrintSafepointStatistics -XX:PrintSafepointStatisticsCount=1", "")
 	default:

@@ -16,6 +16,9 @@ func unwatched(c *check.Case) check.Verdict {
 			return check.Verdict{State: check.Inconclusive, Summary: "the GC log has no timestamps, so the rate of collections is unknown", Needs: logging}
 		}
 	}
+	if len(c.Bundle.Covered(c.Subject, evidence.CoverSafepoints)) > 0 {
+		return check.Verdict{State: check.Inconclusive, Summary: "the log has pauses of all threads, but not which of them were GC", Needs: logging}
+	}
 	return check.Verdict{State: check.Inconclusive, Summary: "no GC log recorded", Needs: logging}
 }
 

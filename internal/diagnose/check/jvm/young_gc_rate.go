@@ -46,7 +46,7 @@ makes collections more frequent).`,
 	Thresholds: "5 young collections, 10 a minute, and 5 % of the time (20 % of the worst minute); with requests 2 % of the time and 25 % of slow time",
 	Needs:      "a GC log; requests from the same time; CPU time of the process, for the knee",
 	Applies:    isJVM,
-	Judge:      judgeYoung,
+	Judge:      unlessPartial(judgeYoung),
 }
 
 // Young collections are worth slowing down from this on: below, they are rare, or take

@@ -1,0 +1,210 @@
+// Package gcmonitor reads what Elasticsearch and OpenSearch write about collections into their
+// own log, in plain text or JSON:
+//
+//	[2018-09-10T16:07:02,914][INFO ][o.e.m.j.JvmGcMonitorService] [node] [gc][old][355204][472] duration [5.2s], collections [1]/[5.5s], total [5.2s]/[1.5m], memory [11.3gb]->[10.3gb]/[11.7gb], all_pools …
+//	[2018-09-10T16:06:53,406][WARN ][o.e.m.j.JvmGcMonitorService] [node] [gc][355199] overhead, spent [3.5s] collecting in the last [3.9s]
+//
+// Source: JvmGcMonitorService
+// (https://github.com/elastic/elasticsearch/blob/main/server/src/main/java/org/elasticsearch/monitor/jvm/JvmGcMonitorService.java).
+//
+// Where the lines mislead:
+//   - The service looks once a second and writes of what took long alone. So a log without them
+//     does not say that there were no collections, and no rate of them is known.
+//   - What the JVM counts for CMS's old generation includes the time beside the program. Only
+//     where the look itself came late was the program stopped.
+//   - A line about overhead adds up collections of a look, and repeats those that have a line.
+package gcmonitor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is a log of Elasticsearch or OpenSearch with lines about collections.
+var Format = format.Format{
+	Name:  "gcmonitor",
+	About: "logs of Elasticsearch and OpenSearch with lines about long collections (JvmGcMonitorService)",
+	Match: match,
+	Parse: parse,
+}
+
+// entry is what a line says.
+type entry struct {
+	generation string // "young", "old"; "" of a line about overhead
+	look       int64  // the number of the look
+	took       int64  // ns
+	count      int64
+	within     int64 // ns between this look and the one before
+
+	before, after, capacity float64 // bytes of the heap, NaN not told
+}
+
+var mark = []byte("[gc][")
+
+// read finds what a line says of collections.
+func read(line []byte) (e entry, ok bool) {
+	i := bytes.Index(line, mark)
+	if i < 0 {
+		return e, false
+	}
+	rest := line[i+len(mark)-1:]
+	first, rest := bracket(rest)
+	e.before, e.after, e.capacity = math.NaN(), math.NaN(), math.NaN()
+	if n, err := strconv.ParseInt(first, 10, 64); err == nil {
+		spent, ok := after(rest, " overhead, spent ")
+		if !ok {
+			return e, false
+		}
+		within, ok := after(spent, "collecting in the last ")
+		e.look, e.took, e.within = n, durationAt(spent), durationAt(within)
+		return e, ok && e.took > 0 && e.within > 0
+	}
+	e.generation = first
+	look, rest := bracket(rest)
+	e.look, _ = strconv.ParseInt(look, 10, 64) // 0 is as good: looks are only compared
+	took, ok1 := after(rest, "duration ")
+	count, ok2 := after(rest, "collections ")
+	if !ok1 || !ok2 || e.generation != "young" && e.generation != "old" {
+		return e, false
+	}
+	e.took = durationAt(took)
+	n, count := bracket(count)
+	e.count, _ = strconv.ParseInt(n, 10, 64) // checked below
+	e.within = durationAt(bytes.TrimPrefix(count, []byte("/")))
+	if memory, ok := after(rest, "memory "); ok {
+		before, memory := bracket(memory)
+		then, memory := bracket(bytes.TrimPrefix(memory, []byte("->")))
+		capacity, _ := bracket(bytes.TrimPrefix(memory, []byte("/")))
+		e.before, e.after, e.capacity = size(before), size(then), size(capacity)
+	}
+	return e, e.took > 0 && e.within > 0 && e.count > 0 && e.count <= maxCount
+}
+
+// maxCount is how many collections a look may count.
+const maxCount = 10_000
+
+// after is what follows words.
+func after(b []byte, words string) ([]byte, bool) {
+	_, rest, ok := bytes.Cut(b, []byte(words))
+	return rest, ok
+}
+
+// bracket reads "[text]" at the beginning; "" if there is none.
+func bracket(b []byte) (text string, rest []byte) {
+	end := bytes.IndexByte(b, ']')
+	if len(b) == 0 || b[0] != '[' || end < 0 || end > 64 {
+		return "", b
+	}
+	return string(b[1:end]), b[end+1:]
+}
+
+// unit is what a figure is written in.
+type unit struct {
+	suffix string
+	times  float64
+}
+
+var (
+	times = []unit{{"micros", 1e3}, {"nanos", 1}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}}
+	sizes = []unit{{"kb", 1 << 10}, {"mb", 1 << 20}, {"gb", 1 << 30}, {"tb", 1 << 40}, {"b", 1}}
+)
+
+// figure reads a number with one of some units; NaN of anything else.
+func figure(s string, units []unit) float64 {
+	for _, u := range units {
+		n := len(s) - len(u.suffix)
+		if n <= 0 || s[n:] != u.suffix {
+			continue
+		}
+		if v, err := strconv.ParseFloat(s[:n], 64); err == nil && v >= 0 && v < 1e9 {
+			return v * u.times
+		}
+	}
+	return math.NaN()
+}
+
+func size(s string) float64 { return figure(s, sizes) }
+
+// maxDuration bounds what is believed of a duration: a day.
+const maxDuration = 86400e9
+
+// durationAt reads "[5.2s]", ns; 0 of anything else.
+func durationAt(b []byte) int64 {
+	s, _ := bracket(b)
+	if v := figure(s, times); v > 0 && v <= maxDuration {
+		return int64(v)
+	}
+	return 0
+}
+
+// maxHead is within which beginning of a line its time stands, bytes.
+const maxHead = 256
+
+// stamp finds the time of a line, and whether it names its zone, as in JSON.
+func stamp(line []byte) (at int64, zoned, ok bool) {
+	const layout = "2006-01-02T15:04:05.000"
+	line = line[:min(len(line), maxHead)]
+	for i := 0; i+len(layout) <= len(line); i++ {
+		if line[i+4] != '-' || line[i+7] != '-' || line[i+13] != ':' || line[i+16] != ':' {
+			continue
+		}
+		text := []byte(string(line[i : i+len(layout)]))
+		if text[10] == ' ' {
+			text[10] = 'T'
+		}
+		if text[19] == ',' {
+			text[19] = '.'
+		}
+		t, err := time.Parse(layout, string(text))
+		if err != nil || t.Year() < 1990 || t.Year() >= 2200 {
+			continue
+		}
+		zone, _, _ := bytes.Cut(line[i+len(layout):], []byte(`"`))
+		if z, err := time.Parse(layout+"Z0700", string(text)+string(bytes.ReplaceAll(zone, []byte(":"), nil))); err == nil {
+			return z.UnixNano(), true, true
+		}
+		return t.UnixNano(), false, true
+	}
+	return 0, false, false
+}
+
+func match(head []byte) format.Confidence {
+	for l := range bytes.Lines(head) {
+		if _, ok := read(l); ok {
+			return format.Sure
+		}
+	}
+	return format.No
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{b: b, subject: b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})}
+	long := false
+	err := a.Lines(func(l format.Line) bool {
+		p.line, long = l.Number, long || l.Long
+		p.take(l)
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case p.lines == 0 && err != nil:
+		return err
+	case p.lines == 0:
+		return errors.New("gcmonitor: no line about collections: give the log of a node from when it was slow")
+	case err != nil:
+		b.Warnf(p.line, "the log is incomplete after this line: %v", err)
+	}
+	if err != nil || long {
+		b.Cut()
+	}
+	p.finish()
+	return nil
+}

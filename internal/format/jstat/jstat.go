@@ -1,0 +1,221 @@
+// Package jstat reads what jstat prints of a JVM's collections, of the options that count them
+// with their time: -gc, -gcutil, -gccause, -gcnew, -gcold and the like, JDK 6 to 25, with the
+// shell's prompt or without, the heading above the rows, among them, or once more every few.
+//
+//	  S0C    S1C    S0U    S1U      EC       EU        OC         OU       MC     MU    CCSC   CCSU   YGC     YGCT    FGC    FGCT     GCT
+//	14848.0 41984.0  0.0    0.0   4110336.0 3888676.8 5973504.0  2838417.4  37592.0 36577.7 4096.0 3739.3   3670  183.316   6      7.345  190.661
+//
+// Source: jstat_options of jdk.jcmd
+// (https://github.com/openjdk/jdk/tree/master/src/jdk.jcmd/share/classes/sun/tools/jstat).
+//
+// Where the rows mislead:
+//   - They count since the JVM's start: the first tells nothing of the time it is from.
+//   - A row tells how many collections there were since the one before, and how long all of
+//     them took: they lie one after another at its end here, each as long as the mean.
+//   - CMS counts its initial mark and its remark as full collections, two for each cycle. So
+//     those of an even number that left the old generation as it was may be those pauses.
+//   - Only -t tells when a row is of; else the interval that the command was given does. Without
+//     both nothing tells how much time lies between rows.
+package jstat
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is the rows of jstat.
+var Format = format.Format{
+	Name:  "jstat",
+	About: "jstat of a JVM: -gc, -gcutil, -gccause and the like, JDK 6 to 25",
+	Match: match,
+	Parse: parse,
+}
+
+// Bounds of what is kept.
+const (
+	maxColumns  = 32
+	maxEarly    = 64 // rows before the first heading
+	maxPauses   = 1_000_000
+	maxOfOneRow = 10_000 // collections between two rows
+)
+
+// known are the columns of all options that count collections.
+var known = map[string]bool{
+	"Timestamp": true, "S0C": true, "S1C": true, "S0U": true, "S1U": true, "EC": true, "EU": true, "OC": true, "OU": true, "PC": true, "PU": true,
+	"MC": true, "MU": true, "CCSC": true, "CCSU": true, "YGC": true, "YGCT": true, "FGC": true, "FGCT": true, "CGC": true, "CGCT": true, "GCT": true,
+	"S0": true, "S1": true, "E": true, "O": true, "P": true, "M": true, "CCS": true, "TT": true, "MTT": true, "DSS": true, "LGCC": true, "GCC": true,
+	"NGCMN": true, "NGCMX": true, "NGC": true, "OGCMN": true, "OGCMX": true, "OGC": true, "MCMN": true, "MCMX": true, "CCSMN": true, "CCSMX": true,
+	"PGCMN": true, "PGCMX": true, "PGC": true, "S0CMX": true, "S1CMX": true, "ECMX": true,
+}
+
+// heading reads the names of columns; nil: the line is none.
+func heading(line []byte) []string {
+	if !bytes.Contains(line, []byte("YGC")) {
+		return nil
+	}
+	names := strings.Fields(string(line[:min(len(line), 1024)]))
+	if len(names) < 3 || len(names) > maxColumns {
+		return nil
+	}
+	counted := false
+	for _, name := range names {
+		if !known[name] {
+			return nil
+		}
+		counted = counted || name == "YGCT" || name == "FGCT"
+	}
+	if !counted {
+		return nil
+	}
+	return names
+}
+
+func match(head []byte) format.Confidence {
+	for l := range bytes.Lines(head) {
+		if heading(bytes.TrimRight(l, "\r\n")) != nil {
+			return format.Sure
+		}
+	}
+	return format.No
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{b: b, subject: b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})}
+	long := false
+	err := a.Lines(func(l format.Line) bool {
+		p.line, long = l.Number, long || l.Long
+		p.take(bytes.TrimSpace(l.Text))
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case p.total == 0 && err != nil:
+		return err
+	case p.total == 0:
+		return errors.New("jstat: no rows below its heading: run jstat -gcutil -t PID 1s for some minutes")
+	case err != nil:
+		b.Warnf(p.line, "the rows are incomplete after this line: %v", err)
+	}
+	if err != nil || long {
+		b.Cut()
+	}
+	p.finish()
+	return nil
+}
+
+// row is one of the figures that are used, s and counts since the JVM's start.
+type row struct {
+	at               int64 // s × 1e9 since the JVM's start, 0 not told
+	young, full, con float64
+	youngTook        float64
+	fullTook         float64
+	conTook          float64
+	old              float64 // in use: KiB or percent
+	hasOld, hasFull  bool
+	line             int64
+}
+
+type parser struct {
+	b       *evidence.Builder
+	subject evidence.SubjectID
+	line    int64
+
+	columns  []string
+	early    []early // rows that came before a heading
+	interval int64   // ns, 0 not told
+	pid      int
+
+	last        row
+	rows        int64 // of this run of the command
+	total       int64
+	now, from   int64 // ns
+	stamped     bool
+	pauses      int64
+	gaps        int64 // rows left out by whoever pasted them
+	backwards   int64
+	unknown     int64
+	unknownLine int64
+}
+
+type early struct {
+	text string
+	line int64
+}
+
+func (p *parser) take(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	if names := heading(text); names != nil {
+		p.columns = names
+		waiting := p.early
+		p.early = nil
+		for _, e := range waiting {
+			p.row(e.text, e.line)
+		}
+		return
+	}
+	if i := bytes.Index(text, []byte("jstat ")); i >= 0 {
+		p.command(string(text[i:min(len(text), i+256)]))
+		return
+	}
+	switch c := text[0]; {
+	case len(bytes.Trim(text, ".… ")) == 0:
+		p.gaps++
+	case c != '-' && (c < '0' || c > '9'):
+		p.strange(p.line)
+	case p.columns == nil && len(p.early) < maxEarly:
+		p.early = append(p.early, early{string(text[:min(len(text), 1024)]), p.line})
+	default:
+		p.row(string(text[:min(len(text), 1024)]), p.line)
+	}
+}
+
+func (p *parser) strange(line int64) {
+	if p.unknown++; p.unknownLine == 0 {
+		p.unknownLine = line
+	}
+}
+
+// command reads "jstat -gc -h10 17079 10s": the process and the interval.
+func (p *parser) command(text string) {
+	p.last, p.rows = row{}, 0 // rows below are of this run
+	place := 0
+	for _, f := range strings.Fields(text)[1:] {
+		if strings.HasPrefix(f, "-") {
+			continue
+		}
+		switch place++; place {
+		case 1:
+			id, _, _ := strings.Cut(f, "@")
+			p.pid, _ = strconv.Atoi(id) // a name is none
+		case 2:
+			p.interval = intervalOf(f)
+		}
+	}
+}
+
+// maxInterval bounds what is believed of an interval: a day.
+const maxInterval = int64(86400e9)
+
+// intervalOf reads "10s", "500ms" and "500" of a command, ns; 0 of anything else.
+func intervalOf(s string) int64 {
+	unit := int64(1e6)
+	if n, ok := strings.CutSuffix(s, "ms"); ok {
+		s = n
+	} else if n, ok := strings.CutSuffix(s, "s"); ok {
+		s, unit = n, 1e9
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || n <= 0 || n*unit > maxInterval {
+		return 0
+	}
+	return n * unit
+}

@@ -1,0 +1,154 @@
+package jstat
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// row reads one, and the collections since the one before.
+func (p *parser) row(text string, line int64) {
+	values := strings.Fields(text)
+	if len(values) < len(p.columns) && p.columns[len(p.columns)-1] != "GCC" {
+		p.strange(line) // cut, or of another heading
+		return
+	}
+	x := row{line: line}
+	for i, name := range p.columns {
+		if name == "LGCC" || i >= len(values) {
+			break // words, which may be several
+		}
+		v, ok := figure(values[i])
+		if !ok {
+			p.strange(line)
+			return
+		}
+		switch name {
+		case "Timestamp":
+			x.at = int64(min(v, maxUptime) * 1e9)
+		case "YGC":
+			x.young = v
+		case "YGCT":
+			x.youngTook = v
+		case "FGC":
+			x.full, x.hasFull = v, true
+		case "FGCT":
+			x.fullTook = v
+		case "CGC":
+			x.con = v
+		case "CGCT":
+			x.conTook = v
+		case "OU", "O":
+			x.old, x.hasOld = v, true
+		}
+	}
+	p.follow(x)
+}
+
+// maxUptime is how long a JVM may have run, s: 30 years.
+const maxUptime = 1e9
+
+// figure reads a number with a point or a comma; "-" stands for what this JVM has not.
+func figure(s string) (v float64, ok bool) {
+	if s == "-" || s == "NaN" {
+		return 0, true
+	}
+	v, err := strconv.ParseFloat(strings.Replace(s, ",", ".", 1), 64)
+	return v, err == nil && v >= 0 && v < 1e15 && !math.IsNaN(v)
+}
+
+// follow emits what happened between the row before and this one.
+func (p *parser) follow(x row) {
+	before := p.last
+	p.last = x
+	p.total++
+	if p.rows++; p.rows == 1 {
+		p.began(x)
+		return
+	}
+	young, full, con := x.young-before.young, x.full-before.full, x.con-before.con
+	youngTook, fullTook, conTook := x.youngTook-before.youngTook, x.fullTook-before.fullTook, x.conTook-before.conTook
+	if min(young, full, con, youngTook, fullTook, conTook) < 0 || x.at != 0 && x.at < before.at {
+		p.backwards++ // another process, or another run of it
+		p.began(x)
+		return
+	}
+	took := int64((youngTook + fullTook + conTook) * 1e9)
+	switch {
+	case x.at != 0 && p.stamped:
+		p.now = x.at
+	case p.interval > 0:
+		p.now += max(p.interval, took)
+	default:
+		p.now += took
+	}
+	at := p.now - took
+	at = p.emit(at, young, youngTook, evidence.PauseYoung, "young collections", x.line)
+	at = p.emit(at, con, conTook, evidence.PauseRemark, "pauses of concurrent cycles", x.line)
+	kind, name := evidence.PauseFull, "full collections"
+	if int64(full)%2 == 0 && x.hasOld && x.old >= before.old {
+		kind, name = evidence.PauseRemark, "full collections, or pauses of CMS"
+	}
+	p.emit(at, full, fullTook, kind, name, x.line)
+}
+
+// began starts a stretch of rows that follow one another.
+func (p *parser) began(x row) {
+	if p.from == 0 && p.now == 0 {
+		p.stamped = x.at != 0
+		p.now = x.at
+		p.from = x.at
+	} else if x.at > p.now {
+		p.now = x.at
+	}
+}
+
+// emit writes so many pauses from a moment on that took so long together, s, and returns when
+// they end.
+func (p *parser) emit(at int64, n, took float64, of evidence.Pause, name string, line int64) int64 {
+	if n < 1 || took <= 0 || n > maxOfOneRow || p.pauses > maxPauses {
+		return at
+	}
+	each := int64(took * 1e9 / n)
+	for range int(n) {
+		p.pauses++
+		p.b.Interval(evidence.Interval{Subject: p.subject, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: at, End: at + each, Cause: p.b.Name(name), Origin: p.b.Origin(line),
+			Extra: []evidence.Extra{{Key: evidence.PauseOf, Value: float64(of)}, {Key: evidence.Trigger, Value: float64(p.b.Name(evidence.TriggerUntold))}}})
+		at += each
+	}
+	return at
+}
+
+// finish says what was watched.
+func (p *parser) finish() {
+	k := p.b.Clock()
+	switch {
+	case p.stamped:
+		*k = evidence.Clock{Name: "since JVM start", Error: evidence.Unanchored, Resolution: 1e8}
+	case p.interval > 0:
+		*k = evidence.Clock{Name: "rows of jstat, one each interval", Error: evidence.Unanchored, Resolution: p.interval}
+	default:
+		*k = evidence.Clock{Name: "collections one after another", Error: evidence.Unanchored}
+		p.b.Warnf(0, "nothing tells the time between these rows, so that no rate is known: give the command that printed them, or use jstat -t")
+	}
+	if p.pid > 0 {
+		p.b.Describe(p.subject, func(s *evidence.Subject) { s.PID = p.pid })
+	}
+	if p.now > p.from {
+		p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.from, Until: p.now, Origin: p.b.Origin(p.last.line)})
+	}
+	if p.total == 1 {
+		p.b.Warnf(p.last.line, "one row counts since the JVM's start and tells of no time: give two or more")
+	}
+	if p.backwards > 0 {
+		p.b.Warnf(0, "rows that count less than the row before, as of another process: %d", p.backwards)
+	}
+	if p.gaps > 0 {
+		p.b.Warnf(0, "lines that stand for rows left out: %d", p.gaps)
+	}
+	if p.unknown > 0 {
+		p.b.Warnf(p.unknownLine, "lines that are not jstat's: %d", p.unknown)
+	}
+}

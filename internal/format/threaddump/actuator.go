@@ -1,0 +1,203 @@
+package threaddump
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// isActuator knows the answer of Spring Boot's actuator: an array of threads (/dump of version
+// 1), or an object with one (/actuator/threaddump of 2 and later). An application may write its
+// JSON in snake case.
+// https://docs.spring.io/spring-boot/api/rest/actuator/threaddump.html
+func isActuator(head []byte) bool {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	if rest, ok := bytes.CutPrefix(head, []byte("{")); ok {
+		if rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"threads"`)); !ok {
+			return false
+		}
+		if rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(":")); !ok {
+			return false
+		}
+		head = bytes.TrimLeft(rest, " \t\r\n")
+	}
+	rest, ok := bytes.CutPrefix(head, []byte("["))
+	if !ok || !bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte("{")) {
+		return false
+	}
+	first := plainKey(string(rest[:min(len(rest), mostHead)]))
+	return strings.Contains(first, `"threadname"`) && strings.Contains(first, `"blockedcount"`)
+}
+
+// mostHead is how much of the beginning tells what an artifact in JSON is, bytes.
+const mostHead = 4096
+
+// plainKey is a key in lower case, without what stands between its words.
+func plainKey(s string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s))
+}
+
+// fields are the members of an object by their plain keys.
+type fields map[string]json.RawMessage
+
+func fieldsOf(raw json.RawMessage) fields {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	out := make(fields, len(all))
+	for k, v := range all {
+		out[plainKey(k)] = v
+	}
+	return out
+}
+
+// text is a member that is a string, else "".
+func (f fields) text(key string) (s string) {
+	_ = json.Unmarshal(f[key], &s) // what is no string is unknown
+	return s
+}
+
+// number is a member that is a number, else 0.
+func (f fields) number(key string) (n int64) {
+	_ = json.Unmarshal(f[key], &n) // what is no number is unknown
+	return n
+}
+
+// is says whether a member is true.
+func (f fields) is(key string) (is bool) {
+	_ = json.Unmarshal(f[key], &is) // what is neither is false
+	return is
+}
+
+// list are the members of an array of objects.
+func (f fields) list(key string) (out []fields) {
+	var all []json.RawMessage
+	_ = json.Unmarshal(f[key], &all) // what is no array has none
+	for _, raw := range all {
+		out = append(out, fieldsOf(raw))
+	}
+	return out
+}
+
+// actuator reads the threads of the actuator's answer one by one.
+func (p *parser) actuator(ctx context.Context, d *json.Decoder) error {
+	p.section, p.dumps, p.begun = toFile, 1, 1
+	for d.More() { // up to the array
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if t == json.Delim('[') {
+			break
+		}
+	}
+	var waits []ownedLock
+	for d.More() && ctx.Err() == nil {
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			p.flush()
+			p.owned(waits)
+			return err
+		}
+		p.line++ // the thread's number stands for it
+		f := fieldsOf(raw)
+		if f.text("threadname") == "" && f.text("threadstate") == "" {
+			p.strange()
+			continue
+		}
+		if w, ok := p.actuatorThread(f); ok && len(waits) < maxThreads {
+			waits = append(waits, w)
+		}
+	}
+	p.owned(waits)
+	return nil
+}
+
+// ownedLock is a lock that some thread waits for, and the number of the thread that owns it.
+type ownedLock struct {
+	object string
+	owner  int64
+}
+
+// owned notes for the threads that own a lock that they hold it: they list their monitors only
+// where the actuator asked for these.
+func (p *parser) owned(waits []ownedLock) {
+	for _, w := range waits {
+		for i := range p.dump {
+			if t := &p.dump[i]; t.java == w.owner && len(t.held) < maxHeld {
+				t.held = append(t.held, w.object)
+			}
+		}
+	}
+}
+
+// actuatorThread reads a thread, and which lock it waits for that another owns.
+func (p *parser) actuatorThread(f fields) (w ownedLock, ok bool) {
+	p.start(header{name: f.text("threadname"), java: f.number("threadid"), cpu: -1})
+	p.now.state = f.text("threadstate")
+	innermost := ""
+	for i, x := range f.list("stacktrace") {
+		text, method := frameText(x)
+		if i == 0 {
+			innermost = method
+		}
+		if !p.frame(text) {
+			p.strange()
+		}
+	}
+	if object, class := lockOf(f); object != "" {
+		verb := toPark
+		switch {
+		case strings.HasPrefix(p.now.state, "BLOCKED"):
+			verb = toLock
+		case innermost == "wait" || innermost == "wait0":
+			verb = "waiting on"
+		}
+		p.now.wait = lock{verb, object, class}
+		if owner := f.number("lockownerid"); owner > 0 {
+			w, ok = ownedLock{object, owner}, true
+		}
+	}
+	for _, key := range []string{"lockedmonitors", "lockedsynchronizers"} {
+		for _, x := range f.list(key) {
+			if object, _ := lockInfo(x); object != "" && len(p.now.held) < maxHeld {
+				p.now.held = append(p.now.held, object)
+			}
+		}
+	}
+	p.flush()
+	return w, ok
+}
+
+// frameText writes a frame as HotSpot prints it.
+func frameText(f fields) (text, method string) {
+	class, method := f.text("classname"), f.text("methodname")
+	where := cmp.Or(f.text("filename"), "Unknown Source")
+	if f.is("nativemethod") {
+		where = "Native Method"
+	} else if n := f.number("linenumber"); n > 0 {
+		where += ":" + strconv.FormatInt(n, 10)
+	}
+	return class + "." + method + "(" + where + ")", method
+}
+
+// lockOf is the lock a thread waits for, "" none.
+func lockOf(f fields) (object, class string) {
+	if object = f.text("lockname"); object != "" {
+		class, _, _ = strings.Cut(object, "@")
+		return object, class
+	}
+	return lockInfo(fieldsOf(f["lockinfo"]))
+}
+
+// lockInfo is a lock by its class and its hash, as its name has them.
+func lockInfo(f fields) (object, class string) {
+	if class = f.text("classname"); class == "" {
+		return "", ""
+	}
+	return class + "@" + strconv.FormatInt(f.number("identityhashcode"), 16), class
+}
