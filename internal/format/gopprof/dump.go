@@ -375,7 +375,7 @@ func (d *dumps) finish(b *evidence.Builder) {
 		b.Warnf(at, "the dump has more than %d goroutines: the rest is counted, not read", maxGoroutines)
 	}
 	if d.best.elided > 0 {
-		b.Warnf(d.best.elided, "the goroutine dump was shortened by whoever copied it: goroutines and frames are missing")
+		b.Warnf(d.best.elided, "the goroutine dump was shortened when it was copied: goroutines and frames are missing")
 		b.Cut()
 	}
 	if d.best.empty && d.best.count() > 1 {

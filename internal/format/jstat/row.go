@@ -140,7 +140,7 @@ func (p *parser) finish() {
 		p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.from, Until: p.now, Origin: p.b.Origin(p.last.line)})
 	}
 	if p.total == 1 {
-		p.b.Warnf(p.last.line, "one row counts since the JVM's start and tells of no time: give two or more")
+		p.b.Warnf(p.last.line, "one row counts since the JVM's start and shows no time of its own: give two or more")
 	}
 	if p.backwards > 0 {
 		p.b.Warnf(0, "rows that count less than the row before, as of another process: %d", p.backwards)

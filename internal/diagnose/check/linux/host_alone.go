@@ -42,7 +42,7 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 			v.Evidence = append(v.Evidence, c.Figure("disk.read_ms", "mean time per read, waiting in its queue included", d.ReadTook.Number*1e3, "ms", d.Reads.Origin),
 				c.Figure("disk.reads_per_s", "reads", d.Reads.Number, "1/s", d.Reads.Origin))
 		}
-		v.Fix = []check.Fix{{Text: "find who reads and writes it (pidstat -d 1, io.stat of each cgroup), do less of it or limit it (io.max), or give the service a dedicated or faster disk", Code: d.Name}}
+		v.Fix = []check.Fix{{Text: "find which processes read and write it (pidstat -d 1, io.stat of each cgroup), do less of it or limit it (io.max), or give the service a dedicated or faster disk", Code: d.Name}}
 		v.Needs = []check.Need{askProcess}
 	}
 	return v, ok

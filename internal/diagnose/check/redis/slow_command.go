@@ -160,7 +160,7 @@ func (s *server) rare(c *check.Case, v *check.Verdict, k *metrics.RedisKept) {
 	name := s.called(k)
 	v.State, v.Weight = check.Supported, often
 	v.Title = fmt.Sprintf("%s delays all clients of %s: %s each time; how often is unknown.", name, s.title(), units.Time(k.Each()))
-	v.Summary = fmt.Sprintf("%s took %s, and no other command ran meanwhile", k.What, units.Time(k.Longest))
+	v.Summary = fmt.Sprintf("%s took %s, and no other command ran during it", k.What, units.Time(k.Longest))
 	v.Spends = "in " + name
 	v.Evidence = append(v.Evidence, c.Figure("redis.long_calls", name+": long calls that were recorded", k.Count, "count", k.Origin),
 		c.Figure("redis.long_call_ms", name+": each of these", k.Each()/1e6, "ms", k.Origin), c.Figure("redis.long_call_longest_ms", name+": longest", k.Longest/1e6, "ms", k.Origin))
