@@ -196,10 +196,10 @@ func TestRunsOnOthers(t *testing.T) {
 // where the plan is not, the nearest rate that is.
 func TestBetween(t *testing.T) {
 	for _, x := range []struct{ first, second, want float64 }{
-		{100, 200, 120},
-		{150, 300, 170}, // a faster host
+		{90, 200, 120},
+		{150, 300, 200}, // a faster host
 		{50, 100, 90},   // a slower one
-		{110, 118, 130}, // none is well between: beyond the first
+		{110, 118, 140}, // none is well between: beyond the first
 	} {
 		if got, _, _ := (Rising{Peak: 120}).between(x.first, x.second); got != x.want {
 			t.Errorf("between %v and %v: %v, want %v", x.first, x.second, got, x.want)
