@@ -51,7 +51,7 @@ func (q *steps) over(at, dur int64) float64 {
 	return sum / float64(dur)
 }
 
-// entranceOf is nil where nobody counted the connections that wait, no client tells how long it waited, or nothing waits.
+// entranceOf is nil where the recording has no counts of waiting connections or no rows of clients, and where no connection waits.
 func (l *Ledger) entranceOf() *entrance {
 	if !l.ByClients() || !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
 		return nil

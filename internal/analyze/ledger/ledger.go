@@ -30,7 +30,7 @@ const (
 	MethodReplay  = "replay"
 	MethodShare   = "share"
 	MethodBacklog = "backlog" // of what busy processors answered: only of what would have been ([Spared])
-	MethodSample  = "sample"  // of requests like it whose states are known: of those that nobody traced
+	MethodSample  = "sample"  // from traced requests like these, which were not traced themselves
 	MethodSampled = "sampled" // states seen now and then: each look stands for the time around it
 )
 
@@ -307,7 +307,7 @@ func (l *Ledger) uniteTraces(sources map[evidence.ArtifactID][]int) {
 	})
 	slices.SortFunc(windows, func(x, y evidence.Coverage) int { return cmp.Compare(x.From, y.From) })
 	for k := 1; k < len(windows); k++ {
-		if a, _ := windows[k].Origin.Artifact(); windows[k].From < windows[k-1].Until && !from(windows[k-1].Origin, a) {
+		if a, _ := windows[k].Origin.Artifact(); windows[k].From < windows[k-1].Until && !isFrom(windows[k-1].Origin, a) {
 			return
 		}
 	}
@@ -542,8 +542,8 @@ func (l *Ledger) sampled() bool {
 	})
 }
 
-// from says whether an origin is in an artifact.
-func from(o evidence.Origin, a evidence.ArtifactID) bool {
+// isFrom says whether an origin is in an artifact.
+func isFrom(o evidence.Origin, a evidence.ArtifactID) bool {
 	of, ok := o.Artifact()
 	return ok && of == a
 }

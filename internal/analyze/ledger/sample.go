@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// tracedSample is what requests did whose states are traced, for those of the population that nobody traced. A request's like
+// tracedSample is what traced requests did. It speaks for the requests of the population that were not traced. A request's like
 // are those of its route that took about as long, slow ones for slow ones: where enough of them are traced, what these spent their
 // time on is what it spent its own on, in the mean. Traces come at moments that know nothing of the requests, so that those they
 // meet are a fair sample of their like; where they met too few, its time stays unobserved. What it gives is a share.

@@ -44,19 +44,14 @@ func Match(b *evidence.Bundle) {
 	if len(traced) == 0 { // a log alone has millions of rows that match nothing
 		return
 	}
-	byClients := make(map[evidence.ArtifactID]bool)
-	for _, l := range b.Loads {
-		if a, ok := l.Origin.Artifact(); ok {
-			byClients[a] = true
-		}
-	}
+	byClients := sightings.Clients(b)
 	for i := range r.Len() {
 		if r.Lane.At(i) != 0 || r.Route.At(i) == 0 {
 			continue
 		}
 		s := r.Subject.At(i)
 		if a, ok := usable(i); ok && traced[s] != nil {
-			if r.Intended.At(i) != 0 || byClients[a] {
+			if byClients(i) {
 				a = clients
 			}
 			if rows[s] == nil {

@@ -3,5 +3,5 @@
 //
 // Its opinion: a request is one thing, however many saw it. The population are the rows of who saw it from furthest outside;
 // a row takes the states of the traced request that it is, the time before the service saw that and the time until the answer
-// was out around it. Traced requests that are nobody's row are others': a probe, a long poll of somebody else.
+// was out around it. Traced requests without a row are those of other clients: a probe, a long poll.
 package sightings

@@ -13,7 +13,7 @@ import (
 type Joined struct {
 	Subject evidence.SubjectID
 	Rows    evidence.ArtifactID   // who tells of the rows
-	Clients bool                  // all clients do, of whom Rows is one
+	Clients bool                  // the rows are those of all load generators; Rows is one of them
 	Traces  []evidence.ArtifactID // who tells of the states
 
 	Count   int // rows under way while somebody traced
@@ -80,13 +80,7 @@ func sources(b *evidence.Bundle) (traced, outer map[evidence.SubjectID]map[evide
 		return nil, nil
 	}
 	clients := make(map[evidence.SubjectID]evidence.ArtifactID)
-	ofClients := make(map[evidence.ArtifactID]bool)
-	for _, l := range b.Loads {
-		if a, ok := l.Origin.Artifact(); ok {
-			ofClients[a] = true
-		}
-	}
-	byClients := func(a evidence.ArtifactID, i int) bool { return r.Intended.At(i) != 0 || ofClients[a] }
+	byClients := Clients(b)
 	for i := range r.Len() {
 		s := r.Subject.At(i)
 		a, ok := r.Origin.At(i).Artifact()
@@ -99,7 +93,7 @@ func sources(b *evidence.Bundle) (traced, outer map[evidence.SubjectID]map[evide
 			to = traced
 		case r.Lane.At(i) != 0:
 			continue
-		case byClients(a, i):
+		case byClients(i):
 			if first, known := clients[s]; known {
 				a = first
 			}

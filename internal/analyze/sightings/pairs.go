@@ -56,9 +56,9 @@ func Pairs(b *evidence.Bundle, traced, rows []int) (m Match) {
 	return m
 }
 
-// pair pairs those first whose end was traced: a row ends when its request does, however long it waited before. Those that only began in a
-// trace are the rows that were sent as long before as is usual. Of those that a trace met from its first moment to its last, nobody knows
-// which row is which, and that they waited is true of each.
+// pair pairs in three steps. A request whose end was traced is the row that ends when it does, however long that waited before. A request
+// that only began in a trace is the row that was sent the usual time before. Requests that were under way from the first moment of a trace
+// to its last are paired in the order of their ends: all of them waited, so it does not matter which row is which.
 func (p *pairing) pair(traced []int) (m Match) {
 	p.paired, p.taken = evidence.NewRows(p.r.Len()), evidence.NewRows(p.r.Len())
 	var ends, begins, lasts []int
@@ -277,16 +277,22 @@ func nearest(x, y candidate) int {
 	return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.Traced, y.Traced), cmp.Compare(x.Row, y.Row))
 }
 
-// ByClients says whether a row is a request as who made it saw it: a load generator tells of it.
-func ByClients(b *evidence.Bundle, row int) bool {
-	if b.Requests.Intended.At(row) != 0 {
-		return true
+// ByClients says whether a row is a request as its client saw it: a load generator recorded it.
+func ByClients(b *evidence.Bundle, row int) bool { return Clients(b)(row) }
+
+// Clients answers [ByClients] for many rows.
+func Clients(b *evidence.Bundle) func(row int) bool {
+	loads := make(map[evidence.ArtifactID]bool)
+	for _, l := range b.Loads {
+		if a, ok := l.Origin.Artifact(); ok {
+			loads[a] = true
+		}
 	}
-	a, ok := b.Requests.Origin.At(row).Artifact()
-	return ok && slices.ContainsFunc(b.Loads, func(r evidence.LoadResult) bool {
-		from, known := r.Origin.Artifact()
-		return known && from == a
-	})
+	r := &b.Requests
+	return func(row int) bool {
+		a, ok := r.Origin.At(row).Artifact()
+		return r.Intended.At(row) != 0 || ok && loads[a]
+	}
 }
 
 func abs(v int64) int64 { return max(v, -v) }

@@ -13,7 +13,7 @@ import (
 // told by those that it has.
 func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, usual int64, share float64) {
 	r := &c.Bundle.Requests
-	w := c.waited(all, within(all, slow))
+	w := c.waited(all, rowsWithin(all, slow))
 	per = make([]int64, len(slow))
 	known := 0 // each is asked for once, as to charge it is work: slow ones are among all, in the same order
 	for _, row := range all {
@@ -49,8 +49,8 @@ func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, u
 	return per, usual, float64(sum) / float64(max(total, 1))
 }
 
-// within are the rows of some that are among all; mostly these are all of them.
-func within(all, some []int) []int {
+// rowsWithin are the rows of some that are among all; mostly these are all of them.
+func rowsWithin(all, some []int) []int {
 	last := 0
 	for _, rows := range [][]int{all, some} {
 		for _, row := range rows {

@@ -19,7 +19,7 @@ func State(d *diagnose.Diagnosis) string {
 	case diagnose.Found:
 		return found(d)
 	case diagnose.NothingFound:
-		return well(d)
+		return wellState(d)
 	case diagnose.NotExplained:
 		return "cause not found"
 	}
@@ -32,9 +32,9 @@ func State(d *diagnose.Diagnosis) string {
 // noticeable is from what latency (ms) on people notice, where no objective says what is slow.
 const noticeable = float64(check.Noticeable) / float64(time.Millisecond)
 
-// well says how well a service is in which nothing was found: requests that all take long, each by the measure of the others, and a tail that
+// wellState says how well a service is in which nothing was found: requests that all take long, each by the measure of the others, and a tail that
 // people notice, are not nothing.
-func well(d *diagnose.Diagnosis) string {
+func wellState(d *diagnose.Diagnosis) string {
 	switch r := d.Requests; {
 	case r == nil || r.SlowRule != ledger.RuleFloor:
 	case usuallyLong(r):

@@ -13,7 +13,7 @@ type Served struct {
 	Sent, Began, Ended int64 // ns
 	Route              string
 	Path               evidence.Path // of the service, from Began on
-	Outside            bool          // nobody but the service tells of it
+	Outside            bool          // only the service records it
 
 	Row, Traced int // its rows, −1 none; of several traces the last
 }
