@@ -9,6 +9,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
 // filling is the tracepoint at which a page of a file is put into memory, before it is read from the
@@ -21,15 +22,15 @@ const mappedFiles = 1 << 24
 // fileLayout is where the kernel keeps of which file a page is.
 type fileLayout struct{ mapping, host, inode int16 }
 
-func fileOffsets(t *types) (l fileLayout, err error) {
-	if err := t.known(filling); err != nil {
+func fileOffsets(t *tracepoint.Types) (l fileLayout, err error) {
+	if err := t.Known(filling); err != nil {
 		return l, err
 	}
 	for _, m := range []struct {
 		of, name string
 		to       *int16
 	}{{"folio", "mapping", &l.mapping}, {"address_space", "host", &l.host}, {"inode", "i_ino", &l.inode}} {
-		if *m.to, _, err = t.member(m.of, m.name); err != nil {
+		if *m.to, _, err = t.Member(m.of, m.name); err != nil {
 			return l, err // before 5.16 there are no folios
 		}
 	}

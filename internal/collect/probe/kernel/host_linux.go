@@ -14,6 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
 // hostSamples is how many samples a second all CPUs of a host give at most, of which each costs some
@@ -123,7 +124,7 @@ type everybody struct {
 
 // read writes what the kernel has told since the last time.
 func (h *everybody) read() {
-	h.offset = monotonicOffset()
+	h.offset = tracepoint.MonotonicOffset()
 	lost := h.lost
 	for _, x := range h.rings {
 		x.read(func(typ uint32, b []byte) {

@@ -20,6 +20,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/collect/probe/probetest"
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/formattest"
 	"github.com/unstall/unstall/internal/format/kernelstacks"
@@ -285,7 +286,7 @@ func TestLacks(t *testing.T) {
 	for _, c := range []struct {
 		why  error
 		want string
-	}{{unix.EPERM, "eBPF programs"}, {errNoTypes, "types"}, {errContainer, "namespace"}, {unix.EINVAL, "invalid argument"}} {
+	}{{unix.EPERM, "eBPF programs"}, {tracepoint.ErrNoTypes, "types"}, {tracepoint.ErrContainer, "namespace"}, {unix.EINVAL, "invalid argument"}} {
 		if l := lackWaiting(fmt.Errorf("prog load: %w", c.why), 4711); !strings.Contains(l.Why, c.want) || l.What == "" || l.Do == "" {
 			t.Errorf("%v: %+v", c.why, l)
 		}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
 // names are those of the kernel's functions. Where it can be, the kernel itself is asked, for the
@@ -93,7 +94,7 @@ func openAsking() (a *asking, err error) {
 	if err = a.format.Freeze(); err != nil {
 		return a, err
 	}
-	a.program, err = loadProgram("unstall_name", unix.BPF_PROG_TYPE_SYSCALL, 0, 0, unix.BPF_F_SLEEPABLE, asm.Instructions{
+	a.program, err = tracepoint.LoadCode("unstall_name", unix.BPF_PROG_TYPE_SYSCALL, 0, 0, unix.BPF_F_SLEEPABLE, asm.Instructions{
 		asm.LoadMapValue(asm.R1, a.io.FD(), askedName),
 		asm.Mov.Imm(asm.R2, askedSize-askedName),
 		asm.LoadMapValue(asm.R3, a.format.FD(), 0),
@@ -125,7 +126,7 @@ func (a *asking) name(addr uint64) (string, bool) {
 		contextIn, contextOut       uint64
 		flags, cpu                  uint32
 	}{program: uint32(a.program)}
-	if _, err := bpf(unix.BPF_PROG_TEST_RUN, unsafe.Pointer(&attr), unsafe.Sizeof(attr)); err != nil {
+	if _, err := tracepoint.Call(unix.BPF_PROG_TEST_RUN, unsafe.Pointer(&attr), unsafe.Sizeof(attr)); err != nil {
 		return "", false
 	}
 	if a.io.Lookup(uint32(0), &a.room) != nil {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/cilium/ebpf/asm"
 	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
 // layout is where the kernel keeps what the program reads.
@@ -23,9 +25,9 @@ type callRegisters struct {
 }
 
 // offsets finds them in what the kernel says of its types.
-func offsets(t *types) (l layout, err error) {
+func offsets(t *tracepoint.Types) (l layout, err error) {
 	member := func(of string, names ...string) (at int16, size uint32) {
-		at, size, e := t.member(of, names...)
+		at, size, e := t.Member(of, names...)
 		err = errors.Join(err, e)
 		return at, size
 	}
@@ -41,11 +43,11 @@ func offsets(t *types) (l layout, err error) {
 }
 
 // asked are the types that are asked for.
-func asked() []typeName {
-	all := []typeName{{"task_struct", kindStruct}, {"pt_regs", kindStruct}, {"folio", kindStruct}, {"address_space", kindStruct}, {"inode", kindStruct},
-		tracepoint(switching), tracepoint(waking), tracepoint(filling)}
+func asked() []tracepoint.Type {
+	all := []tracepoint.Type{tracepoint.Struct("task_struct"), tracepoint.Struct("pt_regs"), tracepoint.Struct("folio"), tracepoint.Struct("address_space"), tracepoint.Struct("inode"),
+		tracepoint.At(switching), tracepoint.At(waking), tracepoint.At(filling)}
 	for _, x := range spans {
-		all = append(all, tracepoint(x.begin), tracepoint(x.end))
+		all = append(all, tracepoint.At(x.begin), tracepoint.At(x.end))
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
 // sampleEvery is of how much CPU time one sample is taken: not a whole number of milliseconds,
@@ -175,7 +176,7 @@ func (r *running) run(ctx context.Context, s *stacks) error {
 
 // read writes what the kernel has told since the last time.
 func (r *running) read() {
-	r.offset = monotonicOffset() // the wall clock is adjusted
+	r.offset = tracepoint.MonotonicOffset() // the wall clock is adjusted
 	lost := r.lost
 	for _, x := range r.rings {
 		x.read(func(typ uint32, b []byte) {
@@ -226,16 +227,6 @@ const (
 	contextUser   = ^uint64(512 - 1)
 	firstMark     = ^uint64(4095 - 1)
 )
-
-// monotonicOffset is what to add to the kernel's monotonic clock for ns since the epoch.
-func monotonicOffset() int64 {
-	var m unix.Timespec
-	before := time.Now().UnixNano()
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &m) != nil {
-		return 0
-	}
-	return (before+time.Now().UnixNano())/2 - m.Nano()
-}
 
 // alive says whether a process runs: one that ended and was not waited for (state Z) does not.
 func alive(pid int) bool {

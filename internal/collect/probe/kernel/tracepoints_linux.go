@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
 // span is what lasts from one tracepoint to another.
@@ -50,7 +51,7 @@ const (
 // spanning is the programs of all spans, and their sums.
 type spanning struct {
 	begun, sums *ebpf.Map
-	programs    []*tracing
+	programs    []*tracepoint.Program
 	last        [][2]uint64
 	on          []bool
 	missing     []probe.Lack
@@ -58,7 +59,7 @@ type spanning struct {
 
 // openSpans switches on what this kernel has tracepoints for. Long spans of threads go into the
 // ring of waits.
-func openSpans(pid int, t *types, ring *ebpf.Map) (s *spanning, err error) {
+func openSpans(pid int, t *tracepoint.Types, ring *ebpf.Map) (s *spanning, err error) {
 	s = &spanning{last: make([][2]uint64, len(spans)), on: make([]bool, len(spans))}
 	if s.begun, err = ebpf.NewMap(&ebpf.MapSpec{Name: "unstall_begun", Type: ebpf.LRUHash, KeySize: 8, ValueSize: 8, MaxEntries: pendingSpans}); err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func openSpans(pid int, t *types, ring *ebpf.Map) (s *spanning, err error) {
 		return nil, err
 	}
 	for i, x := range spans {
-		if err := errors.Join(t.known(x.begin), t.known(x.end)); err != nil {
+		if err := errors.Join(t.Known(x.begin), t.Known(x.end)); err != nil {
 			s.missing = append(s.missing, probe.Lack{What: x.what, Why: err.Error(), Do: "a newer kernel, or one configured with it"})
 			continue
 		}
@@ -85,13 +86,13 @@ func openSpans(pid int, t *types, ring *ebpf.Map) (s *spanning, err error) {
 	return s, nil
 }
 
-func (s *spanning) attach(t *types, at string, p asm.Instructions) error {
-	prog, err := load("unstall_"+at, at, t, p)
+func (s *spanning) attach(t *tracepoint.Types, at string, p asm.Instructions) error {
+	prog, err := tracepoint.Load("unstall_"+at, at, t, p)
 	if err != nil {
 		return err
 	}
 	s.programs = append(s.programs, prog)
-	return prog.on()
+	return prog.On()
 }
 
 // key puts what a span is about on the stack: the thread and the kind, or what both tracepoints name

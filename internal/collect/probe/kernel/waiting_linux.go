@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/redact"
 	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
 // A wait is told by itself from longWait on; what is shorter is added up for each thread, and
@@ -63,7 +63,7 @@ type waiting struct {
 	tuning  *ebpf.Map
 	users   *ebpf.Map // stacks of the program by number
 	ring    *ebpf.Map
-	prog    *tracing
+	prog    *tracepoint.Program
 	spans   *spanning
 	reader  *ringbuf.Reader
 	began   int64
@@ -72,24 +72,14 @@ type waiting struct {
 	lost    uint64
 	seen    map[int32][]uint64
 	files   map[int]string
-	inodes  map[uint64]int // numbers of mapped files
-	wakes   *tracing       // what notes when threads can run again, nil: nothing does
-	unwoken error          // why not
-	fills   *tracing       // what notes the files of pages
-	without error          // why files of page faults are not told
+	inodes  map[uint64]int      // numbers of mapped files
+	wakes   *tracepoint.Program // what notes when threads can run again, nil: nothing does
+	unwoken error               // why not
+	fills   *tracepoint.Program // what notes the files of pages
+	without error               // why files of page faults are not told
 	offset  int64
 	kernel  []uint64
 }
-
-// errNoTypes is returned where the kernel does not describe its types.
-var errNoTypes = errors.New("the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF, Linux 5.4 and later)")
-
-// errContainer is returned where processes have other numbers than the kernel gives them: a program
-// would look at another process.
-var errContainer = errors.New("this container has its own PID namespace")
-
-// hostPIDs is the first PID namespace: PROC_PID_INIT_INO in include/linux/proc_ns.h.
-const hostPIDs = "pid:[4026531836]"
 
 // tryWaiting says why waits cannot be recorded, as far as that can be told without loading a
 // program; nil: it can be tried.
@@ -97,24 +87,7 @@ func tryWaiting() error {
 	if registers.call == "" {
 		return fmt.Errorf("%w: unstall does not know the registers of %s", errors.ErrUnsupported, runtime.GOARCH)
 	}
-	if ns, err := os.Readlink("/proc/self/ns/pid"); err == nil && ns != hostPIDs {
-		return errContainer
-	}
-	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); errors.Is(err, fs.ErrNotExist) {
-		return errNoTypes
-	}
-	spec := &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 1}
-	m, err := ebpf.NewMap(spec)
-	if errors.Is(err, unix.EPERM) {
-		// Before 5.11 maps count as locked memory. The library's package for that asks the kernel whenever
-		// the program starts, which takes a quarter of the time in which it does.
-		_ = unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY})
-		m, err = ebpf.NewMap(spec)
-	}
-	if err != nil {
-		return err
-	}
-	return m.Close()
+	return tracepoint.Try()
 }
 
 // openWaiting loads the program and switches it on.
@@ -122,11 +95,11 @@ func openWaiting(pid int) (w *waiting, err error) {
 	if err := tryWaiting(); err != nil {
 		return nil, err
 	}
-	t, err := readTypes(asked())
+	t, err := tracepoint.ReadTypes(asked())
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoTypes, err)
+		return nil, fmt.Errorf("%w: %w", tracepoint.ErrNoTypes, err)
 	}
-	defer t.close()
+	defer t.Close()
 	l, err := offsets(t)
 	if err != nil {
 		return nil, err
@@ -155,7 +128,7 @@ func openWaiting(pid int) (w *waiting, err error) {
 	if err = w.tune(); err != nil {
 		return nil, err
 	}
-	if w.prog, err = load("unstall_switch", switching, t, w.program(l)); err != nil {
+	if w.prog, err = tracepoint.Load("unstall_switch", switching, t, w.program(l)); err != nil {
 		return nil, err
 	}
 	if w.reader, err = ringbuf.NewReader(w.ring); err != nil {
@@ -163,7 +136,7 @@ func openWaiting(pid int) (w *waiting, err error) {
 	}
 	w.unwoken = w.openWaking(t, l) // before the other is on: no wait is without
 	w.began = time.Now().UnixNano()
-	if err = w.prog.on(); err != nil {
+	if err = w.prog.On(); err != nil {
 		return nil, err
 	}
 	w.without = w.openFilling(t)
@@ -172,12 +145,12 @@ func openWaiting(pid int) (w *waiting, err error) {
 }
 
 // openWaking switches on what notes when threads can run again.
-func (w *waiting) openWaking(t *types, l layout) error {
-	wakes, err := load("unstall_wake", waking, t, w.woken(l))
+func (w *waiting) openWaking(t *tracepoint.Types, l layout) error {
+	wakes, err := tracepoint.Load("unstall_wake", waking, t, w.woken(l))
 	if err != nil {
 		return err
 	}
-	if err := wakes.on(); err != nil {
+	if err := wakes.On(); err != nil {
 		wakes.Close()
 		return err
 	}
@@ -186,15 +159,15 @@ func (w *waiting) openWaking(t *types, l layout) error {
 }
 
 // openFilling switches on what notes of which file a page is that a thread reads.
-func (w *waiting) openFilling(t *types) error {
+func (w *waiting) openFilling(t *tracepoint.Types) error {
 	l, err := fileOffsets(t)
 	if err != nil {
 		return err
 	}
-	if w.fills, err = load("unstall_fill", filling, t, w.filled(l)); err != nil {
+	if w.fills, err = tracepoint.Load("unstall_fill", filling, t, w.filled(l)); err != nil {
 		return err
 	}
-	return w.fills.on()
+	return w.fills.On()
 }
 
 func (w *waiting) close() {
@@ -282,9 +255,9 @@ func switches() (n uint64) {
 
 // off switches the programs at switches and wake-ups off; they can be switched on again.
 func (w *waiting) off() {
-	w.prog.off()
+	w.prog.Off()
 	if w.wakes != nil {
-		w.wakes.off()
+		w.wakes.Off()
 	}
 }
 
@@ -292,23 +265,23 @@ func (w *waiting) off() {
 // then may have run meanwhile.
 func (w *waiting) again(s *stacks) error {
 	now := time.Now().UnixNano()
-	w.from = now - monotonicOffset()
+	w.from = now - tracepoint.MonotonicOffset()
 	if err := w.tune(); err != nil {
 		return err
 	}
 	s.buf = fmt.Appendf(s.buf, "from %d\n", now)
 	if w.wakes != nil {
-		if err := w.wakes.on(); err != nil {
+		if err := w.wakes.On(); err != nil {
 			return err
 		}
 	}
-	return w.prog.on()
+	return w.prog.On()
 }
 
 // drain reads what was told since the last time, how many waits that are, and sets what is long for the
 // next.
 func (w *waiting) drain(s *stacks) (waits uint64, err error) {
-	w.offset = monotonicOffset()
+	w.offset = tracepoint.MonotonicOffset()
 	var told uint64
 	var rec ringbuf.Record
 	for w.reader.SetDeadline(time.Unix(1, 0)); ; told++ {
@@ -439,10 +412,10 @@ func lackWaiting(why error, pid int) probe.Lack {
 	switch {
 	case errors.Is(why, errors.ErrUnsupported) && registers.call == "":
 		l.Why, l.Do = why.Error(), "an amd64 or arm64 machine"
-	case errors.Is(why, errContainer):
+	case errors.Is(why, tracepoint.ErrContainer):
 		l.Why, l.Do = why.Error(), "run unstall on the host, or with --pid=host"
-	case errors.Is(why, errNoTypes):
-		l.Why, l.Do = errNoTypes.Error(), "a kernel with CONFIG_DEBUG_INFO_BTF"
+	case errors.Is(why, tracepoint.ErrNoTypes):
+		l.Why, l.Do = tracepoint.ErrNoTypes.Error(), "a kernel with CONFIG_DEBUG_INFO_BTF"
 	case errors.Is(why, unix.EINVAL), errors.Is(why, ebpf.ErrNotSupported):
 		l.Do = "Linux 5.15 or later" // bpf_task_pt_regs
 	case errors.Is(why, unix.EPERM) && os.Geteuid() == 0:

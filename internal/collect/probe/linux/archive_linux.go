@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
 // archive collects the files of one moment in the form internal/format/procfs reads and
@@ -55,7 +57,7 @@ const chunk = 4096
 
 // openIn opens a file in the network namespace that a process is in, and keeps it open.
 func (a *archive) openIn(dir string, f *file) error {
-	return inNetwork(dir, func() (err error) {
+	return socketdiag.Inside(dir, func() (err error) {
 		if f.fd, err = syscall.Open(f.path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
 			f.fd = -1
 			return err

@@ -11,15 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
 // entrance is where connections wait before a process sees them: the accept queues of the sockets that it
 // and its workers listen with, and connections to those with bytes that were not read.
 type entrance struct {
 	process *process
-	diag    *socketDiag     // nil: the tables of /proc/PID/net are read, which tell no limits
-	own     map[uint32]bool // by inode of each socket that listens in the namespace: the process holds it
-	sockets []inetSocket    // that listen, of the latest look
+	diag    *socketdiag.Namespace // nil: the tables of /proc/PID/net are read, which tell no limits
+	own     map[uint32]bool       // by inode of each socket that listens in the namespace: the process holds it
+	sockets []socketdiag.Inet     // that listen, of the latest look
 	room    []byte
 }
 
@@ -28,7 +29,7 @@ const mostPorts = 8
 
 func newEntrance(p *process) *entrance {
 	e := &entrance{process: p, own: make(map[uint32]bool), room: make([]byte, 32<<10)}
-	if d, err := openSocketDiag(p.dir); err == nil {
+	if d, err := socketdiag.Open(p.dir); err == nil {
 		e.diag = d
 	}
 	return e
@@ -36,21 +37,21 @@ func newEntrance(p *process) *entrance {
 
 func (e *entrance) close() {
 	if e.diag != nil {
-		e.diag.close()
+		e.diag.Close()
 	}
 }
 
 // queues writes the length of each accept queue, and its limit.
 func (e *entrance) queues(a *archive) {
 	e.sockets = e.sockets[:0]
-	if e.diag == nil || e.ask(tcpListens, 0, e.listens) != nil {
+	if e.diag == nil || e.ask(socketdiag.Listens, 0, e.listens) != nil {
 		return
 	}
 	e.claim()
 	var lines []string
 	for _, x := range e.sockets {
-		if e.own[x.inode] {
-			lines = append(lines, e.address(x)+" queue "+decimal(x.queue)+" backlog "+decimal(x.limit))
+		if e.own[x.Inode] {
+			lines = append(lines, e.address(x)+" queue "+decimal(x.Queue)+" backlog "+decimal(x.Limit))
 		}
 	}
 	if len(lines) > 0 {
@@ -58,13 +59,13 @@ func (e *entrance) queues(a *archive) {
 	}
 }
 
-func (e *entrance) listens(x inetSocket) { e.sockets = append(e.sockets, x) }
+func (e *entrance) listens(x socketdiag.Inet) { e.sockets = append(e.sockets, x) }
 
 // ask yields the sockets of both families in some states, of one own port or all.
-func (e *entrance) ask(states uint32, port uint16, yield func(inetSocket)) error {
-	e.diag.port = port
+func (e *entrance) ask(states uint32, port uint16, yield func(socketdiag.Inet)) error {
+	e.diag.Port = port
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		if err := e.diag.tcp(family, states, mostTCP, e.room, yield); err != nil {
+		if err := e.diag.TCP(family, states, mostTCP, e.room, yield); err != nil {
 			return err
 		}
 	}
@@ -74,12 +75,12 @@ func (e *entrance) ask(states uint32, port uint16, yield func(inetSocket)) error
 // claim finds out which of the sockets that listen the process and its workers hold. Their files are
 // looked through where one is met that was not there before.
 func (e *entrance) claim() {
-	if !slices.ContainsFunc(e.sockets, func(x inetSocket) bool { _, known := e.own[x.inode]; return !known }) {
+	if !slices.ContainsFunc(e.sockets, func(x socketdiag.Inet) bool { _, known := e.own[x.Inode]; return !known }) {
 		return
 	}
 	clear(e.own)
 	for _, x := range e.sockets {
-		e.own[x.inode] = false
+		e.own[x.Inode] = false
 	}
 	hold := func(dir string) {
 		inodes, _ := socketsOf(dir + "/fd") // the first of its files are those it listens with
@@ -108,20 +109,20 @@ func (e *entrance) unread(a *archive) {
 	at := make(map[netip.AddrPort]*waiting)
 	var ports []uint16
 	for _, x := range e.sockets {
-		address := netip.AddrPortFrom(x.at, x.port)
-		if !e.own[x.inode] {
+		address := netip.AddrPortFrom(x.At, x.Port)
+		if !e.own[x.Inode] {
 			if _, ours := at[address]; !ours {
 				at[address] = nil // somebody else's: its connections are not those of a wider address
 			}
 			continue
 		}
 		at[address] = &waiting{}
-		if !slices.Contains(ports, x.port) && len(ports) < mostPorts {
-			ports = append(ports, x.port)
+		if !slices.Contains(ports, x.Port) && len(ports) < mostPorts {
+			ports = append(ports, x.Port)
 		}
 	}
 	for _, port := range ports {
-		if e.ask(tcpOpen, port, func(x inetSocket) { count(at, x) }) != nil {
+		if e.ask(socketdiag.IsOpen, port, func(x socketdiag.Inet) { count(at, x) }) != nil {
 			return
 		}
 	}
@@ -129,20 +130,20 @@ func (e *entrance) unread(a *archive) {
 }
 
 // count counts a connection for the socket that it came to: that of its own address, else of all addresses.
-func count(at map[netip.AddrPort]*waiting, x inetSocket) {
-	w, known := at[netip.AddrPortFrom(x.at, x.port)]
+func count(at map[netip.AddrPort]*waiting, x socketdiag.Inet) {
+	w, known := at[netip.AddrPortFrom(x.At, x.Port)]
 	if !known {
 		all := netip.IPv4Unspecified()
-		if x.at.Is6() {
+		if x.At.Is6() {
 			all = netip.IPv6Unspecified()
 		}
-		w = at[netip.AddrPortFrom(all, x.port)]
+		w = at[netip.AddrPortFrom(all, x.Port)]
 	}
 	switch {
 	case w == nil:
-	case x.inode == 0:
+	case x.Inode == 0:
 		w.unaccepted++
-	case x.queue > 1 || x.queue == 1 && x.state == tcpEstablished: // the end that a peer sent counts as a byte
+	case x.Queue > 1 || x.Queue == 1 && x.State == socketdiag.Established: // the end that a peer sent counts as a byte
 		w.unread++
 	}
 }
@@ -164,7 +165,7 @@ func (e *entrance) write(a *archive, at map[netip.AddrPort]*waiting, ports []uin
 func (e *entrance) tables(a *archive) {
 	e.sockets = e.sockets[:0]
 	at := make(map[netip.AddrPort]*waiting)
-	var connected []inetSocket
+	var connected []socketdiag.Inet
 	for _, table := range []string{"tcp", "tcp6"} {
 		f, err := os.Open(e.process.dir + "/net/" + table)
 		if err != nil {
@@ -172,9 +173,9 @@ func (e *entrance) tables(a *archive) {
 		}
 		for s := bufio.NewScanner(f); s.Scan(); {
 			switch x, ok := tableSocket(s.Bytes()); {
-			case ok && 1<<x.state == tcpListens:
+			case ok && 1<<x.State == socketdiag.Listens:
 				e.sockets = append(e.sockets, x)
-			case ok && 1<<x.state&tcpOpen != 0 && len(connected) < mostSockets:
+			case ok && 1<<x.State&socketdiag.IsOpen != 0 && len(connected) < mostSockets:
 				connected = append(connected, x)
 			}
 		}
@@ -184,10 +185,10 @@ func (e *entrance) tables(a *archive) {
 	var lines []string
 	var ports []uint16
 	for _, x := range e.sockets {
-		if e.own[x.inode] {
-			lines = append(lines, e.address(x)+" queue "+decimal(x.queue))
-			at[netip.AddrPortFrom(x.at, x.port)] = &waiting{}
-			ports = append(ports, x.port)
+		if e.own[x.Inode] {
+			lines = append(lines, e.address(x)+" queue "+decimal(x.Queue))
+			at[netip.AddrPortFrom(x.At, x.Port)] = &waiting{}
+			ports = append(ports, x.Port)
 		}
 	}
 	if len(lines) == 0 {
@@ -201,7 +202,7 @@ func (e *entrance) tables(a *archive) {
 }
 
 // tableSocket reads a line of /proc/PID/net/tcp or tcp6.
-func tableSocket(line []byte) (x inetSocket, ok bool) {
+func tableSocket(line []byte) (x socketdiag.Inet, ok bool) {
 	var f [10][]byte
 	if split10(line, &f) < len(f) {
 		return x, false
@@ -218,10 +219,12 @@ func tableSocket(line []byte) (x inetSocket, ok bool) {
 	if addr.Is4() && bytes.IndexByte(f[1], ':') == 32 { // of IPv6, mapped
 		addr = netip.AddrFrom16(addr.As16())
 	}
-	return inetSocket{at: addr, port: at.Port(), state: uint8(state), queue: uint32(queue), inode: uint32(inode), segments: -1}, true
+	return socketdiag.Inet{At: addr, Port: at.Port(), State: uint8(state), Queue: uint32(queue), Inode: uint32(inode), Segments: -1}, true
 }
 
-func (e *entrance) address(x inetSocket) string { return netip.AddrPortFrom(x.at, x.port).String() }
+func (e *entrance) address(x socketdiag.Inet) string {
+	return netip.AddrPortFrom(x.At, x.Port).String()
+}
 
 func decimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 

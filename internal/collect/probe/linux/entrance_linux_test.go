@@ -15,6 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe/probetest"
+	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
 // deaf is the part of a service that listens with a short queue and accepts one connection for each line of
@@ -152,14 +153,14 @@ func TestEntranceBothWays(t *testing.T) {
 func TestCount(t *testing.T) {
 	all, one, others := netip.MustParseAddrPort("0.0.0.0:80"), netip.MustParseAddrPort("10.0.0.1:80"), netip.MustParseAddrPort("10.0.0.2:80")
 	at := map[netip.AddrPort]*waiting{all: {}, one: {}, others: nil}
-	for _, x := range []inetSocket{
-		{at: one.Addr(), port: 80, state: tcpEstablished, inode: 7, queue: 1},
-		{at: one.Addr(), port: 80, state: tcpCloseWait, inode: 7, queue: 1},
-		{at: one.Addr(), port: 80, state: tcpCloseWait, inode: 7, queue: 2},
-		{at: others.Addr(), port: 80, state: tcpEstablished, queue: 1},
-		{at: netip.MustParseAddr("10.0.0.3"), port: 80, state: tcpEstablished},
-		{at: netip.MustParseAddr("10.0.0.3"), port: 81, state: tcpEstablished},
-		{at: netip.MustParseAddr("::1"), port: 80, state: tcpEstablished},
+	for _, x := range []socketdiag.Inet{
+		{At: one.Addr(), Port: 80, State: socketdiag.Established, Inode: 7, Queue: 1},
+		{At: one.Addr(), Port: 80, State: socketdiag.CloseWait, Inode: 7, Queue: 1},
+		{At: one.Addr(), Port: 80, State: socketdiag.CloseWait, Inode: 7, Queue: 2},
+		{At: others.Addr(), Port: 80, State: socketdiag.Established, Queue: 1},
+		{At: netip.MustParseAddr("10.0.0.3"), Port: 80, State: socketdiag.Established},
+		{At: netip.MustParseAddr("10.0.0.3"), Port: 81, State: socketdiag.Established},
+		{At: netip.MustParseAddr("::1"), Port: 80, State: socketdiag.Established},
 	} {
 		count(at, x)
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
 // segments counts what the TCP sockets of processes sent and received: the kernel keeps no such count of a
@@ -22,7 +24,7 @@ type segments struct {
 
 // netSpace is the sockets of a network namespace.
 type netSpace struct {
-	diag  *socketDiag // nil: not for us
+	diag  *socketdiag.Namespace // nil: not for us
 	table map[uint32]int64
 	read  bool // in this round
 }
@@ -54,7 +56,7 @@ func (s *segments) again() {
 func (s *segments) close() {
 	for _, n := range s.spaces {
 		if n.diag != nil {
-			n.diag.close()
+			n.diag.Close()
 		}
 	}
 	clear(s.spaces)
@@ -102,10 +104,10 @@ func (s *segments) space(dir string) *netSpace {
 	n := s.spaces[link]
 	if n == nil && len(s.spaces) < mostSpaces {
 		n = &netSpace{}
-		if n.diag, err = openSocketDiag(dir); err != nil {
+		if n.diag, err = socketdiag.Open(dir); err != nil {
 			n.diag = nil
 		} else {
-			n.diag.counts = true
+			n.diag.Counts = true
 		}
 		s.spaces[link] = n
 	}
@@ -122,9 +124,9 @@ func (s *segments) fill(n *netSpace) bool {
 	}
 	n.read, n.table = true, make(map[uint32]int64)
 	for _, family := range []byte{syscall.AF_INET, syscall.AF_INET6} {
-		if err := n.diag.tcp(family, tcpConnected, mostTCP, s.room, func(x inetSocket) {
-			if x.segments >= 0 && x.inode != 0 {
-				n.table[x.inode] = x.segments
+		if err := n.diag.TCP(family, socketdiag.Connected, mostTCP, s.room, func(x socketdiag.Inet) {
+			if x.Segments >= 0 && x.Inode != 0 {
+				n.table[x.Inode] = x.Segments
 			}
 		}); err != nil {
 			n.table = nil

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
 // sockets says what the sockets of a process's network are, by inode, as sock_diag and the
@@ -115,28 +116,28 @@ func (s *sockets) table(table string) {
 
 // diagnosed asks for the TCP sockets without their tables.
 func (s *sockets) diagnosed() error {
-	d, err := openSocketDiag(s.dir)
+	d, err := socketdiag.Open(s.dir)
 	if err != nil {
 		return err
 	}
-	defer d.close()
+	defer d.Close()
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
 		listening := make(map[uint16]bool)
-		told := func(x inetSocket) {
-			if x.inode == 0 {
+		told := func(x socketdiag.Inet) {
+			if x.Inode == 0 {
 				return
 			}
 			kind := "client"
 			switch {
-			case !x.peer.IsValid():
-				listening[x.port], kind = true, "listener"
-			case !listening[x.port]:
-				kind = "peer " + x.peer.String()
+			case !x.Peer.IsValid():
+				listening[x.Port], kind = true, "listener"
+			case !listening[x.Port]:
+				kind = "peer " + x.Peer.String()
 			}
-			s.known[strconv.FormatUint(uint64(x.inode), 10)] = kind
+			s.known[strconv.FormatUint(uint64(x.Inode), 10)] = kind
 		}
-		for _, states := range []uint32{tcpListens, tcpConnected} {
-			if err := d.tcp(family, states, mostSockets, s.room, told); err != nil {
+		for _, states := range []uint32{socketdiag.Listens, socketdiag.Connected} {
+			if err := d.TCP(family, states, mostSockets, s.room, told); err != nil {
 				return err
 			}
 		}
@@ -147,29 +148,29 @@ func (s *sockets) diagnosed() error {
 // others says of UNIX sockets that ask somebody where that one listens; where sock_diag does not tell, they are
 // "unix".
 func (s *sockets) others() {
-	d, err := openSocketDiag(s.dir)
+	d, err := socketdiag.Open(s.dir)
 	if err != nil {
 		return
 	}
-	defer d.close()
+	defer d.Close()
 	paths := make(map[uint32]string)
-	var ends []unixSocket
-	if d.connected(mostSockets, s.room, func(x unixSocket) {
-		if ends = append(ends, x); x.path != "" {
-			paths[x.inode] = x.path
+	var ends []socketdiag.Unix
+	if d.UNIX(mostSockets, s.room, func(x socketdiag.Unix) {
+		if ends = append(ends, x); x.Path != "" {
+			paths[x.Inode] = x.Path
 		}
 	}) != nil {
 		return
 	}
 	for _, x := range ends {
-		inode, at := strconv.FormatUint(uint64(x.inode), 10), paths[x.peer]
+		inode, at := strconv.FormatUint(uint64(x.Inode), 10), paths[x.Peer]
 		switch {
-		case x.path == "" && at != "":
+		case x.Path == "" && at != "":
 			s.known[inode] = "peer unix:" + withoutIDs(at)
-		case x.path != "" && at == "" && x.peer != 0: // of the two, the one that was accepted has the path
+		case x.Path != "" && at == "" && x.Peer != 0: // of the two, the one that was accepted has the path
 			s.known[inode] = "client"
-		case x.peer != 0: // a pair without any
-			s.peers[inode] = x.peer
+		case x.Peer != 0: // a pair without any
+			s.peers[inode] = x.Peer
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
 // inodeOf is that of a connection's or listener's socket.
@@ -108,9 +110,6 @@ func TestUNIXSockets(t *testing.T) {
 			t.Errorf("%q, want %q", s.known[inode], kind)
 		}
 	}
-	if _, ok := parseUnixSocket(make([]byte, unixMessage-1)); ok {
-		t.Error("a message that ends too early was read")
-	}
 }
 
 // A process in a network namespace of its own is asked in that one.
@@ -124,36 +123,30 @@ func TestSocketsOfAnotherNamespace(t *testing.T) {
 	}
 	defer l.Close()
 	other := isolated(t)
-	d, err := openSocketDiag(other)
+	d, err := socketdiag.Open(other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
+	defer d.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	var seen []string
-	if err := d.tcp(unix.AF_INET, tcpListens|tcpConnected, mostSockets, make([]byte, 64<<10), func(x inetSocket) { seen = append(seen, fmt.Sprint(x.port)) }); err != nil {
+	if err := d.TCP(unix.AF_INET, socketdiag.Listens|socketdiag.Connected, mostSockets, make([]byte, 64<<10), func(x socketdiag.Inet) { seen = append(seen, fmt.Sprint(x.Port)) }); err != nil {
 		t.Fatal(err)
 	}
 	if slices.Contains(seen, port) {
 		t.Errorf("our own socket is among those of another namespace: %q", seen)
 	}
-	own, err := openSocketDiag("/proc/self") // the thread that went there is not used again
+	own, err := socketdiag.Open("/proc/self") // the thread that went there is not used again
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer own.close()
+	defer own.Close()
 	seen = nil
-	if err := own.tcp(unix.AF_INET, tcpListens, mostSockets, make([]byte, 64<<10), func(x inetSocket) { seen = append(seen, fmt.Sprint(x.port)) }); err != nil {
+	if err := own.TCP(unix.AF_INET, socketdiag.Listens, mostSockets, make([]byte, 64<<10), func(x socketdiag.Inet) { seen = append(seen, fmt.Sprint(x.Port)) }); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(seen, port) {
 		t.Errorf("%s is not among those that listen here: %q", port, seen)
-	}
-}
-
-func TestParseInetSocketShort(t *testing.T) {
-	if _, ok := parseInetSocket(make([]byte, diagMessage-1)); ok {
-		t.Error("a message that ends too early was read")
 	}
 }
 

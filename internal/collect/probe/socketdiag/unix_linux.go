@@ -1,4 +1,4 @@
-package linux
+package socketdiag
 
 import (
 	"encoding/binary"
@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unixSocket is a UNIX socket that is connected, as the kernel's sock_diag tells it: the table in
+// Unix is a UNIX socket that is connected, as the kernel's sock_diag tells it: the table in
 // /proc/PID/net says who has a path, and nobody's other end.
-type unixSocket struct {
-	inode, peer uint32 // of its other end, 0 not told
-	path        string // that it is bound to, as all are that were accepted where somebody listens; "" none
+type Unix struct {
+	Inode, Peer uint32 // of its other end, 0 not told
+	Path        string // that it is bound to, as all are that were accepted where somebody listens; "" none
 }
 
 // Of struct unix_diag_req, unix_diag_msg and their attributes (include/uapi/linux/unix_diag.h).
@@ -25,7 +25,7 @@ const (
 )
 
 // connected yields the UNIX sockets of the namespace that are connected, or take datagrams, at most so many.
-func (d *socketDiag) connected(most int, room []byte, yield func(unixSocket)) error {
+func (d *Namespace) UNIX(most int, room []byte, yield func(Unix)) error {
 	request := make([]byte, unix.NLMSG_HDRLEN+unixRequest)
 	order := binary.NativeEndian
 	order.PutUint32(request, uint32(len(request)))
@@ -46,12 +46,12 @@ func (d *socketDiag) connected(most int, room []byte, yield func(unixSocket)) er
 }
 
 // parseUnixSocket reads a struct unix_diag_msg.
-func parseUnixSocket(m []byte) (s unixSocket, ok bool) {
+func parseUnixSocket(m []byte) (s Unix, ok bool) {
 	if len(m) < unixMessage {
 		return s, false
 	}
 	order := binary.NativeEndian
-	s.inode = order.Uint32(m[4:])
+	s.Inode = order.Uint32(m[4:])
 	for a := m[unixMessage:]; len(a) >= 4; {
 		n, kind := int(order.Uint16(a)), order.Uint16(a[2:])
 		if n < 4 || n > len(a) {
@@ -59,11 +59,11 @@ func parseUnixSocket(m []byte) (s unixSocket, ok bool) {
 		}
 		switch value := a[4:n]; {
 		case kind == unixName && len(value) > 0 && value[0] != 0: // else it has a name that is no path
-			s.path = strings.TrimRight(string(value), "\x00")
+			s.Path = strings.TrimRight(string(value), "\x00")
 		case kind == unixPeer && len(value) >= 4:
-			s.peer = order.Uint32(value)
+			s.Peer = order.Uint32(value)
 		}
 		a = a[min((n+3)&^3, len(a)):]
 	}
-	return s, s.inode != 0
+	return s, s.Inode != 0
 }

@@ -1,4 +1,4 @@
-package kernel
+package tracepoint
 
 import (
 	"bytes"
@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// types finds a few of the types that the kernel describes (BTF:
+// Types finds a few of the types that the kernel describes (BTF:
 // https://docs.kernel.org/bpf/btf.html) by reading it once. Of the 100,000 there are a dozen is asked for: a
 // library that indexes all takes a tenth of a second of CPU time for it.
-type types struct {
+type Types struct {
 	raw     []byte
 	kinds   []byte   // section of types
 	strings []byte   // section of names
 	at      []uint32 // of each type in its section, by number
-	found   map[typeName]uint32
+	found   map[Type]uint32
 }
 
-type typeName struct {
-	name string
-	kind uint32
+type Type struct {
+	Name string
+	Kind uint32
 }
 
 // Kinds of types.
@@ -43,11 +43,14 @@ const (
 // extra is how many bytes follow the 12 of a type: fixed, and for each of its vlen.
 var extra = [kinds][2]uint32{1: {4, 0}, 3: {12, 0}, 4: {0, 12}, 5: {0, 12}, 6: {0, 8}, 13: {0, 8}, 14: {4, 0}, 15: {0, 12}, 17: {4, 0}, 19: {0, 12}}
 
-// tracepoint is the name of the type that stands for a tracepoint.
-func tracepoint(name string) typeName { return typeName{"btf_trace_" + name, kindTypedef} }
+// Struct is the name of a struct.
+func Struct(name string) Type { return Type{name, kindStruct} }
 
-// readTypes finds types by their names; those that are not there are not found.
-func readTypes(wanted []typeName) (*types, error) {
+// At is the name of the type that stands for a tracepoint.
+func At(name string) Type { return Type{"btf_trace_" + name, kindTypedef} }
+
+// ReadTypes finds types by their names; those that are not there are not found.
+func ReadTypes(wanted []Type) (*Types, error) {
 	f, err := os.Open("/sys/kernel/btf/vmlinux")
 	if err != nil {
 		return nil, err
@@ -73,8 +76,8 @@ func readTypes(wanted []typeName) (*types, error) {
 	return t, nil
 }
 
-// close gives the memory back; nothing may be asked any more.
-func (t *types) close() {
+// Close gives the memory back; nothing may be asked any more.
+func (t *Types) Close() {
 	if t != nil && t.raw != nil {
 		_ = unix.Munmap(t.raw)
 		t.raw, t.kinds, t.strings = nil, nil, nil
@@ -83,7 +86,7 @@ func (t *types) close() {
 
 var errTypes = errors.New("the kernel's description of its types is not understood")
 
-func parseTypes(raw []byte, wanted []typeName) (*types, error) {
+func parseTypes(raw []byte, wanted []Type) (*Types, error) {
 	if len(raw) < 24 || binary.NativeEndian.Uint16(raw) != 0xeb9f {
 		return nil, errTypes
 	}
@@ -96,11 +99,11 @@ func parseTypes(raw []byte, wanted []typeName) (*types, error) {
 		}
 		return raw[from : from+n]
 	}
-	t := &types{kinds: section(8), strings: section(16), found: make(map[typeName]uint32), at: make([]uint32, 1, 1<<17)}
+	t := &Types{kinds: section(8), strings: section(16), found: make(map[Type]uint32), at: make([]uint32, 1, 1<<17)}
 	names := make(map[uint32]string)
 	for _, w := range wanted {
-		if at := bytes.Index(t.strings, []byte("\x00"+w.name+"\x00")); at >= 0 {
-			names[uint32(at+1)] = w.name
+		if at := bytes.Index(t.strings, []byte("\x00"+w.Name+"\x00")); at >= 0 {
+			names[uint32(at+1)] = w.Name
 		}
 	}
 	for at := 0; at+12 <= len(t.kinds); {
@@ -109,7 +112,7 @@ func parseTypes(raw []byte, wanted []typeName) (*types, error) {
 			return nil, errTypes
 		}
 		if text, ok := names[name]; ok {
-			if k := (typeName{text, kind}); t.found[k] == 0 {
+			if k := (Type{text, kind}); t.found[k] == 0 {
 				t.found[k] = uint32(len(t.at))
 			}
 		}
@@ -121,31 +124,31 @@ func parseTypes(raw []byte, wanted []typeName) (*types, error) {
 	return t, nil
 }
 
-func (t *types) kind(at uint32) uint32 {
+func (t *Types) kind(at uint32) uint32 {
 	return binary.NativeEndian.Uint32(t.kinds[at+4:]) >> 24 & 0x1f
 }
 
-func (t *types) many(at uint32) uint32 {
+func (t *Types) many(at uint32) uint32 {
 	return binary.NativeEndian.Uint32(t.kinds[at+4:]) & 0xffff
 }
 
-// id is the number of a type.
-func (t *types) id(name typeName) (uint32, bool) {
+// ID is the number of a type.
+func (t *Types) ID(name Type) (uint32, bool) {
 	id, ok := t.found[name]
 	return id, ok
 }
 
-// known says whether the kernel has a tracepoint.
-func (t *types) known(name string) error {
-	if _, ok := t.id(tracepoint(name)); !ok {
+// Known says whether the kernel has a tracepoint.
+func (t *Types) Known(name string) error {
+	if _, ok := t.ID(At(name)); !ok {
 		return fmt.Errorf("this kernel has no tracepoint %s", name)
 	}
 	return nil
 }
 
-// member is where one of a struct lies, of the first name that it has, and its size, 0 unknown.
-func (t *types) member(of string, names ...string) (at int16, size uint32, err error) {
-	id, ok := t.id(typeName{of, kindStruct})
+// Member is where one of a struct lies, of the first name that it has, and its size, 0 unknown.
+func (t *Types) Member(of string, names ...string) (at int16, size uint32, err error) {
+	id, ok := t.ID(Type{of, kindStruct})
 	if !ok {
 		return 0, 0, fmt.Errorf("the kernel describes no %s", of)
 	}
@@ -161,7 +164,7 @@ func (t *types) member(of string, names ...string) (at int16, size uint32, err e
 const deepestType = 8
 
 // within looks for a member, which may be one of a nameless struct or union.
-func (t *types) within(id uint32, name string, deep int) (at, typ uint32, ok bool) {
+func (t *Types) within(id uint32, name string, deep int) (at, typ uint32, ok bool) {
 	if int(id) >= len(t.at) || deep > deepestType {
 		return 0, 0, false
 	}
@@ -188,13 +191,13 @@ func (t *types) within(id uint32, name string, deep int) (at, typ uint32, ok boo
 	return 0, 0, false
 }
 
-func (t *types) is(at uint32, name string) bool {
+func (t *Types) is(at uint32, name string) bool {
 	rest := t.strings[min(int(at), len(t.strings)):]
 	return len(rest) > len(name) && string(rest[:len(name)]) == name && rest[len(name)] == 0
 }
 
 // size is that of a number, in bytes; 0 of others.
-func (t *types) size(id uint32) uint32 {
+func (t *Types) size(id uint32) uint32 {
 	for range deepestType {
 		if int(id) >= len(t.at) || id == 0 {
 			return 0

@@ -1,4 +1,4 @@
-package kernel
+package tracepoint
 
 import (
 	"bytes"
@@ -12,34 +12,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tracing is a program that runs at a tracepoint.
-type tracing struct {
+// Program is a program that runs at a tracepoint.
+type Program struct {
 	program int
 	link    int // -1: it is off
 }
 
-// load loads a program for a tracepoint; it does not run yet.
-func load(name, at string, t *types, p asm.Instructions) (*tracing, error) {
-	id, ok := t.id(tracepoint(at))
+// Load loads a program for a tracepoint; it does not run yet.
+func Load(name, at string, t *Types, p asm.Instructions) (*Program, error) {
+	id, ok := t.ID(At(at))
 	if !ok {
-		return nil, t.known(at)
+		return nil, t.Known(at)
 	}
-	fd, err := loadProgram(name, unix.BPF_PROG_TYPE_TRACING, unix.BPF_TRACE_RAW_TP, id, 0, p)
+	fd, err := LoadCode(name, unix.BPF_PROG_TYPE_TRACING, unix.BPF_TRACE_RAW_TP, id, 0, p)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at, err)
 	}
-	return &tracing{fd, -1}, nil
+	return &Program{fd, -1}, nil
 }
 
-// on switches it on.
-func (t *tracing) on() error {
+// On switches it on.
+func (t *Program) On() error {
 	attr := struct {
 		name    uint64
 		program uint32
 		_       uint32
 		cookie  uint64
 	}{program: uint32(t.program)}
-	fd, err := bpf(unix.BPF_RAW_TRACEPOINT_OPEN, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	fd, err := Call(unix.BPF_RAW_TRACEPOINT_OPEN, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
 	if err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func (t *tracing) on() error {
 	return nil
 }
 
-// off switches it off; it can be switched on again.
-func (t *tracing) off() {
+// Off switches it off; it can be switched on again.
+func (t *Program) Off() {
 	if t.link >= 0 {
 		_ = unix.Close(t.link)
 		t.link = -1
@@ -56,17 +56,17 @@ func (t *tracing) off() {
 }
 
 // Close switches it off for good.
-func (t *tracing) Close() {
+func (t *Program) Close() {
 	if t == nil {
 		return
 	}
-	t.off()
+	t.Off()
 	_ = unix.Close(t.program)
 }
 
-// loadProgram is BPF_PROG_LOAD of bpf(2). That the number of what a program is for is known already
+// LoadCode is BPF_PROG_LOAD of bpf(2). That the number of what a program is for is known already
 // spares what finds it by its name.
-func loadProgram(name string, typ, attach, id, flags uint32, p asm.Instructions) (int, error) {
+func LoadCode(name string, typ, attach, id, flags uint32, p asm.Instructions) (int, error) {
 	var code bytes.Buffer
 	if err := p.Marshal(&code, binary.LittleEndian); err != nil { // of the machines whose registers are known
 		return -1, err
@@ -90,11 +90,11 @@ func loadProgram(name string, typ, attach, id, flags uint32, p asm.Instructions)
 	text := code.Bytes()
 	attr.code, attr.license = uint64(uintptr(unsafe.Pointer(&text[0]))), uint64(uintptr(unsafe.Pointer(&license[0])))
 	copy(attr.name[:15], name)
-	fd, err := bpf(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	fd, err := Call(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
 	if err != nil && (err == unix.EINVAL || err == unix.EACCES) { // what the verifier says
 		log := make([]byte, 64<<10)
 		attr.level, attr.size, attr.log = 1, uint32(len(log)), uint64(uintptr(unsafe.Pointer(&log[0])))
-		if fd, err = bpf(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr)); err != nil {
+		if fd, err = Call(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr)); err != nil {
 			err = fmt.Errorf("%w: %s", err, lastLine(log))
 		}
 		runtime.KeepAlive(log)
@@ -104,7 +104,8 @@ func loadProgram(name string, typ, attach, id, flags uint32, p asm.Instructions)
 	return fd, err
 }
 
-func bpf(command int, attr unsafe.Pointer, size uintptr) (int, error) {
+// Call is bpf(2), repeated where a signal interrupted it.
+func Call(command int, attr unsafe.Pointer, size uintptr) (int, error) {
 	for {
 		r, _, errno := unix.Syscall(unix.SYS_BPF, uintptr(command), uintptr(attr), size)
 		switch errno {

@@ -1,4 +1,4 @@
-package linux
+package socketdiag
 
 import (
 	"encoding/binary"
@@ -13,61 +13,61 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/reach"
 )
 
-// inetSocket is a TCP socket as the kernel's sock_diag tells it.
-type inetSocket struct {
-	port  uint16 // its own
-	at    netip.Addr
-	peer  netip.AddrPort // not valid of one that listens
-	inode uint32         // 0: no process holds it: it was not accepted yet, or is closed
-	state uint8          // a bit of the states below is 1 << state
+// Inet is a TCP socket as the kernel's sock_diag tells it.
+type Inet struct {
+	Port  uint16 // its own
+	At    netip.Addr
+	Peer  netip.AddrPort // not valid of one that listens
+	Inode uint32         // 0: no process holds it: it was not accepted yet, or is closed
+	State uint8          // a bit of the states below is 1 << state
 
 	// Of one that listens, the length of its accept queue and the limit of that; of others, bytes
 	// that were received and not read, sent and not acknowledged.
-	queue, limit uint32
+	Queue, Limit uint32
 
-	segments int64 // sent and received; −1: not asked for, or not told
+	Segments int64 // sent and received; −1: not asked for, or not told
 }
 
 // States of TCP sockets, as bits (include/net/tcp_states.h). Of those that nobody holds any more,
 // such as in TIME_WAIT, there may be a hundred thousand: they are not asked for.
 const (
-	tcpListens   = 1 << 10
-	tcpOpen      = 1<<tcpEstablished | 1<<tcpCloseWait // the program has not closed it
-	tcpConnected = 1<<1 | 1<<2 | 1<<4 | 1<<5 | 1<<8 | 1<<9 | 1<<11
+	Listens   = 1 << 10
+	IsOpen    = 1<<Established | 1<<CloseWait // the program has not closed it
+	Connected = 1<<1 | 1<<2 | 1<<4 | 1<<5 | 1<<8 | 1<<9 | 1<<11
 )
 
 const (
-	tcpEstablished = 1
-	tcpCloseWait   = 8 // the peer has closed it
+	Established = 1
+	CloseWait   = 8 // the peer has closed it
 )
 
-// socketDiag is a way to ask for the sockets of a process's network namespace. The tables in
+// Namespace is a way to ask for the sockets of a process's network namespace. The tables in
 // /proc/PID/net tell the same, as text, with all that are in TIME_WAIT, and the kernel takes them up
 // anew for each page of some 30: 4,000 sockets beside 13,000 such took 111 ms to read, and 26 ms
 // this way.
 //
 // Source: https://man7.org/linux/man-pages/man7/sock_diag.7.html.
-type socketDiag struct {
+type Namespace struct {
 	fd     int
-	counts bool   // ask also what each sent and received
-	port   uint16 // ask only for those of this own port, 0 all
+	Counts bool   // ask also what each sent and received
+	Port   uint16 // ask only for those of this own port, 0 all
 }
 
-var errNoDiag = errors.New("sock_diag is not there")
+var errNone = errors.New("sock_diag is not there")
 
-// openSocketDiag opens it for the namespace that a process is in; another than our own only
+// Open opens it for the namespace that a process is in; another than our own only
 // root may enter.
-func openSocketDiag(dir string) (*socketDiag, error) {
-	var d *socketDiag
-	err := inNetwork(dir, func() (err error) {
-		d, err = newSocketDiag()
+func Open(dir string) (*Namespace, error) {
+	var d *Namespace
+	err := Inside(dir, func() (err error) {
+		d, err = openHere()
 		return err
 	})
 	return d, err
 }
 
-// inNetwork does something in the network namespace that a process is in.
-func inNetwork(dir string, do func() error) error {
+// Inside does something in the network namespace that a process is in.
+func Inside(dir string, do func() error) error {
 	own, err := os.Readlink("/proc/thread-self/ns/net")
 	its, err2 := os.Readlink(dir + "/ns/net")
 	if err := errors.Join(err, err2); err != nil {
@@ -79,15 +79,15 @@ func inNetwork(dir string, do func() error) error {
 	return reach.Inside(dir, do)
 }
 
-func newSocketDiag() (*socketDiag, error) {
+func openHere() (*Namespace, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return nil, err
 	}
-	return &socketDiag{fd: fd}, nil
+	return &Namespace{fd: fd}, nil
 }
 
-func (d *socketDiag) close() { unix.Close(d.fd) }
+func (d *Namespace) Close() { unix.Close(d.fd) }
 
 // Sizes of struct inet_diag_req_v2 and inet_diag_msg (include/uapi/linux/inet_diag.h).
 const (
@@ -99,7 +99,7 @@ const (
 )
 
 // tcp yields the TCP sockets of a family in any of the states, at most so many.
-func (d *socketDiag) tcp(family byte, states uint32, most int, room []byte, yield func(inetSocket)) error {
+func (d *Namespace) TCP(family byte, states uint32, most int, room []byte, yield func(Inet)) error {
 	request := make([]byte, unix.NLMSG_HDRLEN+diagRequest)
 	order := binary.NativeEndian
 	order.PutUint32(request, uint32(len(request)))
@@ -107,11 +107,11 @@ func (d *socketDiag) tcp(family byte, states uint32, most int, room []byte, yiel
 	order.PutUint16(request[6:], unix.NLM_F_REQUEST|unix.NLM_F_DUMP)
 	body := request[unix.NLMSG_HDRLEN:]
 	body[0], body[1] = family, unix.IPPROTO_TCP
-	if d.counts {
+	if d.Counts {
 		body[2] = 1 << (diagInfo - 1)
 	}
 	order.PutUint32(body[4:], states)
-	binary.BigEndian.PutUint16(body[8:], d.port)
+	binary.BigEndian.PutUint16(body[8:], d.Port)
 	n := 0
 	return d.dump(request, room, func(m []byte) {
 		if s, ok := parseInetSocket(m); ok {
@@ -123,7 +123,7 @@ func (d *socketDiag) tcp(family byte, states uint32, most int, room []byte, yiel
 }
 
 // dump sends a request and yields the messages that answer it.
-func (d *socketDiag) dump(request, room []byte, yield func([]byte)) error {
+func (d *Namespace) dump(request, room []byte, yield func([]byte)) error {
 	if err := unix.Sendto(d.fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (d *socketDiag) dump(request, room []byte, yield func([]byte)) error {
 			case unix.NLMSG_DONE:
 				return nil
 			case unix.NLMSG_ERROR:
-				return errNoDiag
+				return errNone
 			}
 			yield(m.Data)
 		}
@@ -152,23 +152,23 @@ func (d *socketDiag) dump(request, room []byte, yield func([]byte)) error {
 }
 
 // parseInetSocket reads a struct inet_diag_msg.
-func parseInetSocket(m []byte) (s inetSocket, ok bool) {
+func parseInetSocket(m []byte) (s Inet, ok bool) {
 	if len(m) < diagMessage {
 		return s, false
 	}
 	family, state := m[0], m[1]
-	s.port, s.state = binary.BigEndian.Uint16(m[4:]), state
+	s.Port, s.State = binary.BigEndian.Uint16(m[4:]), state
 	at, peer := m[8:24], m[24:40]
 	if family == unix.AF_INET {
 		at, peer = m[8:12], m[24:28]
 	}
-	s.at, _ = netip.AddrFromSlice(at)
-	s.queue, s.limit = binary.NativeEndian.Uint32(m[56:]), binary.NativeEndian.Uint32(m[60:])
-	if addr, is := netip.AddrFromSlice(peer); is && 1<<state&tcpListens == 0 {
-		s.peer = netip.AddrPortFrom(addr.Unmap(), binary.BigEndian.Uint16(m[6:]))
+	s.At, _ = netip.AddrFromSlice(at)
+	s.Queue, s.Limit = binary.NativeEndian.Uint32(m[56:]), binary.NativeEndian.Uint32(m[60:])
+	if addr, is := netip.AddrFromSlice(peer); is && 1<<state&Listens == 0 {
+		s.Peer = netip.AddrPortFrom(addr.Unmap(), binary.BigEndian.Uint16(m[6:]))
 	}
-	s.inode = binary.NativeEndian.Uint32(m[68:])
-	s.segments = segmentsIn(m[diagMessage:])
+	s.Inode = binary.NativeEndian.Uint32(m[68:])
+	s.Segments = segmentsIn(m[diagMessage:])
 	return s, true
 }
 

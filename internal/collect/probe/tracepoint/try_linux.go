@@ -1,0 +1,53 @@
+package tracepoint
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+)
+
+// ErrNoTypes is returned where the kernel does not describe its types.
+var ErrNoTypes = errors.New("the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF, Linux 5.4 and later)")
+
+// ErrContainer is returned where processes have other numbers than the kernel gives them: a program
+// would look at another process.
+var ErrContainer = errors.New("this container has its own PID namespace")
+
+// hostPIDs is the first PID namespace: PROC_PID_INIT_INO in include/linux/proc_ns.h.
+const hostPIDs = "pid:[4026531836]"
+
+// Try says why no program can be loaded, as far as that can be told without loading one; nil: it can be tried.
+func Try() error {
+	if ns, err := os.Readlink("/proc/self/ns/pid"); err == nil && ns != hostPIDs {
+		return ErrContainer
+	}
+	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); errors.Is(err, fs.ErrNotExist) {
+		return ErrNoTypes
+	}
+	spec := &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 1}
+	m, err := ebpf.NewMap(spec)
+	if errors.Is(err, unix.EPERM) {
+		// Before 5.11 maps count as locked memory. The library's package for that asks the kernel whenever
+		// the program starts, which takes a quarter of the time in which it does.
+		_ = unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY})
+		m, err = ebpf.NewMap(spec)
+	}
+	if err != nil {
+		return err
+	}
+	return m.Close()
+}
+
+// MonotonicOffset is what to add to the kernel's monotonic clock for ns since the epoch.
+func MonotonicOffset() int64 {
+	var m unix.Timespec
+	before := time.Now().UnixNano()
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &m) != nil {
+		return 0
+	}
+	return (before+time.Now().UnixNano())/2 - m.Nano()
+}
