@@ -122,11 +122,11 @@ func (s *session) spans(address string) (*otlp.Receiver, error) {
 func (r *recording) probes() (probes, others []probe.Probe) {
 	switch {
 	case r.Kernel:
-		return slices.Concat(all.Probes, all.Kernel), nil
+		return slices.Concat(all.Probes, all.Kernel, []probe.Probe{exchanged}), nil
 	case r.Without, r.Passive:
 		return all.Probes, nil
 	}
-	return slices.Concat(all.Probes, []probe.Probe{clock}), all.Kernel
+	return slices.Concat(all.Probes, []probe.Probe{clock, exchanged}), all.Kernel
 }
 
 // clock is who runs, of processes whose functions are named by what else is recorded of them.
@@ -135,6 +135,14 @@ var clock = probe.Probe{Name: all.Clock.Name, About: all.Clock.About, General: t
 		return nil
 	}
 	return all.Clock.Find(ctx, t)
+}}
+
+// exchanged is what requests and calls the kernel sees, of processes that do not tell of what they serve themselves.
+var exchanged = probe.Probe{Name: all.Exchanges.Name, About: all.Exchanges.About, General: true, Find: func(ctx context.Context, t discover.Target) []probe.Access {
+	if platform.ByID(t.Runtime).Tells {
+		return nil
+	}
+	return all.Exchanges.Find(ctx, t)
 }}
 
 // recordable says why, if nothing of the targets can be recorded.

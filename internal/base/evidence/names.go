@@ -380,6 +380,7 @@ const (
 	CoverSafepoints = "safepoints"      // every stop of the world, not the collector's alone
 	CoverStalls     = "allocation stalls"
 	CoverSpans      = "spans"       // calls to dependencies within requests
+	CoverExchanges  = "exchanges"   // requests and calls on its TCP connections, as the kernel sees them
 	CoverPool       = "pool gauges" // a connection pool's use over time
 	CoverClasses    = "class histogram"
 	CoverAllocation = "allocations"        // who allocates: types and stacks, sampled

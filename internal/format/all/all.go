@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/format/container"
 	"github.com/unstall/unstall/internal/format/dotnetcounters"
 	"github.com/unstall/unstall/internal/format/dotnetstack"
+	"github.com/unstall/unstall/internal/format/exchanges"
 	"github.com/unstall/unstall/internal/format/gauges"
 	"github.com/unstall/unstall/internal/format/gcmonitor"
 	"github.com/unstall/unstall/internal/format/gctrace"
@@ -60,6 +61,7 @@ var Formats = []format.Format{
 	perfscript.Format,
 	syscalls.Format,
 	kernelstacks.Format,
+	exchanges.Format,
 	hugepages.Format,
 	container.Format,
 	dotnetcounters.Format,

@@ -5,6 +5,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/collect/probe/container"
 	"github.com/unstall/unstall/internal/collect/probe/dotnet"
+	"github.com/unstall/unstall/internal/collect/probe/exchanges"
 	"github.com/unstall/unstall/internal/collect/probe/gopprof"
 	"github.com/unstall/unstall/internal/collect/probe/hotspot"
 	"github.com/unstall/unstall/internal/collect/probe/hugepages"
@@ -31,3 +32,6 @@ var Clock = kernel.Clock
 
 // Kernel is asked beside them where the user wants to know what the kernel does (--kernel).
 var Kernel = []probe.Probe{kernel.Probe}
+
+// Exchanges is asked beside them of processes that do not tell of their requests themselves.
+var Exchanges = exchanges.Probe

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
 // find gives one access for a process of this host.
@@ -127,10 +128,10 @@ func recordWaiting(ctx context.Context, t discover.Target, k *names, of *symbol.
 		sink.Lack(l)
 	}
 	if w.unwoken != nil {
-		sink.Lack(probe.Lack{What: "how long threads that waited could run and had no CPU, so that waits are too long by it", Why: "eBPF: " + firstLine(w.unwoken), Do: "a newer kernel"})
+		sink.Lack(probe.Lack{What: "how long threads that waited could run and had no CPU, so that waits are too long by it", Why: "eBPF: " + tracepoint.FirstLine(w.unwoken), Do: "a newer kernel"})
 	}
 	if w.without != nil {
-		sink.Lack(probe.Lack{What: "files that page faults read", Why: firstLine(w.without), Do: "Linux 5.16 or later"})
+		sink.Lack(probe.Lack{What: "files that page faults read", Why: tracepoint.FirstLine(w.without), Do: "Linux 5.16 or later"})
 	}
 	out, err := sink.Create(capture.Meta{Name: "offcpu.txt", Probe: name, Origin: "eBPF", About: t.Subject()})
 	if err != nil {

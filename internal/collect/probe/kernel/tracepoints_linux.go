@@ -78,7 +78,7 @@ func openSpans(pid int, t *tracepoint.Types, ring *ebpf.Map) (s *spanning, err e
 			err = s.attach(t, x.begin, s.begins(i, x, pid))
 		}
 		if err != nil {
-			s.missing = append(s.missing, probe.Lack{What: x.what, Why: "eBPF: " + firstLine(err), Do: "a newer kernel"})
+			s.missing = append(s.missing, probe.Lack{What: x.what, Why: "eBPF: " + tracepoint.FirstLine(err), Do: "a newer kernel"})
 			continue
 		}
 		s.on[i] = true

@@ -407,26 +407,13 @@ func (w *waiting) descriptor(s *stacks, call int64, argument uint64) int {
 }
 
 // lackWaiting says what of waits is not seen, and what would help.
-func lackWaiting(why error, pid int) probe.Lack {
-	l := probe.Lack{What: "stacks of waiting threads", Why: "eBPF: " + firstLine(why), Do: fmt.Sprintf("sudo unstall %d --kernel, or: sudo setcap cap_perfmon,cap_bpf+ep unstall", pid)}
-	switch {
-	case errors.Is(why, errors.ErrUnsupported) && registers.call == "":
-		l.Why, l.Do = why.Error(), "an amd64 or arm64 machine"
-	case errors.Is(why, tracepoint.ErrContainer):
-		l.Why, l.Do = why.Error(), "run unstall on the host, or with --pid=host"
-	case errors.Is(why, tracepoint.ErrNoTypes):
-		l.Why, l.Do = tracepoint.ErrNoTypes.Error(), "a kernel with CONFIG_DEBUG_INFO_BTF"
-	case errors.Is(why, unix.EINVAL), errors.Is(why, ebpf.ErrNotSupported):
+func lackWaiting(err error, pid int) probe.Lack {
+	l := probe.Lack{What: "stacks of waiting threads"}
+	switch l.Why, l.Do = tracepoint.Explain(err, pid, " --kernel"); {
+	case errors.Is(err, errors.ErrUnsupported) && registers.call == "":
+		l.Why, l.Do = err.Error(), "an amd64 or arm64 machine"
+	case errors.Is(err, unix.EINVAL), errors.Is(err, ebpf.ErrNotSupported):
 		l.Do = "Linux 5.15 or later" // bpf_task_pt_regs
-	case errors.Is(why, unix.EPERM) && os.Geteuid() == 0:
-		l.Why, l.Do = "this kernel or container does not let eBPF programs in", "run unstall on the host; a kernel in lockdown (confidentiality) must be booted without"
-	case errors.Is(why, unix.EPERM), errors.Is(why, unix.EACCES):
-		l.Why = "only root may load eBPF programs"
 	}
 	return l
-}
-
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line[:min(len(line), 200)]
 }

@@ -3,6 +3,7 @@ package tracepoint
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -91,7 +92,7 @@ func LoadCode(name string, typ, attach, id, flags uint32, p asm.Instructions) (i
 	attr.code, attr.license = uint64(uintptr(unsafe.Pointer(&text[0]))), uint64(uintptr(unsafe.Pointer(&license[0])))
 	copy(attr.name[:15], name)
 	fd, err := Call(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
-	if err != nil && (err == unix.EINVAL || err == unix.EACCES) { // what the verifier says
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EACCES) { // what the verifier says
 		log := make([]byte, 64<<10)
 		attr.level, attr.size, attr.log = 1, uint32(len(log)), uint64(uintptr(unsafe.Pointer(&log[0])))
 		if fd, err = Call(unix.BPF_PROG_LOAD, unsafe.Pointer(&attr), unsafe.Sizeof(attr)); err != nil {

@@ -2,8 +2,10 @@ package tracepoint
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -50,4 +52,26 @@ func MonotonicOffset() int64 {
 		return 0
 	}
 	return (before+time.Now().UnixNano())/2 - m.Nano()
+}
+
+// Explain says why programs were not loaded, and what would help; more says what else than the tool's PID as root does.
+func Explain(err error, pid int, more string) (why, do string) {
+	why, do = "eBPF: "+FirstLine(err), fmt.Sprintf("sudo unstall %d%s, or: sudo setcap cap_perfmon,cap_bpf+ep unstall", pid, more)
+	switch {
+	case errors.Is(err, ErrContainer):
+		return err.Error(), "run unstall on the host, or with --pid=host"
+	case errors.Is(err, ErrNoTypes):
+		return ErrNoTypes.Error(), "a kernel with CONFIG_DEBUG_INFO_BTF"
+	case errors.Is(err, unix.EPERM) && os.Geteuid() == 0:
+		return "this kernel or container does not let eBPF programs in", "run unstall on the host; a kernel in lockdown (confidentiality) must be booted without"
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return "only root may load eBPF programs", do
+	}
+	return why, do
+}
+
+// FirstLine is the first line of an error, not longer than people read.
+func FirstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line[:min(len(line), 200)]
 }

@@ -1,0 +1,59 @@
+package exchanges
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
+)
+
+// find gives one access for a process of this host.
+func find(_ context.Context, t discover.Target) []probe.Access {
+	if t.PID <= 0 {
+		return nil
+	}
+	a := probe.Access{Probe: name, Where: fmt.Sprintf("the TCP connections of pid %d", t.PID)}
+	if err := tracepoint.Try(); err != nil {
+		a.Lacks = []probe.Lack{lack(err, t.PID)}
+		a.Record = func(context.Context, probe.Plan, probe.Sink) error { return nil }
+		return []probe.Access{a}
+	}
+	a.SwitchesOn = []string{"eBPF programs on transfers of its TCP connections"}
+	a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error { return record(ctx, t, plan, sink) }
+	return []probe.Access{a}
+}
+
+// lack says that exchanges are not seen, and what would help.
+func lack(err error, pid int) probe.Lack {
+	l := probe.Lack{What: "its requests and calls, as the kernel sees them"}
+	if l.Why, l.Do = tracepoint.Explain(err, pid, ""); errors.Is(err, errOld) {
+		l.Why, l.Do = err.Error(), "Linux 6.3 or later"
+	}
+	return l
+}
+
+func record(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {
+	if plan.Passive || plan.Always {
+		return nil
+	}
+	if plan.For > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, plan.For)
+		defer cancel()
+	}
+	w, err := open(t.PID)
+	if err != nil {
+		sink.Lack(lack(err, t.PID))
+		return nil
+	}
+	defer w.close()
+	out, err := sink.Create(capture.Meta{Name: "exchanges.txt", Probe: name, Origin: "eBPF", About: t.Subject()})
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.run(ctx, out), out.Close())
+}

@@ -1,0 +1,190 @@
+package exchanges
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe/probetest"
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
+	"github.com/unstall/unstall/internal/format"
+	reading "github.com/unstall/unstall/internal/format/exchanges"
+	"github.com/unstall/unstall/internal/format/formattest"
+)
+
+func TestMain(m *testing.M) {
+	probetest.Main(m, map[string]func([]string){"service": service})
+}
+
+// service answers one request after the other over HTTP, and makes two calls for each.
+func service(args []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(l.Addr())
+	dependency, err := net.Dial("tcp", args[0])
+	if err != nil {
+		panic(err)
+	}
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			panic(err)
+		}
+		room := make([]byte, 4096)
+		for {
+			if n, err := c.Read(room); err != nil || n == 0 {
+				break
+			}
+			for range 2 {
+				if _, err := io.WriteString(dependency, "GET /stock?of=secret HTTP/1.1\r\nHost: d\r\n\r\n"); err != nil {
+					panic(err)
+				}
+				if n, err := dependency.Read(room); err != nil || n == 0 {
+					panic(err)
+				}
+			}
+			if _, err := io.WriteString(c, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"); err != nil {
+				break
+			}
+		}
+		c.Close()
+	}
+}
+
+// What a service was asked, how long that waited to be read, and which calls it made for it is told, and nothing of what
+// identifies an order.
+func TestRecord(t *testing.T) {
+	if err := tracepoint.Try(); err != nil {
+		t.Skipf("it needs root or the capabilities BPF and PERFMON, and types of the kernel: %v", err)
+	}
+	const takes = 5 * time.Millisecond
+	dependency := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(takes) // what it is about
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer dependency.Close()
+	child := probetest.Play(t, "service", nil, dependency.Listener.Addr().String())
+	found := find(t.Context(), discover.Target{PID: child.Process.Pid})
+	if len(found) != 1 || len(found[0].Lacks) > 0 {
+		t.Fatalf("found %+v", found)
+	}
+	w, err := open(os.Getpid())
+	if err != nil {
+		t.Skipf("this kernel does not tell: %v", err)
+	}
+	w.close()
+	r := probetest.Begin(t, found[0])
+	r.Wait(t, "exchanges.txt", func(b []byte) bool { return bytes.Contains(b, []byte("until")) })
+	asked := 0
+	client := &http.Client{}
+	r.Wait(t, "exchanges.txt", func(b []byte) bool {
+		answer, err := client.Get("http://" + child.Said + "/orders/4711?token=secret")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		asked++
+		return bytes.Count(b, []byte("\nq ")) >= 5
+	})
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	b := evidence.NewBundle()
+	var text []byte
+	for _, a := range r.Kept {
+		text = a.Bytes()
+		if err := format.Read(t.Context(), []format.Format{reading.Format}, formattest.Artifact(a.Meta.Name, text), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, w := range b.Warnings {
+		t.Errorf("warned: %s", w.Text)
+	}
+	if strings.Contains(string(text), "secret") || strings.Contains(string(text), "4711") {
+		t.Errorf("it tells what only the client should know:\n%s", text)
+	}
+	q := &b.Requests
+	if q.Len() < 5 || q.Len() > asked {
+		t.Fatalf("%d of %d requests\n%s", q.Len(), asked, text)
+	}
+	for i := range q.Len() {
+		if route := b.Names.Text(q.Route.At(i)); route != "GET /orders/{id}" || q.Outcome.At(i) != evidence.OK {
+			t.Errorf("request %d is %q, %v", i, route, q.Outcome.At(i))
+		}
+		if q.Latency(i) < int64(2*takes) {
+			t.Errorf("request %d took %d ns", i, q.Latency(i))
+		}
+		var waited int64
+		for s := range q.Path(i).All {
+			if s.Kind == evidence.NetWait && strings.HasPrefix(b.Names.Text(s.Cause), dependency.Listener.Addr().String()) {
+				waited += s.Dur
+			}
+		}
+		if waited < int64(2*takes) || waited > q.Latency(i) {
+			t.Errorf("request %d of %d ns waited %d ns for its calls\n%s", i, q.Latency(i), waited, text)
+		}
+	}
+	calls := 0
+	for i, k := range b.Intervals.Kind {
+		if k == evidence.Call && b.Intervals.Request[i] > 0 {
+			calls++
+		}
+	}
+	if calls != 2*q.Len() {
+		t.Errorf("%d calls of %d requests", calls, q.Len())
+	}
+}
+
+// A client that gives up is told of, too.
+func TestGivenUp(t *testing.T) {
+	if err := tracepoint.Try(); err != nil {
+		t.Skipf("it needs root or the capabilities BPF and PERFMON, and types of the kernel: %v", err)
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts in its queue, and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	child := probetest.Play(t, "service", nil, silent.Addr().String())
+	found := find(t.Context(), discover.Target{PID: child.Process.Pid})
+	r := probetest.Begin(t, found[0])
+	r.Wait(t, "exchanges.txt", func(b []byte) bool { return bytes.Contains(b, []byte("until")) })
+	first, err := net.Dial("tcp", child.Said) // it waits for the dependency
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	fmt.Fprint(first, "GET /a HTTP/1.1\r\n\r\n")
+	second, err := net.Dial("tcp", child.Said) // it waits to be accepted
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(second, "GET /b HTTP/1.1\r\n\r\n")
+	r.Wait(t, "exchanges.txt", func(b []byte) bool { return bytes.Count(b, []byte("until")) > 12 })
+	second.Close()
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	b := evidence.NewBundle()
+	for _, a := range r.Kept {
+		if err := format.Read(t.Context(), []format.Format{reading.Format}, formattest.Artifact(a.Meta.Name, a.Bytes()), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.Requests.Len() == 0 || b.Requests.Outcome.At(0) != evidence.Unfinished {
+		for _, a := range r.Kept {
+			t.Errorf("told:\n%s", a.Bytes())
+		}
+	}
+}

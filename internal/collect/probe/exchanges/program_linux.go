@@ -1,0 +1,608 @@
+package exchanges
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
+)
+
+// Tracepoints.
+const (
+	sending   = "sock_send_length"
+	receiving = "sock_recv_length"
+	arriving  = "sk_data_ready"
+	ending    = "tcp_destroy_sock"
+)
+
+// callRegisters are what the kernel calls the registers of a thread in a system call, and the numbers of the calls
+// that take a buffer, vectors of buffers, or a message with such vectors as their second argument.
+type callRegisters struct {
+	call     string
+	callSize asm.Size
+	buffer   string // "": it lies at bufferAt
+	bufferAt int16
+
+	plain, vector, message []int32
+}
+
+// layout is where the kernel keeps what the programs read.
+type layout struct {
+	family, state, ownPort, peerPort, peer4, peer6, protocol int16
+	call, buffer                                             int16
+}
+
+func asked() []tracepoint.Type {
+	return []tracepoint.Type{tracepoint.Struct("sock"), tracepoint.Struct("sock_common"), tracepoint.Struct("pt_regs"),
+		tracepoint.At(sending), tracepoint.At(receiving), tracepoint.At(arriving), tracepoint.At(ending)}
+}
+
+func offsets(t *tracepoint.Types) (l layout, err error) {
+	member := func(of, name string) int16 {
+		at, _, e := t.Member(of, name)
+		err = errors.Join(err, e)
+		return at
+	}
+	l.family, l.state = member("sock_common", "skc_family"), member("sock_common", "skc_state")
+	l.ownPort, l.peerPort = member("sock_common", "skc_num"), member("sock_common", "skc_dport")
+	l.peer4, l.peer6 = member("sock_common", "skc_daddr"), member("sock_common", "skc_v6_daddr")
+	l.protocol = member("sock", "sk_protocol")
+	l.buffer = registers.bufferAt
+	if registers.buffer != "" {
+		l.buffer = member("pt_regs", registers.buffer)
+	}
+	if registers.call != "" {
+		l.call = member("pt_regs", registers.call)
+	}
+	return l, err
+}
+
+// Of the state of a connection, which is told as it is.
+const (
+	atSocket  = 0
+	atRole    = 8
+	atPhase   = 12
+	atArrived = 16 // when bytes of what comes next arrived, 0: none did
+	atCame    = 24 // likewise, of this exchange: its request, or of a call its answer
+	atBegun   = 32 // when the process read it, or sent its call
+	atFirst   = 40 // when the first of the answer was sent, or read; 0: it was not
+	atLast    = 48 // likewise, of the last
+	atIn      = 56
+	atOut     = 60
+	atThread  = 64 // that began it
+	atReads   = 68
+	atSends   = 72
+	atFamily  = 76
+	atOwnPort = 78
+	atPeer    = 80
+	atPort    = 96  // of the peer, in the order of the network
+	atHeadLen = 98  // bytes of the head that were transferred
+	atOther   = 100 // the thread that began to answer, or to read the answer
+	atHead    = 104
+	headSize  = 64
+	atAnswer  = atHead + headSize
+	stateSize = atAnswer + answerSize
+
+	answerSize = 16
+	callHead   = 16
+	callSize   = atHead + callHead
+)
+
+// Roles and phases of a connection.
+const (
+	roleServer = 1
+	roleClient = 2
+
+	phaseIdle     = 0
+	phaseAsked    = 1
+	phaseAnswered = 2
+)
+
+// Of the tuning map.
+const (
+	tuneEvents = 0
+	tuneLost   = 8
+	tuneMask   = 16 // a connection counts if its number has none of these bits
+	tuneSize   = 24
+)
+
+// Sizes of what the kernel keeps.
+const (
+	mostConnections = 1 << 14
+	mostProcesses   = 1 << 10
+	ringBytes       = 4 << 20
+	ports           = 1 << 16
+)
+
+// keeps are the maps of the programs.
+type keeps struct {
+	processes, ports, states, empty, tuning, ring *ebpf.Map
+}
+
+func newKeeps() (k *keeps, err error) {
+	k = &keeps{}
+	for _, m := range []struct {
+		to   **ebpf.Map
+		spec ebpf.MapSpec
+	}{
+		{&k.processes, ebpf.MapSpec{Name: "unstall_pids", Type: ebpf.Hash, KeySize: 4, ValueSize: 4, MaxEntries: mostProcesses}},
+		{&k.ports, ebpf.MapSpec{Name: "unstall_ports", Type: ebpf.Array, KeySize: 4, ValueSize: ports, MaxEntries: 1}},
+		{&k.states, ebpf.MapSpec{Name: "unstall_conns", Type: ebpf.LRUHash, KeySize: 8, ValueSize: stateSize, MaxEntries: mostConnections}},
+		{&k.empty, ebpf.MapSpec{Name: "unstall_empty", Type: ebpf.Array, KeySize: 4, ValueSize: stateSize, MaxEntries: 1}},
+		{&k.tuning, ebpf.MapSpec{Name: "unstall_tuning", Type: ebpf.Array, KeySize: 4, ValueSize: tuneSize, MaxEntries: 1}},
+		{&k.ring, ebpf.MapSpec{Name: "unstall_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}},
+	} {
+		if *m.to, err = ebpf.NewMap(&m.spec); err != nil {
+			k.close()
+			return nil, err
+		}
+	}
+	return k, nil
+}
+
+func (k *keeps) close() {
+	for _, m := range []*ebpf.Map{k.processes, k.ports, k.states, k.empty, k.tuning, k.ring} {
+		if m != nil {
+			_ = m.Close()
+		}
+	}
+}
+
+// Places on the stack of a program.
+const (
+	onStackPID    = -8
+	onStackSocket = -16
+	onStackBuffer = -24
+)
+
+// program assembles one; its labels are its own.
+type program struct {
+	asm.Instructions
+	k *keeps
+	l layout
+	n int
+}
+
+func (p *program) add(more ...asm.Instruction) { p.Instructions = append(p.Instructions, more...) }
+
+// label makes a label that no other is.
+func (p *program) label(name string) string {
+	p.n++
+	return fmt.Sprintf("%s%d", name, p.n)
+}
+
+// end returns 0.
+func (p *program) end() asm.Instructions {
+	p.add(asm.Mov.Imm(asm.R0, 0).WithSymbol("exit"), asm.Return())
+	return p.Instructions
+}
+
+// here gives the next instruction a label.
+func (p *program) here(label string) { p.add(asm.Mov.Imm(asm.R0, 0).WithSymbol(label)) }
+
+// ofProcess ends the program where the thread is of none that is recorded; the thread is in R9 then, the socket, the
+// first argument, in R7, and the length, the second, in R8.
+func (p *program) ofProcess() {
+	p.add(
+		asm.Mov.Reg(asm.R6, asm.R1),
+		asm.LoadMem(asm.R7, asm.R6, 0, asm.DWord),
+		asm.LoadMem(asm.R8, asm.R6, 8, asm.DWord),
+		asm.LSh.Imm(asm.R8, 32), // an int
+		asm.ArSh.Imm(asm.R8, 32),
+		asm.JSLE.Imm(asm.R8, 0, "exit"),
+		asm.FnGetCurrentPidTgid.Call(),
+		asm.Mov.Reg(asm.R9, asm.R0),
+		asm.LSh.Imm(asm.R9, 32),
+		asm.RSh.Imm(asm.R9, 32),
+		asm.RSh.Imm(asm.R0, 32),
+		asm.StoreMem(asm.RFP, onStackPID, asm.R0, asm.Word),
+		asm.LoadMapPtr(asm.R1, p.k.processes.FD()),
+		asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, onStackPID),
+		asm.FnMapLookupElem.Call(),
+		asm.JEq.Imm(asm.R0, 0, "exit"),
+	)
+}
+
+// tcp ends the program where the socket in R7 is none of TCP, or its connection is left out.
+func (p *program) tcp() {
+	known := p.label("known")
+	p.add(
+		asm.LoadMem(asm.R1, asm.R7, p.l.family, asm.Half),
+		asm.JEq.Imm(asm.R1, unix.AF_INET, known),
+		asm.JNE.Imm(asm.R1, unix.AF_INET6, "exit"),
+		asm.LoadMem(asm.R1, asm.R7, p.l.protocol, asm.Half).WithSymbol(known),
+		asm.JNE.Imm(asm.R1, unix.IPPROTO_TCP, "exit"),
+		asm.LoadMapValue(asm.R2, p.k.tuning.FD(), 0),
+		asm.Mov.Imm(asm.R1, 1),
+		asm.AddAtomic.Mem(asm.R2, asm.R1, asm.DWord, tuneEvents),
+		asm.LoadMem(asm.R2, asm.R2, tuneMask, asm.Word),
+		asm.StoreMem(asm.RFP, onStackSocket, asm.R7, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R7, p.l.ownPort, asm.Half), // one of the two is of this connection alone
+		asm.LoadMem(asm.R3, asm.R7, p.l.peerPort, asm.Half),
+		asm.Add.Reg(asm.R1, asm.R3),
+		asm.Mul.Imm(asm.R1, 0x2545f491), // odd: spreads them
+		asm.RSh.Imm(asm.R1, 12),
+		asm.And.Reg(asm.R1, asm.R2),
+		asm.JNE.Imm(asm.R1, 0, "exit"),
+	)
+}
+
+// lookUp puts the state of the connection of R7 into R0, 0 unknown.
+func (p *program) lookUp() {
+	p.add(
+		asm.LoadMapPtr(asm.R1, p.k.states.FD()),
+		asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, onStackSocket),
+		asm.FnMapLookupElem.Call(),
+	)
+}
+
+// find puts the state of the connection of R7 into R6, and makes one where there is none. The role of the process is
+// told by its own port: it listens at it, or not.
+func (p *program) find() {
+	found, v6, addressed, client, same := p.label("found"), p.label("six"), p.label("addressed"), p.label("client"), p.label("same")
+	p.lookUp()
+	p.add(
+		asm.Mov.Reg(asm.R6, asm.R0),
+		asm.JEq.Imm(asm.R6, 0, "make"),
+		asm.LoadMem(asm.R1, asm.R6, atPort, asm.Half), // the memory of a socket is used again
+		asm.LoadMem(asm.R2, asm.R7, p.l.peerPort, asm.Half),
+		asm.JNE.Reg(asm.R1, asm.R2, "make"),
+		asm.LoadMem(asm.R1, asm.R6, atOwnPort, asm.Half),
+		asm.LoadMem(asm.R2, asm.R7, p.l.ownPort, asm.Half),
+		asm.JEq.Reg(asm.R1, asm.R2, found),
+		asm.LoadMapPtr(asm.R1, p.k.states.FD()).WithSymbol("make"),
+		asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, onStackSocket),
+		asm.LoadMapValue(asm.R3, p.k.empty.FD(), 0),
+		asm.Mov.Imm(asm.R4, 0),
+		asm.FnMapUpdateElem.Call(),
+	)
+	p.lookUp()
+	p.add(
+		asm.Mov.Reg(asm.R6, asm.R0),
+		asm.JEq.Imm(asm.R6, 0, "exit"),
+		asm.LoadMem(asm.R1, asm.RFP, onStackSocket, asm.DWord),
+		asm.StoreMem(asm.R6, atSocket, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R7, p.l.peerPort, asm.Half),
+		asm.StoreMem(asm.R6, atPort, asm.R1, asm.Half),
+		asm.LoadMem(asm.R2, asm.R7, p.l.family, asm.Half),
+		asm.StoreMem(asm.R6, atFamily, asm.R2, asm.Half),
+		asm.JEq.Imm(asm.R2, unix.AF_INET6, v6),
+		asm.LoadMem(asm.R1, asm.R7, p.l.peer4, asm.Word),
+		asm.StoreMem(asm.R6, atPeer, asm.R1, asm.Word),
+		asm.Ja.Label(addressed),
+		asm.LoadMem(asm.R1, asm.R7, p.l.peer6, asm.DWord).WithSymbol(v6),
+		asm.StoreMem(asm.R6, atPeer, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R7, p.l.peer6+8, asm.DWord),
+		asm.StoreMem(asm.R6, atPeer+8, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R7, p.l.ownPort, asm.Half).WithSymbol(addressed),
+		asm.StoreMem(asm.R6, atOwnPort, asm.R1, asm.Half),
+		asm.Mov.Imm(asm.R3, roleClient),
+	)
+	p.listens(client)
+	p.add(
+		asm.Mov.Imm(asm.R3, roleServer),
+		asm.StoreMem(asm.R6, atRole, asm.R3, asm.Word).WithSymbol(client),
+		asm.Ja.Label(same),
+		asm.Mov.Imm(asm.R1, 0).WithSymbol(found),
+	)
+	p.here(same)
+}
+
+// listens goes on where the process listens at the port in R1, and elsewhere to a label.
+func (p *program) listens(not string) {
+	p.add(
+		asm.And.Imm(asm.R1, ports-1),
+		asm.LoadMapValue(asm.R2, p.k.ports.FD(), 0),
+		asm.Add.Reg(asm.R2, asm.R1),
+		asm.LoadMem(asm.R2, asm.R2, 0, asm.Byte),
+		asm.JEq.Imm(asm.R2, 0, not),
+	)
+}
+
+// tell tells the exchange of R6, which is one of a server, or a call.
+func (p *program) tell(size int32) {
+	told := p.label("told")
+	p.add(
+		asm.LoadMapPtr(asm.R1, p.k.ring.FD()),
+		asm.Mov.Reg(asm.R2, asm.R6),
+		asm.Mov.Imm(asm.R3, size),
+		asm.Mov.Imm(asm.R4, unix.BPF_RB_NO_WAKEUP),
+		asm.FnRingbufOutput.Call(),
+		asm.JEq.Imm(asm.R0, 0, told),
+		asm.LoadMapValue(asm.R2, p.k.tuning.FD(), 0),
+		asm.Mov.Imm(asm.R1, 1),
+		asm.AddAtomic.Mem(asm.R2, asm.R1, asm.DWord, tuneLost),
+	)
+	p.here(told)
+}
+
+// plus adds R8 to a figure of R6.
+func (p *program) plus(at int16) {
+	p.add(
+		asm.LoadMem(asm.R1, asm.R6, at, asm.Word),
+		asm.Add.Reg(asm.R1, asm.R8),
+		asm.StoreMem(asm.R6, at, asm.R1, asm.Word),
+	)
+}
+
+func (p *program) one(at int16) {
+	p.add(
+		asm.LoadMem(asm.R1, asm.R6, at, asm.Word),
+		asm.Add.Imm(asm.R1, 1),
+		asm.StoreMem(asm.R6, at, asm.R1, asm.Word),
+	)
+}
+
+// stamp stores what time it is.
+func (p *program) stamp(at ...int16) {
+	p.add(asm.FnKtimeGetNs.Call())
+	for _, a := range at {
+		p.add(asm.StoreMem(asm.R6, a, asm.R0, asm.DWord))
+	}
+}
+
+func (p *program) set(at int16, v int64, size asm.Size) {
+	p.add(asm.Mov.Imm(asm.R1, int32(v)), asm.StoreMem(asm.R6, at, asm.R1, size))
+}
+
+// begin begins an exchange: the first transfer is of as many bytes as R8 says, in or out.
+func (p *program) begin(bytes, none int16) {
+	p.set(atPhase, phaseAsked, asm.Word)
+	p.set(atFirst, 0, asm.DWord)
+	p.set(atLast, 0, asm.DWord)
+	p.set(none, 0, asm.Word)
+	p.set(atReads, 0, asm.Word)
+	p.set(atSends, 0, asm.Word)
+	p.set(atOther, 0, asm.Word)
+	p.set(atHeadLen, 0, asm.Half)
+	p.add(
+		asm.StoreMem(asm.R6, bytes, asm.R8, asm.Word),
+		asm.StoreMem(asm.R6, atThread, asm.R9, asm.Word),
+	)
+}
+
+// readBuffer copies the first bytes that the system call has transferred to a place of R6.
+func (p *program) readBuffer(to int16, size int32) {
+	if registers.call == "" {
+		return
+	}
+	done, read, vector, message := p.label("copied"), p.label("read"), p.label("vector"), p.label("message")
+	p.add(
+		asm.FnGetCurrentTaskBtf.Call(),
+		asm.Mov.Reg(asm.R1, asm.R0),
+		asm.FnTaskPtRegs.Call(),
+		asm.LoadMem(asm.R1, asm.R0, p.l.call, registers.callSize),
+		asm.LoadMem(asm.R3, asm.R0, p.l.buffer, asm.DWord),
+	)
+	for label, calls := range map[string][]int32{read: registers.plain, vector: registers.vector, message: registers.message} {
+		for _, c := range calls {
+			p.add(asm.JEq.Imm(asm.R1, c, label))
+		}
+	}
+	p.add(
+		asm.Ja.Label(done),
+		asm.Add.Imm(asm.R3, 16).WithSymbol(message), // msg_iov of struct user_msghdr
+	)
+	p.pointer(done)
+	p.add(asm.Mov.Imm(asm.R1, 0).WithSymbol(vector)) // iov_base is the first of struct iovec
+	p.pointer(done)
+	p.add(
+		asm.Mov.Reg(asm.R1, asm.R6).WithSymbol(read),
+		asm.Add.Imm(asm.R1, int32(to)),
+		asm.Mov.Imm(asm.R2, size),
+		asm.FnProbeReadUser.Call(),
+	)
+	p.here(done)
+}
+
+// pointer replaces the address in R3 by the one that stands there.
+func (p *program) pointer(none string) {
+	p.add(
+		asm.Mov.Reg(asm.R1, asm.RFP),
+		asm.Add.Imm(asm.R1, onStackBuffer),
+		asm.Mov.Imm(asm.R2, 8),
+		asm.FnProbeReadUser.Call(),
+		asm.JNE.Imm(asm.R0, 0, none),
+		asm.LoadMem(asm.R3, asm.RFP, onStackBuffer, asm.DWord),
+	)
+}
+
+// headLength notes how many bytes of the head are of this transfer, behind others.
+func (p *program) headLength(behind int32) {
+	p.add(
+		asm.Mov.Reg(asm.R1, asm.R8),
+		asm.Add.Imm(asm.R1, behind),
+		asm.StoreMem(asm.R6, atHeadLen, asm.R1, asm.Half),
+	)
+}
+
+// sent is what runs when a process sent something.
+func (k *keeps) sent(l layout) asm.Instructions {
+	p := &program{k: k, l: l}
+	p.ofProcess()
+	p.tcp()
+	p.find()
+	p.add(
+		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
+		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
+		asm.JEq.Imm(asm.R1, roleClient, "call"),
+		asm.JEq.Imm(asm.R2, phaseIdle, "exit"), // nobody asked
+		asm.JEq.Imm(asm.R2, phaseAnswered, "more"),
+	)
+	p.set(atPhase, phaseAnswered, asm.Word)
+	p.stamp(atFirst)
+	p.add(asm.StoreMem(asm.R6, atOther, asm.R9, asm.Word))
+	p.readBuffer(atAnswer, answerSize)
+	p.here("more")
+	p.stamp(atLast)
+	p.plus(atOut)
+	p.one(atSends)
+	p.add(asm.Ja.Label("exit"))
+
+	p.add(asm.JEq.Imm(asm.R2, phaseAsked, "longer").WithSymbol("call"), asm.JNE.Imm(asm.R2, phaseAnswered, "fresh"))
+	p.tell(callSize)
+	p.here("fresh")
+	p.begin(atOut, atIn)
+	p.set(atArrived, 0, asm.DWord)
+	p.set(atCame, 0, asm.DWord)
+	p.stamp(atBegun)
+	p.headLength(0)
+	p.readBuffer(atHead, callHead)
+	p.one(atSends)
+	p.add(asm.Ja.Label("exit"))
+
+	p.here("longer")
+	p.plus(atOut)
+	p.one(atSends)
+	return p.end()
+}
+
+// peek is MSG_PEEK: what is read stays.
+const peek = unix.MSG_PEEK
+
+// received is what runs when a process has read something.
+func (k *keeps) received(l layout) asm.Instructions {
+	p := &program{k: k, l: l}
+	p.add(
+		asm.LoadMem(asm.R2, asm.R1, 16, asm.DWord),
+		asm.And.Imm(asm.R2, peek),
+		asm.JNE.Imm(asm.R2, 0, "exit"),
+	)
+	p.ofProcess()
+	p.tcp()
+	p.find()
+	p.add(
+		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
+		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
+		asm.JEq.Imm(asm.R1, roleClient, "call"),
+		asm.JEq.Imm(asm.R2, phaseAsked, "longer"),
+		asm.JNE.Imm(asm.R2, phaseAnswered, "fresh"),
+	)
+	p.tell(stateSize)
+	p.here("fresh")
+	p.begin(atIn, atOut)
+	p.stamp(atBegun)
+	p.add(
+		asm.LoadMem(asm.R1, asm.R6, atArrived, asm.DWord),
+		asm.JNE.Imm(asm.R1, 0, "came"),
+		asm.Mov.Reg(asm.R1, asm.R0),
+		asm.StoreMem(asm.R6, atCame, asm.R1, asm.DWord).WithSymbol("came"),
+	)
+	p.set(atArrived, 0, asm.DWord)
+	p.one(atReads)
+	p.headLength(0)
+	p.readBuffer(atHead, headSize)
+	p.add(asm.Ja.Label("exit"))
+
+	p.here("longer")
+	p.add( // Go's HTTP server reads the first byte alone
+		asm.LoadMem(asm.R1, asm.R6, atIn, asm.Word),
+		asm.JNE.Imm(asm.R1, 1, "whole"),
+	)
+	p.headLength(1)
+	p.readBuffer(atHead+1, headSize-1)
+	p.here("whole")
+	p.plus(atIn)
+	p.one(atReads)
+	p.add(asm.Ja.Label("exit"))
+
+	p.add(asm.JEq.Imm(asm.R2, phaseIdle, "exit").WithSymbol("call"), asm.JEq.Imm(asm.R2, phaseAnswered, "more"))
+	p.set(atPhase, phaseAnswered, asm.Word)
+	p.stamp(atFirst)
+	p.add(
+		asm.StoreMem(asm.R6, atOther, asm.R9, asm.Word),
+		asm.LoadMem(asm.R1, asm.R6, atArrived, asm.DWord),
+		asm.StoreMem(asm.R6, atCame, asm.R1, asm.DWord),
+	)
+	p.here("more")
+	p.stamp(atLast)
+	p.plus(atIn)
+	p.one(atReads)
+	return p.end()
+}
+
+// Whether bytes can be read of a connection in these states (include/net/tcp_states.h).
+const (
+	established = 1
+	closeWait   = 8
+)
+
+// arrived is what runs when bytes have arrived, mostly while something else runs.
+func (k *keeps) arrived(l layout) asm.Instructions {
+	p := &program{k: k, l: l}
+	p.add(
+		asm.LoadMem(asm.R7, asm.R1, 0, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R7, l.state, asm.Byte),
+		asm.JEq.Imm(asm.R1, established, "open"),
+		asm.JNE.Imm(asm.R1, closeWait, "exit"),
+		asm.LoadMem(asm.R1, asm.R7, l.ownPort, asm.Half).WithSymbol("open"),
+	)
+	p.listens("client")
+	p.tcp()
+	p.find()
+	p.add(
+		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
+		asm.JEq.Imm(asm.R2, phaseAsked, "exit"),
+		asm.Ja.Label("note"),
+	)
+	p.here("client")
+	p.add(
+		asm.StoreMem(asm.RFP, onStackSocket, asm.R7, asm.DWord),
+	)
+	p.lookUp()
+	p.add(
+		asm.Mov.Reg(asm.R6, asm.R0),
+		asm.JEq.Imm(asm.R6, 0, "exit"),
+		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
+		asm.JNE.Imm(asm.R2, phaseAsked, "exit"),
+	)
+	p.here("note")
+	p.add(
+		asm.LoadMem(asm.R1, asm.R6, atArrived, asm.DWord),
+		asm.JNE.Imm(asm.R1, 0, "exit"),
+	)
+	p.stamp(atArrived)
+	return p.end()
+}
+
+// ended is what runs when a connection is given up.
+func (k *keeps) ended(l layout) asm.Instructions {
+	p := &program{k: k, l: l}
+	p.add(
+		asm.LoadMem(asm.R7, asm.R1, 0, asm.DWord),
+		asm.StoreMem(asm.RFP, onStackSocket, asm.R7, asm.DWord),
+	)
+	p.lookUp()
+	p.add(
+		asm.Mov.Reg(asm.R6, asm.R0),
+		asm.JEq.Imm(asm.R6, 0, "exit"),
+		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
+		asm.JEq.Imm(asm.R2, phaseIdle, "forget"),
+		asm.JNE.Imm(asm.R2, phaseAsked, "answered"),
+	)
+	p.stamp(atLast) // until then it was waited for
+	p.here("answered")
+	p.add(
+		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
+		asm.JEq.Imm(asm.R1, roleClient, "call"),
+	)
+	p.tell(stateSize)
+	p.add(asm.Ja.Label("forget"))
+	p.here("call")
+	p.tell(callSize)
+	p.here("forget")
+	p.add(
+		asm.LoadMapPtr(asm.R1, k.states.FD()),
+		asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, onStackSocket),
+		asm.FnMapDeleteElem.Call(),
+	)
+	return p.end()
+}

@@ -1,0 +1,297 @@
+package exchanges
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
+	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
+)
+
+// How often what the programs told is read, and who is watched is looked up.
+const (
+	drainEach   = 100 * time.Millisecond
+	refreshEach = time.Second
+)
+
+// A transfer costs the process some 250 ns. Where there are more than this a second, of which all together take one
+// hundredth of a processor, every other connection is left out, and again.
+const mostTransfers = 40_000
+
+var errOld = errors.New("this kernel has no tracepoints for transfers of sockets")
+
+// watching is the programs, and what they tell.
+type watching struct {
+	pid      int
+	keeps    *keeps
+	programs []*tracepoint.Program
+	reader   *ringbuf.Reader
+	diag     *socketdiag.Namespace
+	room     []byte
+	buf      []byte
+
+	began     int64
+	processes map[int]bool
+	listening map[uint16]bool
+	inodes    map[uint32]uint16 // of sockets that listen in the namespace
+	events    uint64
+	lost      uint64
+	mask      uint32
+}
+
+// open loads the programs for a process and its children and switches them on.
+func open(pid int) (w *watching, err error) {
+	if err := tracepoint.Try(); err != nil {
+		return nil, err
+	}
+	t, err := tracepoint.ReadTypes(asked())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", tracepoint.ErrNoTypes, err)
+	}
+	defer t.Close()
+	if err := errors.Join(t.Known(sending), t.Known(receiving), t.Known(arriving), t.Known(ending)); err != nil {
+		return nil, errOld
+	}
+	l, err := offsets(t)
+	if err != nil {
+		return nil, err
+	}
+	w = &watching{pid: pid, room: make([]byte, 32<<10), processes: make(map[int]bool), listening: make(map[uint16]bool)}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	if w.keeps, err = newKeeps(); err != nil {
+		return w, err
+	}
+	if w.diag, err = socketdiag.Open(fmt.Sprintf("/proc/%d", pid)); err != nil {
+		return w, err
+	}
+	if w.reader, err = ringbuf.NewReader(w.keeps.ring); err != nil {
+		return w, err
+	}
+	if err = w.refresh(); err != nil {
+		return w, err
+	}
+	w.began = time.Now().UnixNano()
+	for _, at := range []string{ending, arriving, sending, receiving} {
+		code := w.keeps.sent
+		switch at {
+		case receiving:
+			code = w.keeps.received
+		case arriving:
+			code = w.keeps.arrived
+		case ending:
+			code = w.keeps.ended
+		}
+		p, err := tracepoint.Load("unstall_"+at[:7], at, t, code(l))
+		if err != nil {
+			return w, err
+		}
+		w.programs = append(w.programs, p)
+		if err := p.On(); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+func (w *watching) close() {
+	for _, p := range w.programs {
+		p.Close()
+	}
+	if w.reader != nil {
+		_ = w.reader.Close()
+	}
+	if w.diag != nil {
+		w.diag.Close()
+	}
+	if w.keeps != nil {
+		w.keeps.close()
+	}
+}
+
+// run writes exchanges until the context or the process ends.
+func (w *watching) run(ctx context.Context, out io.Writer) error {
+	w.buf = fmt.Appendf(w.buf, "# exchanges of pid %d\nfrom %d\n", w.pid, w.began)
+	for next := time.Now().Add(refreshEach); ; {
+		ended := !probe.Wait(ctx, drainEach) || !w.alive()
+		if err := w.drain(); err != nil {
+			return err
+		}
+		if now := time.Now(); now.After(next) {
+			if err := w.refresh(); err != nil {
+				return err
+			}
+			w.tune(now.Sub(next) + refreshEach)
+			next = now.Add(refreshEach)
+		}
+		if ended {
+			w.open()
+		}
+		w.buf = fmt.Appendf(w.buf, "until %d\n", time.Now().UnixNano())
+		if _, err := out.Write(w.buf); err != nil || ended {
+			return err
+		}
+		w.buf = w.buf[:0]
+	}
+}
+
+func (w *watching) alive() bool {
+	_, err := os.Stat(fmt.Sprintf("/proc/%d", w.pid))
+	return err == nil
+}
+
+// refresh tells the programs who is watched: the process and those that came of it, and the ports they listen at.
+func (w *watching) refresh() error {
+	processes := map[int]bool{w.pid: true}
+	descendants(w.pid, processes)
+	for pid := range processes {
+		if !w.processes[pid] {
+			if err := w.keeps.processes.Put(uint32(pid), uint32(1)); err != nil && len(w.processes) == 0 {
+				return err
+			}
+		}
+	}
+	for pid := range w.processes {
+		if !processes[pid] {
+			_ = w.keeps.processes.Delete(uint32(pid))
+		}
+	}
+	grown := len(processes) != len(w.processes)
+	w.processes = processes
+
+	inodes := make(map[uint32]uint16)
+	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
+		err := w.diag.TCP(family, socketdiag.Listens, mostConnections, w.room, func(x socketdiag.Inet) {
+			if x.Inode != 0 {
+				inodes[x.Inode] = x.Port
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	same := !grown && len(inodes) == len(w.inodes)
+	for i := range inodes {
+		if _, known := w.inodes[i]; !known {
+			same = false
+		}
+	}
+	if same {
+		return nil
+	}
+	w.inodes = inodes
+	listening := make(map[uint16]bool)
+	for pid := range processes {
+		for _, inode := range socketsOf(pid) {
+			if port, ok := inodes[inode]; ok {
+				listening[port] = true
+			}
+		}
+	}
+	if len(listening) == 0 && len(w.listening) > 0 {
+		return nil // it lets go of its sockets: who is connected is still answered
+	}
+	table := make([]byte, ports)
+	for port := range listening {
+		table[port] = 1
+	}
+	w.listening = listening
+	return w.keeps.ports.Put(uint32(0), table)
+}
+
+// descendants adds the children of a process, and theirs (proc_pid_task(5): CONFIG_PROC_CHILDREN).
+func descendants(pid int, to map[int]bool) {
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, t := range tasks[:min(len(tasks), 64)] {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, t.Name()))
+		for f := range strings.FieldsSeq(string(b)) {
+			if child, err := strconv.Atoi(f); err == nil && !to[child] && len(to) < mostProcesses {
+				to[child] = true
+				descendants(child, to)
+			}
+		}
+	}
+}
+
+// socketsOf are the inodes of the sockets among a process's files.
+func socketsOf(pid int) (all []uint32) {
+	dir := fmt.Sprintf("/proc/%d/fd/", pid)
+	files, _ := os.ReadDir(dir)
+	for _, f := range files {
+		to, err := os.Readlink(dir + f.Name())
+		if digits, is := strings.CutPrefix(to, "socket:["); err == nil && is {
+			if inode, err := strconv.ParseUint(strings.TrimSuffix(digits, "]"), 10, 32); err == nil {
+				all = append(all, uint32(inode))
+			}
+		}
+	}
+	return all
+}
+
+// tune leaves connections out where there are too many transfers.
+func (w *watching) tune(passed time.Duration) {
+	var v [tuneSize]byte
+	if w.keeps.tuning.Lookup(uint32(0), &v) != nil {
+		return
+	}
+	events, lost := binary.NativeEndian.Uint64(v[tuneEvents:]), binary.NativeEndian.Uint64(v[tuneLost:])
+	if lost > w.lost {
+		w.buf = fmt.Appendf(w.buf, "lost %d\n", lost-w.lost)
+	}
+	rate := float64(events-w.events) / passed.Seconds() // of those left out, too
+	w.events, w.lost = events, lost
+	if kept := rate / float64(w.mask+1); kept > mostTransfers && w.mask < 1<<10-1 {
+		w.mask = 1<<bits.Len64(uint64(rate/mostTransfers)) - 1
+		binary.NativeEndian.PutUint32(v[tuneMask:], w.mask)
+		_ = w.keeps.tuning.Put(uint32(0), v[:])
+		w.buf = fmt.Appendf(w.buf, "of %d\n", w.mask+1)
+	}
+}
+
+// drain writes what was told since the last time.
+func (w *watching) drain() error {
+	offset := tracepoint.MonotonicOffset()
+	var rec ringbuf.Record
+	for w.reader.SetDeadline(time.Unix(1, 0)); ; {
+		err := w.reader.ReadInto(&rec)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		w.buf = appendExchange(w.buf, rec.RawSample, offset)
+	}
+}
+
+// open writes those that are under way, and those that were answered last on their connections.
+func (w *watching) open() {
+	for _, p := range w.programs {
+		p.Off()
+	}
+	_ = w.drain()
+	w.buf = append(w.buf, "open\n"...)
+	offset := tracepoint.MonotonicOffset()
+	var key uint64
+	var v [stateSize]byte
+	for all := w.keeps.states.Iterate(); all.Next(&key, &v); {
+		if binary.NativeEndian.Uint32(v[atPhase:]) != phaseIdle {
+			w.buf = appendExchange(w.buf, v[:], offset)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+// Package exchanges reads the requests that a process was asked over TCP and the calls it made, as unstall records them
+// (internal/collect/probe/exchanges) by eBPF programs on tracepoints of the kernel:
+//
+//	# exchanges of pid 4711
+//	from 1763689985000000000
+//	k 1763689985100400000 60000 2100000 0 5012 220 1 1 4712 4712 43210 10.0.0.7:5432 postgresql
+//	q 1763689985100000000 210000 2600000 40000 180 5120 1 2 4712 4712 8080 10.0.0.9:51234 http 200 GET /orders/{id}
+//	until 1763689985200000000
+//	lost 3
+//	of 4
+//	open
+//
+// A request (q) has come from the network at a moment (ns since the epoch). What follows are times in ns: until the process
+// read it, from there until the first of its answer was sent (-1: none was), and from there until the last was. Then bytes and
+// transfers, in and out, the threads that read it and that answered, the port it came to, and who asked. Of HTTP/1 there is the
+// status (0 unknown), the method and the route. A call (k) was sent at a moment. What follows: for how long its answer had
+// arrived when the process read it, from the sending until it read the first of it (-1: never), and from there until the last.
+// The other figures are the same, with the process's own port and whom it called.
+//
+// Requests without an answer are of connections that were closed, and the time after -1 is until then; after open, they are
+// still under way. lost are exchanges that there was no room for. After "of 4" one connection of four is recorded.
+//
+// Which request a call is made for is told by threads: it is the one that the thread read last, or whose earlier call's answer it
+// read last, if that is not answered yet. That is so where a thread serves one request at a time, where an event loop handles
+// what it reads before it reads more, and mostly where goroutines go on on the thread that woke them. Where calls outlive the
+// requests they are taken to belong to, none is told.
+//
+// The package's opinion: on a port where HTTP/1 is spoken, what is not HTTP/1 are messages of upgraded connections, and no
+// requests; of protocols in which several are under way on one connection (HTTP/2) nothing is told.
+package exchanges
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/netip"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/recording"
+)
+
+// Format is requests and calls of a process as the kernel sees them.
+var Format = format.Format{
+	Name:  "exchanges",
+	About: "requests and calls on a process's TCP connections, as the Linux kernel sees them (eBPF)",
+	Whole: true,
+	Match: match,
+	Parse: parse,
+}
+
+const heading = "# exchanges of pid "
+
+func match(head []byte) format.Confidence {
+	if bytes.HasPrefix(head, []byte(heading)) {
+		return format.Sure
+	}
+	return format.No
+}
+
+// Limits of what is kept: about 300 MB.
+const (
+	mostRows   = 2 << 20
+	mostRoutes = 1 << 12
+	mostPeers  = 1 << 10
+)
+
+// exchange is a request or a call; moments in ns since the epoch.
+type exchange struct {
+	came  int64 // of a request: its first bytes were there
+	begun int64 // the process read it, or sent it
+	first int64 // of the answer was sent, or read; 0 none
+	last  int64
+	ready int64 // of a call: for how long (ns) the answer had been there when it was read
+
+	thread, other int64
+	in, out       int64
+	sends         int64
+	port          int64
+	what          evidence.NameID // route, or whom it called
+	line          int64
+	request       int32 // of a call: the one it is made for, −1 unknown
+	open          bool
+	http          bool
+	failed        bool
+}
+
+type parser struct {
+	recording.Scanner
+	b       *evidence.Builder
+	subject evidence.SubjectID
+
+	pid               int64
+	from, until       int64
+	lost, of, dropped int64
+	open              bool
+
+	requests, calls []exchange
+	routes          map[string]evidence.NameID
+	peers           map[string]evidence.NameID
+	plain           map[int64]int // requests that are no HTTP/1, by port
+	http            map[int64]int
+	multiplexed     int
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{b: b, of: 1, routes: make(map[string]evidence.NameID), peers: make(map[string]evidence.NameID), plain: make(map[int64]int), http: make(map[int64]int)}
+	if err := p.Scan(ctx, a, p.read); err != nil {
+		return err
+	}
+	if p.from == 0 || p.until <= p.from {
+		return errors.New("exchanges: it covers no time: record again while the process runs")
+	}
+	p.Warn(b)
+	p.end()
+	return nil
+}
+
+// read reads one line, and says whether it understood it.
+func (p *parser) read(text []byte) bool {
+	if rest, is := bytes.CutPrefix(text, []byte(heading)); is {
+		pid, ok := format.ParseDigits(rest)
+		if !ok || p.pid != 0 || pid == 0 || pid > 1<<30 {
+			return false
+		}
+		p.pid = pid
+		p.subject = p.b.Subject(evidence.Subject{PID: int(pid)})
+		return true
+	}
+	if p.pid == 0 {
+		return false
+	}
+	word, rest, _ := bytes.Cut(text, []byte(" "))
+	switch string(word) {
+	case "q":
+		return p.exchange(rest, true)
+	case "k":
+		return p.exchange(rest, false)
+	case "from":
+		at, ok := format.ParseDigits(rest)
+		if !ok || p.from != 0 || !recording.IsDate(at) {
+			return false
+		}
+		p.from = at
+		return true
+	case "until":
+		at, ok := format.ParseDigits(rest)
+		if !ok || at < p.until || !recording.IsDate(at) {
+			return false
+		}
+		p.until = at
+		return true
+	case "lost":
+		n, ok := format.ParseDigits(rest)
+		p.lost += n
+		return ok && p.lost >= 0
+	case "of":
+		n, ok := format.ParseDigits(rest)
+		if !ok || n < p.of || n > 1<<20 {
+			return false
+		}
+		p.of = n
+		return true
+	case "open":
+		p.open = true
+		return len(rest) == 0
+	}
+	return len(text) == 0
+}
+
+// longest is how long an exchange may last: a day.
+const longest = int64(86400e9)
+
+// exchange reads the figures of a request or a call.
+func (p *parser) exchange(text []byte, request bool) bool {
+	var n [11]int64 // moment, wait, first, last, in, out, reads, sends, thread, other, port
+	for i := range n {
+		digits, rest, _ := bytes.Cut(text, []byte(" "))
+		ok := true
+		if i == 2 && string(digits) == "-1" {
+			n[i] = -1
+		} else if n[i], ok = format.ParseDigits(digits); !ok || i > 0 && i < 4 && n[i] > longest {
+			return false
+		}
+		text = rest
+	}
+	peer, text, _ := bytes.Cut(text, []byte(" "))
+	if at, err := netip.ParseAddrPort(string(peer)); err != nil || !recording.IsDate(n[0]) || !at.IsValid() {
+		return false
+	}
+	kind, text, _ := bytes.Cut(text, []byte(" "))
+	x := exchange{begun: n[0], in: n[4], out: n[5], sends: n[7], thread: n[8], other: n[9], port: n[10], line: p.Number, request: -1, open: p.open && n[2] < 0}
+	if request {
+		x.came, x.begun = n[0], n[0]+n[1]
+	} else {
+		x.ready = n[1]
+	}
+	switch {
+	case n[2] >= 0:
+		x.first = x.begun + n[2]
+		x.last = x.first + n[3]
+	case n[3] > 0:
+		x.last = x.begun + n[3]
+	}
+	if len(p.requests)+len(p.calls) >= mostRows {
+		p.dropped++
+		return true
+	}
+	if !request {
+		x.what = p.peer(peer, kind)
+		p.calls = append(p.calls, x)
+		return true
+	}
+	switch string(kind) {
+	case "http":
+		status, route, ok := bytes.Cut(text, []byte(" "))
+		code, digits := format.ParseDigits(status)
+		if !ok || !digits || len(route) == 0 || len(route) > format.MaxRoute+64 {
+			return false
+		}
+		x.http, x.failed = true, code >= 500
+		x.what = p.name(p.routes, route, mostRoutes)
+		p.http[x.port]++
+	case "h2", "resp", "postgresql", "mysql", "mongodb":
+		p.multiplexed++
+		return true
+	default:
+		p.plain[x.port]++
+	}
+	p.requests = append(p.requests, x)
+	return true
+}
+
+// products are what speaks the protocols that the recorder knows.
+var products = map[string]string{"postgresql": "PostgreSQL at ", "mysql": "MySQL at ", "resp": "Redis at ", "mongodb": "MongoDB at "}
+
+// peer names whom a call went to.
+func (p *parser) peer(address, kind []byte) evidence.NameID {
+	return p.name(p.peers, append([]byte(products[string(kind)]), address...), mostPeers)
+}
+
+// name is the number of a name; beyond the most that are kept there is none.
+func (p *parser) name(known map[string]evidence.NameID, text []byte, most int) evidence.NameID {
+	id, ok := known[string(text)]
+	if !ok && len(known) < most {
+		id = p.b.NameBytes(bytes.ToValidUTF8(text, []byte("?")))
+		known[string(text)] = id
+	}
+	return id
+}
