@@ -511,7 +511,7 @@ func (l *Ledger) charge() {
 			e.Basis, e.Interval = bound(l.Host.bounds(v.ns))
 		case l.queued != nil && k.m == PoolThread, l.stalled != nil && k.m == AllocationStall:
 			e.Method = MethodShare
-		case k.m == Queued && k.detail != 0:
+		case k.m == Queued && l.entrance.has(k.detail):
 			e.Method = MethodShare
 		case 2*v.sample > v.ns:
 			e.Method = MethodSample
@@ -521,7 +521,7 @@ func (l *Ledger) charge() {
 		case k.m == StopTheWorld:
 			e.Method = MethodOverlap
 			e.Basis, e.Interval = bound(l.stoppedBounds())
-		case k.m == Dependency, k.m == Pool:
+		case k.m == Dependency, k.m == Pool, k.m == Queued && k.detail != 0, k.m == Delivery, k.m == Client:
 			e.Method = MethodSpan
 		default:
 			e.Method = MethodOverlap

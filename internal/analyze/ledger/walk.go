@@ -80,7 +80,7 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 }
 
 // hasUnplacedWaits says whether a path knows durations but not when they were: an access
-// log's waits for an upstream come first and the rest of the request follows.
+// log's waits for an upstream, and for the connection to it, come first and the rest of the request follows.
 // Labelled is the sum of the waits.
 func (l *Ledger) hasUnplacedWaits(p evidence.Path) (labelled int64, loose bool) {
 	if l.Traced && (l.Joined == nil || p.Followed()) {
@@ -92,13 +92,14 @@ func (l *Ledger) hasUnplacedWaits(p evidence.Path) (labelled int64, loose bool) 
 		switch {
 		case s.Kind == evidence.Unobserved && !rest:
 			rest = true
-		case rest || s.Kind != evidence.NetWait && s.Kind != evidence.PoolWait:
+		case rest || s.Kind != evidence.NetWait && s.Kind != evidence.PoolWait && s.Kind != evidence.BeforeService:
 			return 0, false
 		default:
 			labelled += s.Dur
+			loose = loose || s.Kind != evidence.BeforeService
 		}
 	}
-	return labelled, labelled > 0
+	return labelled, loose
 }
 
 // derivation is where a charge comes from: what the request itself was seen to do, or is told of its time; a replay of the queue; or
@@ -148,14 +149,14 @@ func (w *walker) state(at int64, s *evidence.Segment) {
 		w.unobserved(at, *s, w.l.stops.mean(at, at+s.Dur))
 		return
 	}
-	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService {
+	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService && s.Cause == 0 {
 		from, whole := at, s.Dur
 		w.entered(e.queues, &at, s, 0, from, whole)
 		if w.entered(e.unread, &at, s, 0, from, whole); s.Dur == 0 {
 			return
 		}
 	}
-	if q := w.l.queued; q != nil && s.Kind == evidence.BeforeService {
+	if q := w.l.queued; q != nil && s.Kind == evidence.BeforeService && s.Cause == 0 {
 		w.c = Charges{}
 		w.c[PoolThread] = int64(q.over(at, s.Dur) * float64(s.Dur))
 		w.c[Queued] = s.Dur - w.c[PoolThread]

@@ -18,6 +18,7 @@ type Artifact struct {
 	Tail      bool     // the artifact ended in the middle of something
 
 	About  Subject // the process it is of, where whoever recorded it knows; zero: unknown
+	Vantage Vantage // from where its requests were seen
 	Series string  // shared by the pieces of one recording; empty: on its own
 }
 
