@@ -56,6 +56,7 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 		start = began
 	}
 	path := r.Path(row)
+	w.nested = l.entrance != nil && outsideKnown(path)
 	_, loose := l.hasUnplacedWaits(path)
 	if began < start {
 		w.queued(began, min(start, end)-began)
@@ -77,6 +78,17 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 		w.s = evidence.Segment{Kind: evidence.Unobserved, Dur: end - from}
 		w.state(from, &w.s)
 	}
+}
+
+// outsideKnown says whether a path tells what passed before the service saw the request, or after it answered.
+func outsideKnown(p evidence.Path) bool {
+	var s evidence.Segment
+	for p.Next(&s) {
+		if s.Kind == evidence.BeforeService || s.Kind == evidence.AfterService {
+			return true
+		}
+	}
+	return false
 }
 
 // hasUnplacedWaits says whether a path knows durations but not when they were: an access
@@ -114,13 +126,14 @@ const (
 
 // walker charges the states of one request.
 type walker struct {
-	l     *Ledger
-	row   int
-	yield func(at int64, s *evidence.Segment, c *Charges, by derivation)
-	moved int64            // what the replay still has to move to StopTheWorld
-	s     evidence.Segment // the state, as the path has it
-	part  evidence.Segment // that is yielded, where it is not all of it
-	c     Charges
+	l      *Ledger
+	row    int
+	yield  func(at int64, s *evidence.Segment, c *Charges, by derivation)
+	nested bool             // what passed outside the service is known
+	moved  int64            // what the replay still has to move to StopTheWorld
+	s      evidence.Segment // the state, as the path has it
+	part   evidence.Segment // that is yielded, where it is not all of it
+	c      Charges
 
 	sum      Charges                                                        // of what add or addRoots was given
 	add      func(at int64, s *evidence.Segment, c *Charges, by derivation) // adds to sum
@@ -148,6 +161,11 @@ func (w *walker) state(at int64, s *evidence.Segment) {
 	if s.Kind == evidence.Unobserved {
 		w.unobserved(at, *s, w.l.stops.mean(at, at+s.Dur))
 		return
+	}
+	if w.moved > 0 && s.Kind == evidence.BeforeService && s.Cause == 0 {
+		if w.amplified(&at, s); s.Dur == 0 {
+			return
+		}
 	}
 	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService && s.Cause == 0 {
 		from, whole := at, s.Dur
@@ -186,7 +204,7 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 		w.amplified(&at, &s)
 	}
 	began, took := at, s.Dur
-	if w.l.entrance != nil && !w.l.Traced {
+	if w.l.entrance != nil && !w.l.Traced && !w.nested {
 		w.entered(w.l.entrance.queues, &at, &s, stopped, began, took)
 	}
 	// A thread that waits for memory is stopped with the world as well.
@@ -205,7 +223,7 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 	}
 	w.likewise(&at, &s, stopped)
 	w.sampled(&at, &s, stopped)
-	if w.l.entrance != nil && !w.l.Traced {
+	if w.l.entrance != nil && !w.l.Traced && !w.nested {
 		w.entered(w.l.entrance.unread, &at, &s, stopped, began, took)
 	}
 	if s.Dur == 0 {

@@ -34,7 +34,7 @@ type Request struct {
 	Outcome  Outcome
 	Path     Path // its states, nil where they are not known
 	Handling HandlingID
-	Step     NameID // "buy: into the cart": the journey it was a part of, and its step; 0 of none
+	Step     NameID     // "buy: into the cart": the journey it was a part of, and its step; 0 of none
 	Key      RequestKey // of the id that its sources know it by; 0 of none
 	Origin   Origin
 }

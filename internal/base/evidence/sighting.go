@@ -12,6 +12,14 @@ const (
 	FromProxy                  // a proxy, which passed them on to the service
 )
 
+// SideOf is from where the artifact of a row saw it.
+func (b *Bundle) SideOf(row int) Vantage {
+	if a, ok := b.Requests.Origin.At(row).Artifact(); ok && int(a) < len(b.Artifacts) {
+		return b.Artifacts[a].Vantage
+	}
+	return FromService
+}
+
 // RequestKey is the id of a request or of its trace, as several sources write it. Those of one request are the same; a trace
 // may be of several requests.
 type RequestKey int64

@@ -7,11 +7,11 @@ type entry struct {
 	time                      int64 // as stamped, ns since the epoch
 	duration, upstream, queue int64 // ns, -1 unknown
 	proxied
-	status                    int32 // 0: the client went away before there was one; -1 unknown
-	rpcCode                   []byte
-	method, target            []byte // both empty: no HTTP request
-	peer                      []byte // the upstream's address or name
-	key                       []byte // the id of the request or of its trace
+	status         int32 // 0: the client went away before there was one; -1 unknown
+	rpcCode        []byte
+	method, target []byte // both empty: no HTTP request
+	peer           []byte // the upstream's address or name
+	key            []byte // the id of the request or of its trace
 }
 
 // proxied is what a proxy knows of a request beside the upstream's answer: ns, 0 where it is unknown or nothing.

@@ -16,7 +16,7 @@ type tally struct {
 	routes   *routes
 	peers    map[string]evidence.NameID
 	connects map[evidence.NameID]evidence.NameID // by peer
-	upstream evidence.NameID // see unnamed; 0: not asked for yet
+	upstream evidence.NameID                     // see unnamed; 0: not asked for yet
 	path     evidence.Path
 	repeats  *repeats
 
