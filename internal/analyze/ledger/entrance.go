@@ -86,6 +86,12 @@ func (l *Ledger) entranceOf() *entrance {
 	return e
 }
 
+// has says whether a name is that of one of the queues.
+func (e *entrance) has(cause evidence.NameID) bool {
+	of := func(q entranceQueue) bool { return q.cause == cause }
+	return e != nil && cause != 0 && (slices.ContainsFunc(e.queues, of) || slices.ContainsFunc(e.unread, of))
+}
+
 // outside counts the requests that the service has not seen at a moment: where their states are known those that are before
 // it, else all that are under way.
 func (l *Ledger) outside() func(at int64) float64 {

@@ -66,6 +66,7 @@ type Ledger struct {
 	Requests Requests            // of the artifact that saw most of them
 	Source   evidence.ArtifactID // the artifact whose requests are charged here
 	Joined   *sightings.Joined   // whose states they took; nil: they have none, or their own
+	Seen     []sightings.Joined  // how these and others saw them, from the outside in
 	From, To int64               // ns: the span they were watched
 	Traced   bool                // their states are known
 	Sampled  bool                // how they spent it is known by looks now and then: running and ready look the same
@@ -259,15 +260,13 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, opt Options) (wid
 		// accepted is in no server's log. Of clients that still wait when a recording
 		// ends, or had others beside them, there are fewer.
 		n, m := len(sources[x]), len(sources[y])
-		if a, b := sightings.ByClients(l.b, sources[x][0]), sightings.ByClients(l.b, sources[y][0]); a != b && float64(max(n, m)) <= aboutAsMany*float64(min(n, m)) {
-			if a {
-				return 1
-			}
-			return -1
+		if a, b := l.side(sources[x]), l.side(sources[y]); a != b && float64(max(n, m)) <= aboutAsMany*float64(min(n, m)) {
+			return cmp.Compare(a, b)
 		}
 		return cmp.Compare(n, m)
 	})
 	l.Source = widest
+	l.Seen = sightings.Chain(opt.Joined, l.Subject, widest, sightings.ByClients(l.b, sources[widest][0]))
 	if l.Joined = sightings.Of(opt.Joined, l.Subject, widest, sightings.ByClients(l.b, sources[widest][0])); l.Joined != nil {
 		l.Traced, l.traces = true, l.Joined.Traces
 		l.Rows = sources[widest]
@@ -295,6 +294,12 @@ func (l *Ledger) choose(sources map[evidence.ArtifactID][]int, opt Options) (wid
 	l.Rows = sources[l.Source]
 	l.byEnd()
 	return widest
+}
+
+// side is how far outside a source saw requests. What happens before the service's own log begins, its trace tells as well as spans do: of
+// these the one with more counts.
+func (l *Ledger) side(rows []int) sightings.Side {
+	return max(sightings.ByLog, sightings.SideOf(l.b, rows[0]))
 }
 
 // uniteTraces makes the requests of several traces one source, under the name of the first: each tells of its own seconds.
@@ -511,7 +516,7 @@ func (l *Ledger) charge() {
 			e.Basis, e.Interval = bound(l.Host.bounds(v.ns))
 		case l.queued != nil && k.m == PoolThread, l.stalled != nil && k.m == AllocationStall:
 			e.Method = MethodShare
-		case k.m == Queued && k.detail != 0:
+		case k.m == Queued && l.entrance.has(k.detail):
 			e.Method = MethodShare
 		case 2*v.sample > v.ns:
 			e.Method = MethodSample
@@ -521,7 +526,7 @@ func (l *Ledger) charge() {
 		case k.m == StopTheWorld:
 			e.Method = MethodOverlap
 			e.Basis, e.Interval = bound(l.stoppedBounds())
-		case k.m == Dependency, k.m == Pool:
+		case k.m == Dependency, k.m == Pool, k.m == Queued && k.detail != 0, k.m == Delivery, k.m == Client:
 			e.Method = MethodSpan
 		default:
 			e.Method = MethodOverlap

@@ -132,11 +132,12 @@ func lag(p evidence.Path) (ns int64) {
 }
 
 // placed says whether it is known where in a request lies what is known of it: nothing is,
-// or how late it was sent.
+// or how late it was sent, or how much of it passed outside the service.
 func placed(p evidence.Path) bool {
 	var s evidence.Segment
 	for p.Next(&s) {
-		if s.Kind != evidence.SentLate && s.Kind != evidence.Unobserved {
+		outside := (s.Kind == evidence.BeforeService || s.Kind == evidence.AfterService) && s.Cause == 0
+		if s.Kind != evidence.SentLate && s.Kind != evidence.Unobserved && !outside {
 			return false
 		}
 	}

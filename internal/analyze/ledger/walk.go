@@ -56,6 +56,7 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 		start = began
 	}
 	path := r.Path(row)
+	w.nested = l.entrance != nil && outsideKnown(path)
 	_, loose := l.hasUnplacedWaits(path)
 	if began < start {
 		w.queued(began, min(start, end)-began)
@@ -79,8 +80,19 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 	}
 }
 
+// outsideKnown says whether a path tells what passed before the service saw the request, or after it answered.
+func outsideKnown(p evidence.Path) bool {
+	var s evidence.Segment
+	for p.Next(&s) {
+		if s.Kind == evidence.BeforeService || s.Kind == evidence.AfterService {
+			return true
+		}
+	}
+	return false
+}
+
 // hasUnplacedWaits says whether a path knows durations but not when they were: an access
-// log's waits for an upstream come first and the rest of the request follows.
+// log's waits for an upstream, and for the connection to it, come first and the rest of the request follows.
 // Labelled is the sum of the waits.
 func (l *Ledger) hasUnplacedWaits(p evidence.Path) (labelled int64, loose bool) {
 	if l.Traced && (l.Joined == nil || p.Followed()) {
@@ -92,13 +104,14 @@ func (l *Ledger) hasUnplacedWaits(p evidence.Path) (labelled int64, loose bool) 
 		switch {
 		case s.Kind == evidence.Unobserved && !rest:
 			rest = true
-		case rest || s.Kind != evidence.NetWait && s.Kind != evidence.PoolWait:
+		case rest || s.Kind != evidence.NetWait && s.Kind != evidence.PoolWait && s.Kind != evidence.BeforeService:
 			return 0, false
 		default:
 			labelled += s.Dur
+			loose = loose || s.Kind != evidence.BeforeService
 		}
 	}
-	return labelled, labelled > 0
+	return labelled, loose
 }
 
 // derivation is where a charge comes from: what the request itself was seen to do, or is told of its time; a replay of the queue; or
@@ -113,13 +126,14 @@ const (
 
 // walker charges the states of one request.
 type walker struct {
-	l     *Ledger
-	row   int
-	yield func(at int64, s *evidence.Segment, c *Charges, by derivation)
-	moved int64            // what the replay still has to move to StopTheWorld
-	s     evidence.Segment // the state, as the path has it
-	part  evidence.Segment // that is yielded, where it is not all of it
-	c     Charges
+	l      *Ledger
+	row    int
+	yield  func(at int64, s *evidence.Segment, c *Charges, by derivation)
+	nested bool             // what passed outside the service is known
+	moved  int64            // what the replay still has to move to StopTheWorld
+	s      evidence.Segment // the state, as the path has it
+	part   evidence.Segment // that is yielded, where it is not all of it
+	c      Charges
 
 	sum      Charges                                                        // of what add or addRoots was given
 	add      func(at int64, s *evidence.Segment, c *Charges, by derivation) // adds to sum
@@ -148,14 +162,19 @@ func (w *walker) state(at int64, s *evidence.Segment) {
 		w.unobserved(at, *s, w.l.stops.mean(at, at+s.Dur))
 		return
 	}
-	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService {
+	if w.moved > 0 && s.Kind == evidence.BeforeService && s.Cause == 0 {
+		if w.amplified(&at, s); s.Dur == 0 {
+			return
+		}
+	}
+	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService && s.Cause == 0 {
 		from, whole := at, s.Dur
 		w.entered(e.queues, &at, s, 0, from, whole)
 		if w.entered(e.unread, &at, s, 0, from, whole); s.Dur == 0 {
 			return
 		}
 	}
-	if q := w.l.queued; q != nil && s.Kind == evidence.BeforeService {
+	if q := w.l.queued; q != nil && s.Kind == evidence.BeforeService && s.Cause == 0 {
 		w.c = Charges{}
 		w.c[PoolThread] = int64(q.over(at, s.Dur) * float64(s.Dur))
 		w.c[Queued] = s.Dur - w.c[PoolThread]
@@ -185,7 +204,7 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 		w.amplified(&at, &s)
 	}
 	began, took := at, s.Dur
-	if w.l.entrance != nil && !w.l.Traced {
+	if w.l.entrance != nil && !w.l.Traced && !w.nested {
 		w.entered(w.l.entrance.queues, &at, &s, stopped, began, took)
 	}
 	// A thread that waits for memory is stopped with the world as well.
@@ -204,7 +223,7 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 	}
 	w.likewise(&at, &s, stopped)
 	w.sampled(&at, &s, stopped)
-	if w.l.entrance != nil && !w.l.Traced {
+	if w.l.entrance != nil && !w.l.Traced && !w.nested {
 		w.entered(w.l.entrance.unread, &at, &s, stopped, began, took)
 	}
 	if s.Dur == 0 {

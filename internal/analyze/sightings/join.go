@@ -9,16 +9,21 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Joined says which rows took the states of traced requests.
+// Joined says which rows of one source are those of another one, which saw them from further inside: of traces, whose states they
+// took, or of spans, a log or a proxy.
 type Joined struct {
 	Subject evidence.SubjectID
 	Rows    evidence.ArtifactID   // who tells of the rows
 	Clients bool                  // the rows are those of all load generators; Rows is one of them
-	Traces  []evidence.ArtifactID // who tells of the states
+	Side    Side                  // from where the rows were seen
+	Traces  []evidence.ArtifactID // who tells of the states, or of the requests further inside
+	Inner   Side                  // from where these were seen
 
-	Count   int // rows under way while somebody traced
-	Traced  int // traced requests
-	Matched int // of either
+	Count   int   // rows under way while somebody traced
+	Traced  int   // traced requests, or those further inside, in the time that both sources tell of
+	Matched int   // of either
+	Keyed   int   // of these, by an id that both have
+	Behind  int64 // ns that the clock of the rows was behind, by the matches
 }
 
 // What joins a source to traces: so many pairs, and so large a part of either side in the time that both watched. Fewer are pairs
@@ -28,26 +33,30 @@ const (
 	mostMatched  = .5
 )
 
-// Join gives the rows of clients, and of logs, the states of the traced requests that they are, and says which it did.
+// Join gives the rows of clients, proxies and logs the states of the traced requests that they are, and what further sources tell of the
+// same requests from inside, and says which it did.
 // The bundle's clocks are aligned and its threads' states attached. A row lasts as long as it was seen by anybody: one of the
 // service's own log begins when the traced request does, if that is earlier.
 func Join(b *evidence.Bundle) (all []Joined) {
+	every := every(b)
 	traced, outer := sources(b)
-	paths := make(map[int]evidence.Path)
+	x := joins{b: b, paths: make(map[int]evidence.Path)}
 	for _, s := range slices.Sorted(maps.Keys(traced)) {
 		inner := slices.Concat(slices.Collect(inOrder(traced[s]))...)
 		if len(inner) == 0 {
 			continue
 		}
 		for _, a := range slices.Sorted(maps.Keys(outer[s])) {
-			j := joining{b: b, r: &b.Requests, Joined: Joined{Subject: s, Rows: a, Clients: ByClients(b, outer[s][a][0]), Traces: slices.Sorted(maps.Keys(traced[s]))}}
-			if j.join(inner, outer[s][a], paths) {
+			j := joining{b: b, r: &b.Requests, Joined: Joined{Subject: s, Rows: a, Side: SideOf(b, outer[s][a][0]), Traces: slices.Sorted(maps.Keys(traced[s]))}}
+			j.Clients = j.Side == ByLoad
+			if j.join(inner, outer[s][a], x.paths) {
 				all = append(all, j.Joined)
 			}
 		}
 	}
-	if len(paths) > 0 {
-		b.Requests.SetPaths(func(i int) evidence.Path { return paths[i] })
+	all = append(all, x.nestAll(every)...)
+	if len(x.paths) > 0 || len(x.nested) > 0 {
+		b.Requests.SetPaths(x.path)
 	}
 	return all
 }
@@ -121,33 +130,66 @@ func mostFollowed(r *evidence.Requests, rows []int) bool {
 	return 2*n >= len(rows)
 }
 
-// joining joins one source to traces.
+// joining joins one source to traces, or to another source that saw the requests from further inside.
 type joining struct {
 	Joined
 	Match
-	b    *evidence.Bundle
-	r    *evidence.Requests
-	path evidence.Path
-	own  bool // the rows are the service's own log, whose clock starts when a handler does
+	b     *evidence.Bundle
+	r     *evidence.Requests
+	path  evidence.Path
+	own   bool // the rows are the service's own log, whose clock starts when a handler does
+	vague bool // the clock of the rows tells no two requests apart
+	fuzzy bool // that of the requests further inside does not
 }
 
 func (j *joining) join(traced, rows []int, paths map[int]evidence.Path) bool {
-	j.Match = Pairs(j.b, traced, rows)
-	j.Traced, j.Matched = len(traced), len(j.Pairs)
+	j.match(traced, rows)
+	j.Traced = len(traced)
 	watched := j.watched()
 	for _, row := range rows {
 		if at := j.r.End.At(row); watched.Within(at, at+1) > 0 {
 			j.Count++
 		}
 	}
-	if j.Matched < min(leastMatched, max(1, j.Count)) || float64(j.Matched) < mostMatched*float64(min(j.Traced, max(1, j.Count))) {
+	if !j.enough() {
 		return false
 	}
-	j.own = j.Before == 0 && !j.Clients
+	j.own = j.Before == 0 && j.Side <= ByLog
+	j.catchUp(rows)
 	for _, p := range j.Pairs {
-		paths[p.Row] = j.compose(p)
+		began, ended := Whole(j.b, p.Traced)
+		j.place(p, began, ended)
+		paths[p.Row] = slices.Clone(j.compose(p, j.r.Path(p.Traced), began, ended))
 	}
 	return true
+}
+
+// match finds the pairs.
+func (j *joining) match(inner, rows []int) {
+	j.Match = Pairs(j.b, inner, rows)
+	j.Matched, j.Joined.Keyed = len(j.Pairs), j.Match.Keyed
+	clock := &j.b.Clocks[j.r.Clock.At(rows[0])]
+	j.Joined.Behind = j.Match.Behind + clock.Moved
+	j.vague, j.fuzzy = clock.Resolution >= coarse, j.b.Clocks[j.r.Clock.At(inner[0])].Resolution >= coarse
+}
+
+// enough says whether so many requests match that both sources are of one service.
+func (j *joining) enough() bool {
+	return j.Matched >= min(leastMatched, max(1, j.Count)) && float64(j.Matched) >= mostMatched*float64(min(j.Traced, max(1, j.Count)))
+}
+
+// catchUp moves rows by what their clock is behind. Those of clients stay, as their own account tells of them elsewhere.
+func (j *joining) catchUp(rows []int) {
+	if j.Clients || j.Match.Behind == 0 {
+		return
+	}
+	for _, row := range rows {
+		if at := j.r.Start.At(row); at != 0 {
+			j.r.Start.Set(row, at+j.Match.Behind)
+		}
+		j.r.End.Set(row, j.r.End.At(row)+j.Match.Behind)
+	}
+	j.Match.Behind = 0
 }
 
 // watched is when the traces tell of states.
@@ -163,34 +205,60 @@ func (j *joining) watched() (spans metrics.Spans) {
 	return spans
 }
 
+// place lets a row begin and end where it did: the service's own log begins and ends late, and a clock that counts seconds says only
+// how long it took.
+func (j *joining) place(p Pair, began, ended bool) {
+	r := j.r
+	start, end := r.Start.At(p.Traced), r.End.At(p.Traced)
+	switch {
+	case j.Clients:
+	case j.vague && began && ended:
+		from := min(start, end-r.Latency(p.Row))
+		r.Start.Set(p.Row, from)
+		r.End.Set(p.Row, end)
+	default:
+		if began && (j.own || start < r.Start.At(p.Row) && j.extends()) {
+			r.Start.Set(p.Row, start)
+		}
+		if ended && (j.own || end > r.End.At(p.Row) && j.extends()) {
+			r.End.Set(p.Row, end)
+		}
+	}
+	if lane := r.Lane.At(p.Traced); lane != 0 {
+		r.Lane.Set(p.Row, lane)
+	}
+}
+
+// extends says whether rows may have been under way before they say: what a proxy saw is around all that is further inside.
+func (j *joining) extends() bool { return j.Side < ByProxy }
+
 // compose is the path of a row: how late it was sent, what passed before the service saw it, its states, and what passed until
 // the answer was out. What a request waited for when its trace began it has waited for since it came, but for the usual time before;
 // who stands in a queue when it ends stands there until its turn comes.
-func (j *joining) compose(p Pair) evidence.Path {
+func (j *joining) compose(p Pair, inner evidence.Path, began, ended bool) evidence.Path {
 	r := j.r
-	began, ended := Whole(j.b, p.Traced)
 	start, end := r.Start.At(p.Traced), r.End.At(p.Traced)
-	sent, until := Sent(r, p.Row)+j.Behind, r.End.At(p.Row)+j.Behind
-	if !j.Clients {
-		if began && (j.own || start < sent) {
-			r.Start.Set(p.Row, start)
-			sent = start
-		}
-		if ended && (j.own || end > r.End.At(p.Row)) {
-			r.End.Set(p.Row, end)
-			until = end
-		}
+	if start == 0 {
+		start = r.Begins(p.Traced)
 	}
-	r.Lane.Set(p.Row, r.Lane.At(p.Traced))
+	sent, until := Sent(r, p.Row)+j.Match.Behind, r.End.At(p.Row)+j.Match.Behind
+	if j.fuzzy {
+		start, end = until-min(until-sent, end-start), until
+	}
+	if len(inner) == 0 {
+		inner = evidence.Path(nil).Append(evidence.Segment{Kind: evidence.Unobserved, Dur: end - start})
+	}
 	path := j.path[:0]
 	if from := until - r.Latency(p.Row); r.Start.At(p.Row) == 0 && sent > from {
 		path = path.Append(evidence.Segment{Kind: evidence.SentLate, Dur: sent - from})
 	}
-	inner := r.Path(p.Traced)
-	if began {
-		path = path.Append(evidence.Segment{Kind: evidence.BeforeService, Dur: start - sent})
-	} else {
+	switch {
+	case !began:
 		path = carryBack(path, start-sent, j.Before, inner)
+	case j.vague:
+		path = outside(path, start-sent, r.Path(p.Row), evidence.Unobserved)
+	default:
+		path = outside(path, start-sent, r.Path(p.Row), evidence.BeforeService)
 	}
 	skip := max(0, sent-start) // the client's clock is behind: what it cannot have seen
 	left := until - max(sent, start)
@@ -214,7 +282,25 @@ func (j *joining) compose(p Pair) evidence.Path {
 		path = path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: left})
 	}
 	j.path = path
-	return slices.Clone(path)
+	return path
+}
+
+// outside adds the time until the service saw a request: what a proxy knows of it, and the rest.
+func outside(path evidence.Path, gap int64, own evidence.Path, rest evidence.Kind) evidence.Path {
+	var s evidence.Segment
+	for own.Next(&s) && gap > 0 {
+		switch s.Kind {
+		case evidence.ClientWait, evidence.PoolWait, evidence.BeforeService:
+			s.Resize(min(s.Dur, gap))
+			path = path.Add(&s)
+			gap -= s.Dur
+			continue
+		case evidence.SentLate:
+			continue
+		}
+		break
+	}
+	return path.Append(evidence.Segment{Kind: rest, Dur: gap})
 }
 
 // carryBack adds the time before a trace began: the usual time before the service sees a request, and the wait that it was in.
@@ -232,11 +318,34 @@ func carryBack(path evidence.Path, gap, usualBefore int64, inner evidence.Path) 
 	return path.Append(s)
 }
 
-// Of is the join of the rows that an artifact tells of, or all clients do; nil where there is none.
+// Of is the join of the rows that an artifact tells of, or all clients do, with traces; nil where there is none.
 func Of(all []Joined, subject evidence.SubjectID, rows evidence.ArtifactID, clients bool) *Joined {
-	k := slices.IndexFunc(all, func(j Joined) bool { return j.Subject == subject && (j.Rows == rows || j.Clients && clients) })
+	k := slices.IndexFunc(all, func(j Joined) bool {
+		return j.Inner == ByTrace && j.Subject == subject && (j.Rows == rows || j.Clients && clients)
+	})
 	if k < 0 {
 		return nil
 	}
 	return &all[k]
+}
+
+// Chain are the joins of the rows that an artifact tells of, or all clients do, and those of what these were found to be, from the
+// outside in.
+func Chain(all []Joined, subject evidence.SubjectID, rows evidence.ArtifactID, clients bool) (out []Joined) {
+	at := map[evidence.ArtifactID]bool{rows: true}
+	for more := true; more; {
+		more = false
+		for _, j := range all {
+			of := at[j.Rows] || j.Clients && clients
+			if j.Subject != subject || !of || slices.ContainsFunc(out, func(o Joined) bool { return o.Rows == j.Rows && o.Inner == j.Inner && slices.Equal(o.Traces, j.Traces) }) {
+				continue
+			}
+			out, more = append(out, j), true
+			for _, a := range j.Traces {
+				at[a] = true
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(x, y Joined) int { return cmp.Or(cmp.Compare(y.Side, x.Side), cmp.Compare(y.Inner, x.Inner)) })
+	return out
 }

@@ -23,7 +23,12 @@ const (
 	mostTriedCoarse = 4096
 	mostKept        = 8
 	sharp           = 5e6
+	atOnce          = 1 << 17 // traced requests whose candidates are kept at a time
 )
+
+// grainOfLogs is by how much (ns) the line of a proxy may seem to begin later, or to end earlier, than what it passed on: each of its
+// durations is cut to a millisecond.
+const grainOfLogs = 2e6
 
 // Pair is a traced request and the row that it is.
 type Pair struct{ Traced, Row int }
@@ -34,6 +39,7 @@ type Match struct {
 	Behind int64 // ns that the rows' clock is behind the traces', by the pairs themselves: no client has an answer before it was given
 	Before int64 // ns that usually pass before the service sees a request, of those that began within a trace
 	Served int64 // ns that a request usually takes in the service without waits in queues
+	Keyed  int   // pairs by ids that both sources have
 }
 
 // candidate is a pair that may be.
@@ -48,6 +54,8 @@ type candidate struct {
 func Pairs(b *evidence.Bundle, traced, rows []int) (m Match) {
 	p := pairing{b: b, r: &b.Requests, rows: rows, routes: routesOf(&b.Requests, rows)}
 	p.index()
+	p.coarse = p.coarse || len(traced) > 0 && b.Clocks[p.r.Clock.At(traced[0])].Resolution >= coarse
+	p.findKeys(traced)
 	m = p.pair(traced)
 	if p.behind = p.foundBehind(m.Pairs); p.behind > 0 {
 		m = p.pair(traced)
@@ -72,11 +80,15 @@ func (p *pairing) pair(traced []int) (m Match) {
 			lasts = append(lasts, i)
 		}
 	}
+	m.Pairs = p.byKeys(traced)
+	m.Keyed = len(m.Pairs)
 	var all []candidate
-	for _, i := range ends {
-		all = p.byTheirEnd(all, i)
+	for n, i := range ends {
+		if all = p.byTheirEnd(all, i); (n+1)%atOnce == 0 {
+			m.Pairs, all = p.take(m.Pairs, all), all[:0]
+		}
 	}
-	m.Pairs = p.take(nil, all)
+	m.Pairs = p.take(m.Pairs, all)
 	m.Before, m.Served = p.usual(m.Pairs)
 	all = all[:0]
 	for _, i := range begins {
@@ -97,6 +109,50 @@ func (p *pairing) take(out []Pair, all []candidate) []Pair {
 		}
 	}
 	return out
+}
+
+// findKeys indexes rows by their ids if these are the ids of the traced requests: of half of those that have one on the side with fewer.
+func (p *pairing) findKeys(traced []int) {
+	keys := make(map[evidence.RequestKey][]int)
+	for _, row := range p.byEnd {
+		if k := p.r.Key.At(row); k != 0 {
+			keys[k] = append(keys[k], row)
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	have, found := make(map[evidence.RequestKey]bool), 0
+	for _, i := range traced {
+		if k := p.r.Key.At(i); k != 0 && !have[k] {
+			have[k] = true
+			if len(keys[k]) > 0 {
+				found++
+			}
+		}
+	}
+	if found > 0 && 2*found >= min(len(have), len(keys)) {
+		p.keys = keys
+	}
+}
+
+// byKeys pairs those of one id; where several have it, those that end nearest to each other.
+func (p *pairing) byKeys(traced []int) (out []Pair) {
+	if p.keys == nil {
+		return nil
+	}
+	var all []candidate
+	for _, i := range traced {
+		if k := p.r.Key.At(i); k != 0 {
+			for _, row := range p.keys[k][:min(mostKept, len(p.keys[k]))] {
+				all = append(all, candidate{Pair{i, row}, abs(p.late(i, row))})
+			}
+		}
+		if len(all) >= mostKept*atOnce {
+			out, all = p.take(out, all), all[:0]
+		}
+	}
+	return p.take(out, all)
 }
 
 // usual are the medians of what passes before the service sees a request, and of what it takes there without waits in queues.
@@ -129,7 +185,7 @@ const (
 
 // foundBehind is how much the clients' clock is behind: most answers cannot have come before they were given.
 func (p *pairing) foundBehind(pairs []Pair) int64 {
-	if !p.clients || p.coarse {
+	if !p.outside || p.coarse {
 		return 0
 	}
 	late := make([]int64, 0, len(pairs))
@@ -155,11 +211,16 @@ type pairing struct {
 	routes  map[evidence.NameID]bool // of the rows
 	byEnd   []int                    // rows
 	bySent  []int
-	paired  evidence.Rows // traced requests
+	ends    []int64                       // ns, of byEnd
+	sents   []int64                       // ns, of byEnd
+	names   []evidence.NameID             // routes, of byEnd
+	keys    map[evidence.RequestKey][]int // rows by id, where most of those that have one are the same; nil: they are not
+	paired  evidence.Rows                 // traced requests
 	taken   evidence.Rows
 	slack   int64 // ns that the rows' clock may be off
 	coarse  bool
 	clients bool
+	outside bool  // rows are of who saw requests from outside: clients, proxies
 	behind  int64 // ns
 }
 
@@ -170,6 +231,11 @@ func (p *pairing) index() {
 	slices.SortFunc(p.byEnd, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 	clock := p.b.Clocks[r.Clock.At(p.rows[0])]
 	p.clients = ByClients(p.b, p.rows[0])
+	p.outside = p.clients || p.b.SideOf(p.rows[0]) == evidence.FromProxy
+	p.ends, p.sents, p.names = make([]int64, len(p.rows)), make([]int64, len(p.rows)), make([]evidence.NameID, len(p.rows))
+	for k, row := range p.byEnd {
+		p.ends[k], p.sents[k], p.names[k] = r.End.At(row), Sent(r, row), r.Route.At(row)
+	}
 	p.slack, p.coarse = clock.Slack(), clock.Resolution >= coarse
 }
 
@@ -182,6 +248,9 @@ func (p *pairing) room(i int) (slack, before int64) {
 	if p.clients {
 		return slack, slack
 	}
+	if p.outside {
+		return slack, slack + grainOfLogs
+	}
 	return slack, slack + sharp // a log's line is written before the last of the answer
 }
 
@@ -191,33 +260,50 @@ func (p *pairing) fits(i, row int, slack int64) bool {
 	if route := p.r.Route.At(i); p.routes[route] && route != p.r.Route.At(row) {
 		return false
 	}
+	if p.keys != nil && p.r.Key.At(i) != 0 && p.r.Key.At(row) != 0 { // paired by them
+		return false
+	}
 	early := p.early(i, row)
-	return early >= -slack || !p.clients && early >= -slack-Late
+	return early >= -slack-p.later()
+}
+
+// later is by how much (ns) a row may begin later than the traced request that it is, beside what clocks differ by.
+func (p *pairing) later() int64 {
+	switch {
+	case p.clients:
+		return 0
+	case p.outside:
+		return grainOfLogs
+	}
+	return Late
 }
 
 // byTheirEnd adds the rows that a traced request may be whose end is known.
 func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
 	slack, before := p.room(i)
 	began, _ := Whole(p.b, i)
-	near := p.byEnd[sort.Search(len(p.byEnd), func(k int) bool { return p.late(i, p.byEnd[k]) >= -before }):]
+	start, end, route := p.r.Start.At(i)-p.behind, p.r.End.At(i)-p.behind, p.r.Route.At(i)
+	from, _ := slices.BinarySearch(p.ends, end-before)
 	most, first := mostTried, len(all)
 	if p.coarse {
 		most = mostTriedCoarse
 	}
-	for n, row := range near {
-		late := p.late(i, row)
-		if n == most || late > slack+Late {
-			break
-		}
-		if !p.fits(i, row, slack) {
+	latest := slack + p.later()
+	named := p.routes[route]
+	for k := from; k < len(p.ends) && k-from < most && p.ends[k]-end <= slack+Late; k++ {
+		if named && route != p.names[k] || start-p.sents[k] < -latest {
 			continue
 		}
-		c := candidate{Pair{i, row}, abs(late)}
+		row := p.byEnd[k]
+		if p.taken.Has(row) || !p.fits(i, row, slack) {
+			continue
+		}
+		c := candidate{Pair{i, row}, abs(p.ends[k] - end)}
 		switch {
 		case p.coarse && began:
 			c.off = abs(p.r.Latency(row) - p.r.Latency(i))
 		case began:
-			c.off += min(abs(p.early(i, row)), sharp)
+			c.off += min(abs(start-p.sents[k]), sharp)
 		}
 		all = append(all, c)
 	}

@@ -51,6 +51,18 @@ func (b *Bundle) Align() {
 	}
 }
 
+// Realign moves all times of an artifact, whose requests say by how much (ns) its clock is behind that of another artifact. Call it
+// before [Bundle.Clip].
+func (b *Bundle) Realign(a ArtifactID, behind int64) {
+	for _, p := range b.parts {
+		if p.Artifact == a {
+			b.shift(p, behind)
+			c := &b.Clocks[p.clock]
+			c.Offset, c.Moved = c.Offset+behind, c.Moved+behind
+		}
+	}
+}
+
 // rough is the error (ns) from which a clock is worth placing anew.
 const rough = 5e6
 

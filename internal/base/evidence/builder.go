@@ -72,6 +72,9 @@ func (p *Builder) Recorded() bool {
 	return a.About != (Subject{}) || a.Series != ""
 }
 
+// SeenFrom says from where the requests of the artifact were seen.
+func (p *Builder) SeenFrom(v Vantage) { p.bundle.Artifacts[p.Artifact].Vantage = v }
+
 // Subject registers who the following rows are about. A process without a pid, or with
 // the same, is the one that the artifact is known to be of, unless it contradicts that.
 func (p *Builder) Subject(s Subject) SubjectID {

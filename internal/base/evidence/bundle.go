@@ -218,6 +218,7 @@ func (b *Bundle) Unify() {
 			order = append(order, id)
 		}
 	}
+	order = b.outsideLast(order, partsOf)
 	lead := make(map[*Builder]SubjectID)
 	for n, from := range append(order, listed...) {
 		list := listOf[from]
@@ -249,6 +250,11 @@ func (b *Bundle) Unify() {
 		if len(surely) > 0 {
 			candidates = surely
 		}
+		if len(candidates) > 1 && b.byClients(partsOf[from]) { // clients ask the proxy, where there is one
+			if i := slices.IndexFunc(candidates, func(to SubjectID) bool { return b.byProxy(partsOf[to]) }); i >= 0 {
+				candidates = candidates[i : i+1]
+			}
+		}
 		switch len(candidates) {
 		case 0:
 			seen = append(seen, from)
@@ -259,10 +265,65 @@ func (b *Bundle) Unify() {
 			b.rename(from, to)
 		default:
 			seen = append(seen, from)
+			if b.byProxy(partsOf[from]) { // whose requests tell
+				continue
+			}
 			b.Warnf(0, "it is unclear which of %d processes %s is about: give the files of one process at a time", len(candidates), describe(partsOf[from]))
 		}
 	}
 	b.dateStretches()
+}
+
+// Absorb makes one subject another: all rows of it are of that.
+func (b *Bundle) Absorb(from, to SubjectID) {
+	b.merge(&b.Subjects[to], b.Subjects[from])
+	b.rename(from, to)
+}
+
+// byProxy says whether all that tells of a subject is logs of a proxy; byClients, of load generators.
+func (b *Bundle) byProxy(parts []*Builder) bool {
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p *Builder) bool { return b.Artifacts[p.Artifact].Vantage != FromProxy })
+}
+
+func (b *Bundle) byClients(parts []*Builder) bool {
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p *Builder) bool {
+		return !slices.ContainsFunc(b.Loads, func(l LoadResult) bool { a, ok := l.Origin.Artifact(); return ok && a == p.Artifact })
+	})
+}
+
+// outsideLast puts proxies, and clients after these, behind the services whose requests they may be, where there are several: a log that
+// is no proxy's beside one that is, or spans of several services.
+func (b *Bundle) outsideLast(order []SubjectID, partsOf map[SubjectID][]*Builder) []SubjectID {
+	var proxied, own []string
+	services := 0
+	for _, s := range order {
+		parts := partsOf[s]
+		if b.Subjects[s].Service != "" {
+			services++
+		}
+		for _, p := range parts {
+			if b.byProxy(parts) {
+				proxied = append(proxied, p.format)
+			} else {
+				own = append(own, p.format)
+			}
+		}
+	}
+	if len(proxied) == 0 || services < 2 && !slices.ContainsFunc(own, func(format string) bool { return slices.Contains(proxied, format) }) {
+		return order
+	}
+	rank := func(s SubjectID) int {
+		switch parts := partsOf[s]; {
+		case b.byClients(parts):
+			return 2
+		case b.byProxy(parts):
+			return 1
+		}
+		return 0
+	}
+	order = slices.Clone(order)
+	slices.SortStableFunc(order, func(x, y SubjectID) int { return rank(x) - rank(y) })
+	return order
 }
 
 // shareServices tells processes that are listed by pid which of the services that spans are of

@@ -27,6 +27,7 @@ type Clock struct {
 	Error      int64  // ± ns of Offset; Unanchored if it is not known
 	Resolution int64  // ns; nginx $time_local: 1e9, stamps are truncated to it
 	Stamp      Stamp
+	Moved      int64 // ns of Offset that its requests told, which other artifacts saw as well
 }
 
 // Anchored says whether the clock's times can be joined with others.

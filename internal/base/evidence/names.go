@@ -227,6 +227,12 @@ const LimitBegins = "limit of goroutines at a time in "
 // AcceptQueueOf is how the name of the queue before a service begins that the kernel keeps for a socket; the address follows.
 const AcceptQueueOf = "accept queue of "
 
+// ConnectingTo is how the name of time begins in which a proxy connects to a service; the address follows.
+const ConnectingTo = "connecting to "
+
+// InProxy is the name of time that a request spends in a proxy before that asks the service.
+const InProxy = "in the proxy"
+
 // UnreadAt is how the name of requests before a service begins whose connections it has accepted and not read; the address follows.
 const UnreadAt = "unread connections at "
 

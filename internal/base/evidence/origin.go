@@ -17,8 +17,9 @@ type Artifact struct {
 	Modified  int64    // ns since the epoch, 0 unknown: anchors clocks that have no other
 	Tail      bool     // the artifact ended in the middle of something
 
-	About  Subject // the process it is of, where whoever recorded it knows; zero: unknown
-	Series string  // shared by the pieces of one recording; empty: on its own
+	About   Subject // the process it is of, where whoever recorded it knows; zero: unknown
+	Vantage Vantage // from where its requests were seen
+	Series  string  // shared by the pieces of one recording; empty: on its own
 }
 
 // Origin says where a row came from: an artifact and a position in it. The

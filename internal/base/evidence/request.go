@@ -34,7 +34,8 @@ type Request struct {
 	Outcome  Outcome
 	Path     Path // its states, nil where they are not known
 	Handling HandlingID
-	Step     NameID // "buy: into the cart": the journey it was a part of, and its step; 0 of none
+	Step     NameID     // "buy: into the cart": the journey it was a part of, and its step; 0 of none
+	Key      RequestKey // of the id that its sources know it by; 0 of none
 	Origin   Origin
 }
 
@@ -62,6 +63,7 @@ type Requests struct {
 	Outcome  Column[Outcome]
 	Handling Column[HandlingID] // on which stacks its handler was seen, 0 on none: where Route is to be told from that
 	Step     Column[NameID]
+	Key      Column[RequestKey]
 	Origin   Column[Origin]
 	pathEnd  Column[int64] // cumulative: path i is paths[pathEnd[i-1]:pathEnd[i]]
 	paths    pathStore
@@ -73,7 +75,7 @@ func (r *Requests) Len() int { return r.End.Len() }
 // Row returns request i. Its Path points into the columns.
 func (r *Requests) Row(i int) Request {
 	return Request{Subject: r.Subject.At(i), Clock: r.Clock.At(i), Route: r.Route.At(i), Lane: r.Lane.At(i),
-		Intended: r.Intended.At(i), Start: r.Start.At(i), End: r.End.At(i), Outcome: r.Outcome.At(i), Path: r.Path(i), Handling: r.Handling.At(i), Step: r.Step.At(i), Origin: r.Origin.At(i)}
+		Intended: r.Intended.At(i), Start: r.Start.At(i), End: r.End.At(i), Outcome: r.Outcome.At(i), Path: r.Path(i), Handling: r.Handling.At(i), Step: r.Step.At(i), Key: r.Key.At(i), Origin: r.Origin.At(i)}
 }
 
 // Path returns the states of request i, nil where they are not known.
@@ -134,6 +136,7 @@ func (r *Requests) add(q *Request) RequestID {
 	r.Outcome.Append(q.Outcome)
 	r.Handling.Append(q.Handling)
 	r.Step.Append(q.Step)
+	r.Key.Append(q.Key)
 	r.Origin.Append(q.Origin)
 	r.pathEnd.Append(r.paths.add(q.Path))
 	return RequestID(r.Len())
@@ -144,7 +147,7 @@ func (r *Requests) clone() Requests {
 	return Requests{
 		Subject: r.Subject.clone(), Clock: r.Clock.clone(), Route: r.Route.clone(), Lane: r.Lane.clone(),
 		Intended: r.Intended.clone(), Start: r.Start.clone(), End: r.End.clone(), Outcome: r.Outcome.clone(),
-		Handling: r.Handling.clone(), Step: r.Step.clone(), Origin: r.Origin.clone(), pathEnd: r.pathEnd.clone(), paths: r.paths,
+		Handling: r.Handling.clone(), Step: r.Step.clone(), Key: r.Key.clone(), Origin: r.Origin.clone(), pathEnd: r.pathEnd.clone(), paths: r.paths,
 	}
 }
 

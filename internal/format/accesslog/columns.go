@@ -72,7 +72,7 @@ func compileText(sample []sampled) *layout {
 	if requests == 0 {
 		return nil
 	}
-	t := &textual{shape: best.shape, columns: best.columns, clock: best.time, clockSpan: best.span, peer: -1,
+	t := &textual{shape: best.shape, columns: best.columns, clock: best.time, clockSpan: best.span, peer: -1, key: -1, connect: field{column: -1},
 		duration: field{column: -1}, upstream: field{column: -1}}
 	l := &layout{name: "common log format", reader: t, http: true, stamp: evidence.StampCompletion}
 	stats := t.measure(l, kept)
@@ -85,6 +85,7 @@ func compileText(sample []sampled) *layout {
 		t.chooseDecimals(l, stats)
 		t.chooseInteger(l, stats, kept)
 		t.findPeer(kept)
+		t.findKey(stats)
 	}
 	l.timed = t.duration.column >= 0
 	if !l.timed {
@@ -212,7 +213,7 @@ func (s *columnStats) add(b []byte, at int64, most int) {
 // used says whether a column has its meaning already.
 func (t *textual) used(c int) bool {
 	return c >= t.time && c <= t.time+t.span || c == t.request || t.method >= 0 && (c == t.method || c == t.method+1) || c == t.status || c == t.clock ||
-		c == t.duration.column || c == t.upstream.column
+		c == t.duration.column || c == t.upstream.column || c == t.connect.column
 }
 
 // chooseLabelled takes rt=0.003 urt="0.002" by their names.
@@ -237,7 +238,12 @@ func (t *textual) chooseLabelled(l *layout, stats []columnStats) {
 	}
 	if up, um, _, _ := pickDuration(keys, upstreamKeys); up != nil {
 		t.upstream = field{column: columns[up], label: []byte(up.key), measure: um}
+		l.proxy = true
 		l.fields = append(l.fields, fmt.Sprintf("upstream %s=: %s", up.key, unitName(um.unit)))
+		if c, cm, _, _ := pickDuration(keys, connectKeys); c != nil {
+			t.connect = field{column: columns[c], label: []byte(c.key), measure: cm}
+			l.fields = append(l.fields, fmt.Sprintf("connecting %s=: %s", c.key, unitName(cm.unit)))
+		}
 	}
 }
 
@@ -299,7 +305,7 @@ func (t *textual) chooseDecimals(l *layout, stats []columnStats) {
 		l.name = "common log format, seconds with 6 decimals"
 	}
 	if len(found) > 1 {
-		t.upstream = field{column: found[1], measure: form}
+		t.upstream, l.proxy = field{column: found[1], measure: form}, true
 		l.fields = append(l.fields, fmt.Sprintf("upstream column %d: seconds", found[1]+1))
 	}
 }
@@ -324,6 +330,18 @@ func (t *textual) findPeer(rows []row) {
 		if n*2 > told {
 			t.peer = c
 			return
+		}
+	}
+}
+
+// findKey takes the column that is labelled as an id of the request or of its trace.
+func (t *textual) findKey(stats []columnStats) {
+	best := -1
+	for c := range stats {
+		if label := stats[c].label; label != nil && !t.used(c) {
+			if r := rankOf(string(label), traceKeys); r >= 0 && (best < 0 || r < best) {
+				t.key, best = c, r
+			}
 		}
 	}
 }

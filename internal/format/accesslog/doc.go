@@ -13,6 +13,9 @@
 //	HAProxy httplog   %tr (1.7+; earlier the accept date) 1 ms: start; TR/Tw/Tc/Tr/Ta ms              https://docs.haproxy.org/3.0/configuration.html#8.2.3
 //	AWS load balancers   classic 1 µs: start; application 1 µs: completion; three processing times s   https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-access-logs.html
 //	                                                                                                  https://docs.aws.amazon.com/elasticloadbalancing/latest/classic/access-log-collection.html
+//	upstream times    nginx $upstream_connect_time, HAProxy TR Tw Tc, the balancers' three times and Envoy's REQUEST_DURATION and
+//	                  RESPONSE_TX_DURATION are states of their own: reading the request, queued, connecting, sending the answer
+//	ids               trace_id, request_id, traceparent, X-Amzn-Trace-Id: the request's key, to be found by in other sources
 //	IIS, CloudFront   W3C extended, date and time 1 s UTC: completion; time-taken ms (IIS), s         https://www.w3.org/TR/WD-logfile.html
 //	                  https://learn.microsoft.com/windows/win32/http/w3c-logging                      https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/standard-logs-reference.html
 //	uWSGI             ctime 1 s: start; msecs or micros                                               https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html

@@ -41,6 +41,9 @@ const (
 	elbColumns
 )
 
+// elbTrace is how far behind the request its trace id is: after the agent, two of TLS and the group of targets.
+const elbTrace = 5
+
 func (r *elb) another() reader { return &elb{classic: r.classic, stamped: r.stamped} }
 
 func (r *elb) read(line []byte, e *entry) verdict {
@@ -93,11 +96,15 @@ func (r *elb) columns(line []byte, toks []token, e *entry) verdict {
 			return other // no HTTP
 		}
 	}
+	if c := name + elbRequest + elbTrace; c < len(toks) && !r.classic {
+		e.key = toks[c].of(line)
+	}
 	if e.status == 460 { // the client closed the connection while it waited
 		e.status = 499
 	}
 	if all && sum < longest {
 		e.duration, e.upstream = sum, parts[1]
+		e.proxied = proxied{before: parts[0], sending: parts[2], ordered: true}
 	}
 	return understood
 }
@@ -122,7 +129,7 @@ func compileELB(sample []sampled) *layout {
 	if r == nil {
 		return nil
 	}
-	l := &layout{name: "AWS application load balancer", reader: r, resolution: 1e3, stamp: evidence.StampCompletion, zoned: true, timed: true, http: true,
+	l := &layout{name: "AWS application load balancer", reader: r, resolution: 1e3, stamp: evidence.StampCompletion, zoned: true, timed: true, http: true, proxy: true,
 		fields: []string{"time: 1 µs, when the request was answered", "duration: sum of the three processing times, seconds", "upstream target_processing_time: seconds"}}
 	if r.classic {
 		l.name, l.stamp, l.stampless = "AWS classic load balancer", evidence.StampStart, r.stamped

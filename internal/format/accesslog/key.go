@@ -23,6 +23,8 @@ var (
 	requestKeys = []string{"request", "request_line", "req", "http_request"}
 	statusKeys  = []string{"status", "status_code", "response_code", "http_status", "http_status_code", "http_response_status_code", "response_status", "response_status_code", "downstream_status",
 		"resp_status", "res_status", "statuscode", "code", "sc_status"}
+	connectKeys = []string{"upstream_connect_time", "uct", "upstream_connect", "upstream_connect_duration", "connect_time"}
+	traceKeys   = []string{"trace_id", "traceid", "otel_trace_id", "dd_trace_id", "traceparent", "x_amzn_trace_id", "request_id", "requestid", "req_id", "reqid", "x_request_id", "correlation_id", "x_correlation_id", "unique_id"}
 	peerKeys    = []string{"upstream_addr", "upstream_host", "service_addr", "service_url", "upstream_address", "upstream", "backend", "origin_host"}
 	serviceKeys = []string{"grpc_service", "rpc_service"}
 	rpcKeys     = []string{"grpc_method", "rpc_method", "rpc"}

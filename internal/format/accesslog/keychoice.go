@@ -109,7 +109,20 @@ func (k *keyed) chooseDuration(l *layout, keys []*keyStats) {
 		}
 		k.upstream = um
 		k.add(roleUpstream, up.key)
+		l.proxy = true
 		l.fields = append(l.fields, fmt.Sprintf("upstream %s: %s", up.key, unitName(um.unit)))
+		if c, cm, _, _ := pickDuration(keys, connectKeys); c != nil {
+			if assumed {
+				cm = measure{unit: m.unit}
+			}
+			k.connect = cm
+			k.add(roleConnect, c.key)
+			l.fields = append(l.fields, fmt.Sprintf("connecting %s: %s", c.key, unitName(cm.unit)))
+		}
+		if envoyPart(keys, "request_duration") && envoyPart(keys, "response_tx_duration") {
+			k.add(roleReading, "request_duration")
+			k.add(roleSending, "response_tx_duration")
+		}
 	}
 }
 
@@ -172,6 +185,7 @@ func (k *keyed) chooseRequest(l *layout, keys []*keyStats) {
 		{roleService, serviceKeys, anything, true},
 		{roleCode, codeKeys, anything, true},
 		{rolePeer, peerKeys, anything, false},
+		{roleKey, traceKeys, anything, false},
 	} {
 		s := pick(c.list, c.fits)
 		if s == nil || slices.ContainsFunc(k.want, func(w wantedKey) bool { return string(w.key) == s.key }) {
@@ -179,7 +193,7 @@ func (k *keyed) chooseRequest(l *layout, keys []*keyStats) {
 		}
 		k.add(c.role, s.key)
 		l.http = l.http || c.http
-		if c.role != rolePeer {
+		if c.role != rolePeer && c.role != roleKey {
 			l.fields = append(l.fields, [numRoles]string{roleRequest: "request", roleMethod: "method", rolePath: "path", roleStatus: "status",
 				roleRPC: "rpc", roleService: "service", roleCode: "code"}[c.role]+" "+s.key)
 		}

@@ -12,11 +12,15 @@ const (
 	roleTime role = iota
 	roleDuration
 	roleUpstream
+	roleConnect
 	roleMethod
 	rolePath
 	roleRequest
 	roleStatus
 	rolePeer
+	roleKey
+	roleReading
+	roleSending
 	roleService
 	roleRPC
 	roleCode
@@ -32,6 +36,7 @@ type keyed struct {
 	timed              bool // lines carry a duration; those without are not about requests
 	stampless          bool
 	duration, upstream measure
+	connect            measure
 	moments            moments
 }
 
@@ -86,6 +91,17 @@ func (k *keyed) read(line []byte, e *entry) verdict {
 			e.duration, spanned = readSpan(k.duration, &p)
 		case roleUpstream:
 			e.upstream, _ = readSpan(k.upstream, &p)
+		case roleConnect:
+			e.connect, _ = readSpan(k.connect, &p)
+			e.connect = max(0, e.connect)
+		case roleReading:
+			e.reading, _ = readSpan(k.duration, &p)
+			e.reading = max(0, e.reading)
+		case roleSending:
+			e.sending, _ = readSpan(k.duration, &p)
+			e.sending = max(0, e.sending)
+		case roleKey:
+			e.key = p.value()
 		case roleMethod:
 			e.method = p.raw
 		case rolePath:

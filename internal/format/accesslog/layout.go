@@ -6,10 +6,21 @@ import "github.com/unstall/unstall/internal/base/evidence"
 type entry struct {
 	time                      int64 // as stamped, ns since the epoch
 	duration, upstream, queue int64 // ns, -1 unknown
-	status                    int32 // 0: the client went away before there was one; -1 unknown
-	rpcCode                   []byte
-	method, target            []byte // both empty: no HTTP request
-	peer                      []byte // the upstream's address or name
+	proxied
+	status         int32 // 0: the client went away before there was one; -1 unknown
+	rpcCode        []byte
+	method, target []byte // both empty: no HTTP request
+	peer           []byte // the upstream's address or name
+	key            []byte // the id of the request or of its trace
+}
+
+// proxied is what a proxy knows of a request beside the upstream's answer: ns, 0 where it is unknown or nothing.
+type proxied struct {
+	reading int64 // until its client had sent it, before the queue
+	before  int64 // in the proxy, before it asked the upstream: all that a load balancer tells of it
+	connect int64 // until connected with the upstream; the beginning of its part
+	sending int64 // after the upstream answered, until its client had all
+	ordered bool  // the parts follow each other, and are all of it
 }
 
 type verdict uint8
@@ -29,6 +40,7 @@ type layout struct {
 	stamp      evidence.Stamp
 	zoned      bool
 	timed      bool // lines carry a duration
+	proxy      bool // lines tell of upstreams: a proxy wrote them
 	http       bool // the lines are about requests; else it is a guess
 	whole      bool // durations are whole seconds
 	stampless  bool // lines have no time of their own: the log collector's is taken

@@ -27,6 +27,14 @@ var products = []struct {
 // (https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage).
 var envoyParts = map[string]bool{"request_duration": true, "request_tx_duration": true, "response_duration": true, "response_tx_duration": true}
 
+// envoyPart says whether lines are Envoy's and have a part of a request.
+func envoyPart(keys []*keyStats, part string) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(keys, func(s *keyStats) bool { return s.key == name && (name != part || s.mostly(len(s.numbers))) })
+	}
+	return has("start_time") && has("duration") && has("response_code") && has(part)
+}
+
 // withoutParts leaves out keys of a product that are no duration of a request.
 func withoutParts(keys []*keyStats) []*keyStats {
 	has := func(name string) bool {

@@ -41,9 +41,12 @@ func (t *textual) envoy(l *layout, rows []row) bool {
 	if same*10 < len(rows)*9 {
 		return false
 	}
-	l.name, l.stamp = "Envoy", evidence.StampStart
+	l.name, l.stamp, l.proxy = "Envoy", evidence.StampStart, true
 	t.duration = field{column: first + 2, measure: measure{unit: 1e6}}
 	t.upstream = field{column: first + 3, measure: measure{unit: 1e6}}
+	if c := first + 6; c < t.columns && rows[0].toks[c].kind == quoted {
+		t.key = c
+	}
 	if c := first + 8; c < t.columns && rows[0].toks[c].kind == quoted {
 		t.peer = c
 	}
@@ -61,7 +64,7 @@ func (t *textual) traefik(l *layout, stats []columnStats, rows []row) bool {
 		rows[0].toks[last-1].kind != quoted || rows[0].toks[last-2].kind != quoted || number(value(rows[0], last-3)) < 0 {
 		return false
 	}
-	l.name, l.stamp = "Traefik", evidence.StampStart
+	l.name, l.stamp, l.proxy = "Traefik", evidence.StampStart, true
 	t.duration = field{column: last}
 	l.fields = append(l.fields, fmt.Sprintf("duration column %d: milliseconds", last+1))
 	return true
@@ -129,6 +132,7 @@ func (h *haproxy) read(line []byte, e *entry) verdict {
 		e.queue = ms * 1e6
 		e.peer = h.toks[1].of(head)
 	}
+	e.proxied = timersOf(timers)
 	if quote < 0 {
 		return garbled
 	}
@@ -140,13 +144,27 @@ func (h *haproxy) read(line []byte, e *entry) verdict {
 	return understood
 }
 
+// timersOf are the parts of a request by its five timers; they have an order where the request came through all of them.
+func timersOf(ms [5]int64) (p proxied) {
+	sum := int64(0)
+	for i, v := range ms {
+		if v < 0 || v >= longest/1e6 {
+			return proxied{}
+		}
+		if i < 4 {
+			sum += v
+		}
+	}
+	return proxied{reading: ms[0] * 1e6, connect: ms[2] * 1e6, sending: max(0, ms[4]-sum) * 1e6, ordered: sum <= ms[4]}
+}
+
 func compileHAProxy(sample []sampled) *layout {
 	h := &haproxy{}
 	var e entry
 	for _, s := range sample {
 		if h.read(s.text, &e) == understood {
-			return &layout{name: "HAProxy HTTP log", reader: h, resolution: 1e6, stamp: evidence.StampStart, timed: true, http: true,
-				fields: []string{"time: 1 ms, when the request began", "duration Ta: milliseconds", "upstream Tc + Tr: milliseconds", "queue Tw: milliseconds"}}
+			return &layout{name: "HAProxy HTTP log", reader: h, resolution: 1e6, stamp: evidence.StampStart, timed: true, http: true, proxy: true,
+				fields: []string{"time: 1 ms, when the request began", "duration Ta: milliseconds", "upstream Tc + Tr: milliseconds", "queue Tw: milliseconds", "connecting Tc: milliseconds"}}
 		}
 	}
 	return nil

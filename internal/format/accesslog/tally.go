@@ -15,7 +15,8 @@ type tally struct {
 	subject  evidence.SubjectID
 	routes   *routes
 	peers    map[string]evidence.NameID
-	upstream evidence.NameID // see unnamed; 0: not asked for yet
+	connects map[evidence.NameID]evidence.NameID // by peer
+	upstream evidence.NameID                     // see unnamed; 0: not asked for yet
 	path     evidence.Path
 	repeats  *repeats
 
@@ -54,8 +55,11 @@ func newTally(b *evidence.Builder, l *layout) *tally {
 	}
 	c := b.Clock()
 	c.Resolution, c.Stamp = l.resolution, l.stamp
+	if l.proxy {
+		b.SeenFrom(evidence.FromProxy)
+	}
 	return &tally{b: b, l: l, subject: b.Subject(evidence.Subject{Kind: evidence.Process}), routes: newRoutes(b, unknown), repeats: newRepeats(),
-		peers: make(map[string]evidence.NameID), perSecond: make(map[int64]int32)}
+		peers: make(map[string]evidence.NameID), connects: make(map[evidence.NameID]evidence.NameID), perSecond: make(map[int64]int32)}
 }
 
 // seen is what one line says by itself.
@@ -144,23 +148,71 @@ func (t *tally) add(x *seen, line int64) {
 	t.timed.add(e.duration, slot)
 	t.longest = max(t.longest, e.duration)
 	t.b.Request(evidence.Request{Subject: t.subject, Route: t.routes.names[slot], Start: start, End: end,
-		Outcome: e.outcome(), Path: t.states(e), Origin: t.b.Origin(line)})
+		Outcome: e.outcome(), Path: t.states(e), Key: keyOf(e.key), Origin: t.b.Origin(line)})
 }
 
-// states splits a request's time into its wait for a slot of the upstream, its
-// wait for the upstream's answer, and what the log does not tell apart.
+// states splits a request's time into what its log tells apart: where the parts have no order, the waits come first, for a slot of the
+// upstream, for the connection and for the answer, and the rest follows.
 func (t *tally) states(e *entry) evidence.Path {
-	queue := min(max(0, e.queue), e.duration)
-	upstream := min(max(0, e.upstream), e.duration-queue)
-	if queue+upstream == 0 {
+	left := e.duration
+	part := func(ns int64) int64 {
+		ns = min(max(0, ns), left)
+		left -= ns
+		return ns
+	}
+	queue := part(e.queue)
+	connect := part(min(e.connect, e.upstream))
+	upstream := part(e.upstream - max(0, connect))
+	reading, before, sending := part(e.reading), part(e.before), part(e.sending)
+	if left == e.duration {
 		return nil
 	}
 	peer := t.peer(e.peer)
 	t.path = t.path[:0]
+	t.path = t.path.Append(evidence.Segment{Kind: evidence.ClientWait, Dur: reading})
+	if before > 0 {
+		t.path = t.path.Append(evidence.Segment{Kind: evidence.BeforeService, Dur: before, Cause: t.b.Name(evidence.InProxy)})
+	}
 	t.path = t.path.Append(evidence.Segment{Kind: evidence.PoolWait, Dur: queue, Cause: peer})
+	if connect > 0 {
+		t.path = t.path.Append(evidence.Segment{Kind: evidence.BeforeService, Dur: connect, Cause: t.connecting(peer)})
+	}
 	t.path = t.path.Append(evidence.Segment{Kind: evidence.NetWait, Dur: upstream, Cause: peer})
-	t.path = t.path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: e.duration - queue - upstream})
-	return t.path
+	if e.ordered || sending == 0 {
+		t.path = t.path.Append(evidence.Segment{Kind: evidence.AfterService, Dur: sending})
+		return t.path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: left})
+	}
+	t.path = t.path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: left})
+	return t.path.Append(evidence.Segment{Kind: evidence.AfterService, Dur: sending})
+}
+
+// connecting names the time in which a proxy connects to an upstream.
+func (t *tally) connecting(peer evidence.NameID) evidence.NameID {
+	id, ok := t.connects[peer]
+	if !ok {
+		id = t.b.Name(evidence.ConnectingTo + t.b.Text(peer))
+		t.connects[peer] = id
+	}
+	return id
+}
+
+// leastKey is how long (bytes) an id is at least that is one request's alone: others are counters.
+const leastKey = 8
+
+// keyOf is the id of a line; of W3C's traceparent and of Amazon's header that of the trace.
+func keyOf(b []byte) evidence.RequestKey {
+	b = unquote(b)
+	if len(b) == 55 && b[2] == '-' && b[35] == '-' { // 00-trace-span-flags
+		b = b[3:35]
+	}
+	b = bytes.TrimPrefix(b, []byte("Root="))
+	if i := bytes.IndexByte(b, ';'); i >= 0 {
+		b = b[:i]
+	}
+	if len(b) < leastKey || len(b) > 200 {
+		return 0
+	}
+	return evidence.KeyOf(b)
 }
 
 // peer names an upstream. Of several that were tried it is the last: the one

@@ -109,7 +109,8 @@ type textual struct {
 	clock              int // the column of the finest time; -1: the collector's stamps
 	clockSpan          int
 	duration, upstream field
-	peer               int
+	connect            field
+	peer, key          int
 	toks               []token
 	usual              bool // the line being read has the usual columns and shape
 	moments            moments
@@ -156,7 +157,13 @@ func (t *textual) read(line []byte, e *entry) verdict {
 	}
 	e.status = statusOf(t.toks[s.status].of(line))
 	e.duration = t.figure(line, &t.duration, s)
+	if t.key >= 0 {
+		if c := t.at(t.key, s); c >= 0 {
+			_, e.key = labelled(t.toks[c].of(line))
+		}
+	}
 	if t.upstream.column >= 0 {
+		e.connect = max(0, t.figure(line, &t.connect, s))
 		e.upstream = t.figure(line, &t.upstream, s)
 		if t.peer >= 0 {
 			if c := t.at(t.peer, s); c >= 0 {

@@ -112,11 +112,11 @@ func (p *parser) member(x *raw, key []byte, depth int) {
 			}
 		})
 	case "traceId", "traceID", "trace_id":
-		x.trace = identity(s.scalar())
+		x.trace = uint64(evidence.KeyOf(s.scalar()))
 	case "spanId", "spanID", "span_id", "id":
-		x.id = identity(s.scalar())
+		x.id = uint64(evidence.KeyOf(s.scalar()))
 	case "parentSpanId", "parent_span_id", "parentId", "parentSpanID":
-		x.parent = identity(s.scalar())
+		x.parent = uint64(evidence.KeyOf(s.scalar()))
 	case "references":
 		p.references(x)
 	case "name", "operationName":
@@ -256,7 +256,7 @@ func (p *parser) references(x *raw) {
 		p.s.object(func(key []byte) {
 			switch string(key) {
 			case "spanID", "spanId":
-				id = identity(p.s.scalar())
+				id = uint64(evidence.KeyOf(p.s.scalar()))
 			case "refType":
 				child = string(p.s.scalar()) == "CHILD_OF"
 			default:
@@ -375,32 +375,6 @@ func (p *parser) process() int32 {
 		}
 	})
 	return p.serviceOf(x)
-}
-
-// identity is an id as 64 bits: hexadecimal without leading zeros, as 64-bit trace ids
-// are written with and without them, or the base64 of protocol buffers. 0 is none.
-func identity(text []byte) uint64 {
-	text = bytes.TrimLeft(text, "0")
-	if len(text) == 0 {
-		return 0
-	}
-	h := uint64(0xcbf29ce484222325) // FNV-1a
-	for _, c := range text {
-		if c >= 'A' && c <= 'F' && len(text) <= 32 && isHex(text) {
-			c |= 0x20
-		}
-		h = (h ^ uint64(c)) * 0x100000001b3
-	}
-	return max(h, 1)
-}
-
-func isHex(text []byte) bool {
-	for _, c := range text {
-		if _, ok := hexDigit(c); !ok {
-			return false
-		}
-	}
-	return true
 }
 
 // weightOf is how many requests one stands for by its tracestate, 0 if that does not

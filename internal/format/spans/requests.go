@@ -201,7 +201,7 @@ func (e *emitter) request(t *trace, root int32) {
 	subject := e.subject(s.service)
 	b := e.p.b
 	id := b.Request(evidence.Request{Subject: subject, Route: s.name, Start: s.start, End: s.end, Outcome: s.outcome,
-		Path: e.states(s.start, s.end), Origin: b.Origin(s.line)})
+		Path: e.states(s.start, s.end), Key: evidence.RequestKey(s.trace), Origin: b.Origin(s.line)})
 	r := e.route(s)
 	r.took = append(r.took, s.end-s.start)
 	for _, c := range e.found {

@@ -121,6 +121,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	defer r.Close()
 	p := &parser{b: b, of: make(map[service]int32), names: make(map[string]evidence.NameID)}
+	b.SeenFrom(evidence.FromSpans)
 	p.s = newScanner(&watched{ctx: ctx, r: r})
 	p.s.skipMark()
 	for c := p.s.peek(); c != 0; c = p.s.peek() {

@@ -3,6 +3,7 @@ package service
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
@@ -32,11 +33,14 @@ How to tell it from similar problems: if the CPUs are busy or GC pauses the prog
 accept either; those causes come with evidence of their own. A pool within the service
 (service.pool-exhausted) queues requests that the service has accepted.
 
+A proxy in front of the service connects at once unless that queue is full: where its log tells how long connecting took
+(nginx $upstream_connect_time, HAProxy's Tc) and that is long, connections were dropped and tried again, or packets are lost between both.
+
 What helps: a higher limit, or more workers, if what they do can take it; shorter requests; a shorter
 keep-alive timeout where idle connections hold the places. A longer queue (net.core.somaxconn and the backlog
 that the program gives to listen) prevents drops, and makes no request faster.`,
 	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited in an accept queue; without requests, 1 connection on average that waits 20 ms",
-	Needs:      "the accept queues of its sockets (unstall record PID, or the output of ss -ltn over time)",
+	Needs:      "the accept queues of its sockets (unstall record PID, or the output of ss -ltn over time), or a proxy's log with the time it took to connect",
 	Applies: func(c *check.Case) bool {
 		return len(metrics.ListenQueues(c.Bundle, c.Subject)) > 0 || c.Slow() && c.Share(ledger.Queued) >= check.Material
 	},
@@ -57,6 +61,9 @@ var (
 
 func judgeAcceptQueue(c *check.Case) check.Verdict {
 	all := metrics.ListenQueues(c.Bundle, c.Subject)
+	if v, slow := judgeConnecting(c); slow {
+		return v
+	}
 	if len(all) == 0 {
 		return check.Verdict{State: check.Inconclusive, Summary: check.OfSlow(c.Share(ledger.Queued)) + " passed before the service saw the request; the accept queues of its sockets were not recorded",
 			Needs: []check.Need{{What: "the accept queues of its sockets", Command: "unstall record PID"}, {What: "or, while it happens", Command: "ss -ltn"}}}
@@ -123,6 +130,59 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	return v
 }
 
+// connectMore is what helps where a proxy waits until it is connected with the service.
+var connectMore = check.Fix{Text: "on the service's host, nstat -az TcpExtListenOverflows TcpExtListenDrops counts connections that its full accept queue dropped; without any, look for loss of packets between the proxy and it. Connections that the proxy keeps open to the service (keepalive of an upstream) save the wait"}
+
+// judgeConnecting answers where a proxy tells how long it took to connect with the service: the kernel does that at once unless the
+// queue of the socket is full, or packets are lost.
+func judgeConnecting(c *check.Case) (v check.Verdict, slow bool) {
+	if c.Ledger == nil || !c.Slow() {
+		return v, false
+	}
+	each := waitsFor(c, evidence.ConnectingTo)
+	var sum int64
+	n := 0
+	for _, ns := range each {
+		if sum += ns; ns >= int64(leastConnect) {
+			n++
+		}
+	}
+	share := float64(sum) / float64(max(1, c.Ledger.Total))
+	if n < leastConnects || share < check.Material || !c.UserVisible(check.Noticeable) || len(c.Found) > 0 { // found: what keeps the service from taking connections
+		return v, false
+	}
+	v = check.Verdict{State: check.Supported, Summary: check.SlowWait("to be connected", sum, share), Saves: c.Save(each, -1, -1)}
+	v.Title = fmt.Sprintf("Connections wait before the service accepts them: %s of slow time passes while a proxy connects with it.", units.Percent(share))
+	v.Evidence = append(v.Evidence, c.Figure("slow.connect_ms", "slow time in which the proxy connected with the service", float64(sum)/1e6, "ms", check.From(c.Ledger.Source)))
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return waitFor(c, row, evidence.ConnectingTo) }))
+	v.Fix = append(v.Fix, acceptMore, connectMore)
+	return v, true
+}
+
+// A connection within a host or a network takes less than leastConnect; a dropped one is tried again after a second.
+const (
+	leastConnect  = 10 * time.Millisecond
+	leastConnects = 5
+)
+
+// waitsFor is how long (ns) each slow request waited before the service for what has a name that begins so; waitFor that of one.
+func waitsFor(c *check.Case, name string) []int64 {
+	out := make([]int64, len(c.Ledger.Slow))
+	for n, row := range c.Ledger.Slow {
+		out[n] = waitFor(c, row, name)
+	}
+	return out
+}
+
+func waitFor(c *check.Case, row int, name string) (ns int64) {
+	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+		if ch[ledger.Queued] > 0 && s.Cause != 0 && strings.HasPrefix(c.Bundle.Names.Text(s.Cause), name) {
+			ns += ch[ledger.Queued]
+		}
+	})
+	return ns
+}
+
 // judgeHeldInside answers where requests wait before their handlers begin, and the kernel's queues of the service's sockets are empty: the
 // process has them, and lets so many on at a time. What keeps it from beginning with them otherwise, it would have been found for.
 func judgeHeldInside(c *check.Case, v check.Verdict, atSockets float64) check.Verdict {
@@ -150,10 +210,5 @@ func entranceWaits(c *check.Case) []int64 {
 }
 
 func entranceWait(c *check.Case, row int) (ns int64) {
-	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
-		if ch[ledger.Queued] > 0 && s.Cause != 0 {
-			ns += ch[ledger.Queued]
-		}
-	})
-	return ns
+	return waitFor(c, row, evidence.AcceptQueueOf) + waitFor(c, row, evidence.UnreadAt)
 }

@@ -1,0 +1,112 @@
+package sightings
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// joins are all joins of a bundle.
+type joins struct {
+	b      *evidence.Bundle
+	paths  map[int]evidence.Path // of rows that are traced
+	nested []*joining
+	inner  []int32 // by row: the row further inside that it is, plus one
+	by     []uint8 // by row: the place in nested of the join that says so
+}
+
+// mostNested is how many joins are made.
+const mostNested = 200
+
+// nestAll joins sources without states, each with the next one further inside, or the one after that where they are of different requests.
+func (x *joins) nestAll(every []*source) (all []Joined) {
+	for k, outer := range every {
+		if outer.side == ByTrace || len(x.nested) >= mostNested {
+			continue
+		}
+		for n := k - 1; n >= 0 && every[n].subject == outer.subject && every[n].side > ByTrace; n-- {
+			if inner := every[n]; inner.side < outer.side || inner.side == ByProxy && outer.side == ByProxy {
+				if j := x.nest(inner, outer); j != nil {
+					all = append(all, *j)
+					break
+				}
+			}
+		}
+	}
+	return all
+}
+
+// alike is by how much the latencies of rows may differ that clocks do not tell apart, as a part and at least (ns).
+const (
+	alikePart  = .2
+	leastAlike = int64(5e6)
+)
+
+// nest joins a source with one further inside; nil where they are not of the same requests.
+func (x *joins) nest(inner, outer *source) *Joined {
+	b, r := x.b, &x.b.Requests
+	j := &joining{b: b, r: r, Joined: Joined{Subject: outer.subject, Rows: outer.artifact, Clients: outer.side == ByLoad, Side: outer.side, Traces: inner.artifacts, Inner: inner.side}}
+	j.match(inner.rows, outer.rows)
+	if (j.vague || j.fuzzy) && j.Match.Keyed == 0 {
+		j.Pairs = slices.DeleteFunc(j.Pairs, func(p Pair) bool {
+			took := r.Latency(p.Row)
+			return abs(took-r.Latency(p.Traced)) > max(leastAlike, int64(alikePart*float64(took)))
+		})
+		j.Matched = len(j.Pairs)
+	}
+	j.Traced, j.Count = both(r, inner.rows, outer.rows)
+	if !j.enough() {
+		return nil
+	}
+	j.catchUp(outer.rows)
+	if x.inner == nil {
+		x.inner, x.by = make([]int32, r.Len()), make([]uint8, r.Len())
+	}
+	for _, p := range j.Pairs {
+		if began, ended := Whole(b, p.Traced); x.paths[p.Row] == nil && !(j.fuzzy && j.vague) {
+			j.place(p, began, ended)
+		}
+		x.inner[p.Row], x.by[p.Row] = int32(p.Traced)+1, uint8(len(x.nested))
+	}
+	j.Pairs = nil
+	x.nested = append(x.nested, j)
+	return &j.Joined
+}
+
+// both counts the rows of two sources in the time that both tell of.
+func both(r *evidence.Requests, x, y []int) (n, m int) {
+	from, until := span(r, x)
+	begin, end := span(r, y)
+	from, until = max(from, begin)-Late, min(until, end)+Late
+	count := func(rows []int) (n int) {
+		for _, i := range rows {
+			if at := r.End.At(i); at >= from && at <= until {
+				n++
+			}
+		}
+		return n
+	}
+	return count(x), count(y)
+}
+
+// path is what all joins together tell of a row; nil: nothing.
+func (x *joins) path(row int) evidence.Path {
+	traced := x.paths[row]
+	if x.inner == nil || x.inner[row] == 0 {
+		return traced
+	}
+	j, in := x.nested[x.by[row]], int(x.inner[row]-1)
+	inner := x.path(in)
+	if inner == nil {
+		inner = x.b.Requests.Path(in)
+	}
+	if traced != nil && !inner.Followed() {
+		return traced
+	}
+	began, ended := Whole(x.b, in)
+	exact := *j
+	exact.fuzzy = j.fuzzy && x.paths[in] == nil
+	path := exact.compose(Pair{Traced: in, Row: row}, inner, began, ended)
+	j.path = exact.path
+	return path
+}

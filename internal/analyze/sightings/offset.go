@@ -1,0 +1,196 @@
+package sightings
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+)
+
+// How the offset of a clock is looked for: by what a sample of requests differs in its end from the rows that may be the same. Of
+// the true offset there are as many as there are requests; of any other, as many as chance has it.
+const (
+	farthest     = int64(600e9) // ns that clocks are off at most
+	nearest10s   = int64(10e9)  // ns that is looked for in any case
+	mostSampled  = 400
+	mostDiffs    = 2 << 20
+	agreeing     = .5 // of the sample
+	beyondChance = 8  // standard deviations
+	blur         = int64(20e6)
+)
+
+// offset is how much (ns) the clock of an outer source is behind that of an inner one; false where it cannot be told, or is so little that
+// requests are found without it.
+func offset(b *evidence.Bundle, inner, outer *source) (int64, bool) {
+	if together(b, inner, outer) {
+		return 0, false
+	}
+	r := &b.Requests
+	slack := b.Clocks[r.Clock.At(inner.rows[0])].Slack() + b.Clocks[r.Clock.At(outer.rows[0])].Slack()
+	if d, known := byKey(r, inner.rows, outer.rows); known {
+		return d, abs(d) > Late/2+slack
+	}
+	o := offsets{r: r, slack: slack}
+	o.index(outer.rows)
+	for _, tight := range []bool{true, false} {
+		if d, ok := o.find(o.sample(inner.rows, tight), tight); ok {
+			return d, abs(d) > Late+slack
+		}
+	}
+	return 0, false
+}
+
+// together says whether who recorded two sources knew of both: on one host they have one clock.
+func together(b *evidence.Bundle, x, y *source) bool {
+	return b.Artifacts[x.artifact].About != (evidence.Subject{}) && b.Artifacts[y.artifact].About != (evidence.Subject{})
+}
+
+// byKey is the offset by requests with the same id, where there are enough.
+func byKey(r *evidence.Requests, inner, outer []int) (int64, bool) {
+	ends := make(map[evidence.RequestKey]int64)
+	for _, i := range inner {
+		if k := r.Key.At(i); k != 0 {
+			ends[k] = r.End.At(i)
+		}
+	}
+	if len(ends) == 0 {
+		return 0, false
+	}
+	var diffs []int64
+	for _, i := range outer {
+		if at, ok := ends[r.Key.At(i)]; ok {
+			diffs = append(diffs, at-r.End.At(i))
+		}
+	}
+	if len(diffs) < leastMatched {
+		return 0, false
+	}
+	return stats.QuantileOf(diffs, .5), true
+}
+
+type offsets struct {
+	r     *evidence.Requests
+	slack int64
+	of    map[evidence.NameID][]ended // by route; 0: all
+}
+
+// ended is the end and the latency of a row, ns.
+type ended struct{ at, took int64 }
+
+func (o *offsets) index(outer []int) {
+	o.of = make(map[evidence.NameID][]ended)
+	for _, i := range outer {
+		x := ended{o.r.End.At(i), o.r.Latency(i)}
+		o.of[0] = append(o.of[0], x)
+		if route := o.r.Route.At(i); route != 0 {
+			o.of[route] = append(o.of[route], x)
+		}
+	}
+	for _, v := range o.of {
+		slices.SortFunc(v, func(x, y ended) int {
+			if x.at != y.at {
+				return int(max(-1, min(1, x.at-y.at)))
+			}
+			return int(max(-1, min(1, x.took-y.took)))
+		})
+	}
+}
+
+// sample is some requests: the slowest, of which there are few alike, or some of all.
+func (o *offsets) sample(inner []int, slowest bool) []int {
+	inner = slices.DeleteFunc(slices.Clone(inner), func(i int) bool { return o.r.Outcome.At(i) == evidence.Unfinished })
+	if slowest {
+		slices.SortFunc(inner, func(x, y int) int {
+			if d := o.r.Latency(y) - o.r.Latency(x); d != 0 {
+				return int(max(-1, min(1, d)))
+			}
+			return x - y
+		})
+		return inner[:min(len(inner), mostSampled)]
+	}
+	step := max(1, len(inner)/mostSampled)
+	var out []int
+	for k := 0; k < len(inner); k += step {
+		out = append(out, inner[k])
+	}
+	return out
+}
+
+// find is the offset that most of a sample agree with.
+func (o *offsets) find(sample []int, tight bool) (int64, bool) {
+	if len(sample) < leastMatched {
+		return 0, false
+	}
+	within := farthest
+	var diffs []int64
+	for {
+		var whole bool
+		if diffs, whole = o.diffs(sample, within, tight); whole {
+			break
+		}
+		if within /= 2; within < nearest10s {
+			return 0, false
+		}
+	}
+	slices.Sort(diffs)
+	width := blur + 2*min(o.slack, 1e9)
+	least := agreeing * float64(len(sample))
+	if _, n := peak(diffs, width, Late+o.slack); n >= least { // of requests that are found as they are
+		return 0, true
+	}
+	at, n := peak(diffs, width, within)
+	return at, n >= least
+}
+
+// around is how many times as wide as a peak the stretch is that tells what chance makes of it.
+const around = 20
+
+// peak is the offset, at most so far away, in whose width more differences lie than in as much of what is around it, and how many more.
+// Fewer than chance may have it are none.
+func peak(diffs []int64, width, within int64) (at int64, more float64) {
+	first, low, high := 0, 0, 0
+	for last, d := range diffs {
+		for diffs[first] < d-width {
+			first++
+		}
+		middle := diffs[first+(last-first)/2]
+		for diffs[low] < middle-around/2*width {
+			low++
+		}
+		for high < len(diffs) && diffs[high] <= middle+around/2*width {
+			high++
+		}
+		n := float64(last - first + 1)
+		chance := (float64(high-low) - n) / (around - 1)
+		if x := n - chance; abs(middle) <= within && x > more && x >= beyondChance*math.Sqrt(chance+1) {
+			at, more = middle, x
+		}
+	}
+	return at, more
+}
+
+// diffs are what the ends of a sample differ by from those of rows that may be the same requests; false where there are too many.
+func (o *offsets) diffs(sample []int, within int64, tight bool) (out []int64, whole bool) {
+	for _, i := range sample {
+		rows, known := o.of[o.r.Route.At(i)]
+		if !known {
+			rows = o.of[0]
+		}
+		end, took := o.r.End.At(i), o.r.Latency(i)
+		most := int64(math.MaxInt64)
+		if tight {
+			most = took + took/4 + 2*grainOfLogs
+		}
+		for k := sort.Search(len(rows), func(k int) bool { return rows[k].at >= end-within }); k < len(rows) && rows[k].at <= end+within; k++ {
+			if x := rows[k]; x.took >= took-grainOfLogs && x.took <= most {
+				out = append(out, end-x.at)
+			}
+		}
+		if len(out) > mostDiffs {
+			return nil, false
+		}
+	}
+	return out, true
+}

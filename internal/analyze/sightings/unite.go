@@ -1,0 +1,295 @@
+package sightings
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+)
+
+// What makes rows of a proxy a service's: so large a part of the service's requests are among them. What is left of a proxy's rows
+// when most are a service's goes with them.
+const (
+	mostProxied = .8
+	mostLeft    = .05
+)
+
+// Unite puts sources of one service on one clock, and gives the rows of proxies, and of clients that asked these, to the services behind.
+// Requests that both saw say which is which. The bundle's clocks are aligned, and it is not clipped yet.
+func Unite(b *evidence.Bundle) {
+	all := every(b)
+	if len(all) < 2 {
+		return
+	}
+	front := fronts(all)
+	realign(b, all, front)
+	for _, s := range slices.Sorted(keysOf(front)) {
+		passOn(b, s, all, front)
+	}
+}
+
+func keysOf(m map[evidence.SubjectID]bool) func(yield func(evidence.SubjectID) bool) {
+	return func(yield func(evidence.SubjectID) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// fronts are the subjects of whom only proxies, and perhaps clients, tell.
+func fronts(all []*source) map[evidence.SubjectID]bool {
+	proxied, own := make(map[evidence.SubjectID]bool), make(map[evidence.SubjectID]bool)
+	for _, x := range all {
+		switch x.side {
+		case ByProxy:
+			proxied[x.subject] = true
+		case ByLoad:
+		default:
+			own[x.subject] = true
+		}
+	}
+	out := make(map[evidence.SubjectID]bool)
+	for s := range proxied {
+		if !own[s] && len(own) > 0 {
+			out[s] = true
+		}
+	}
+	return out
+}
+
+// realign moves the clocks of sources by the requests that others, further inside, saw as well.
+func realign(b *evidence.Bundle, all []*source, front map[evidence.SubjectID]bool) {
+	moved := make(map[evidence.ArtifactID]bool)
+	for _, outer := range all {
+		if outer.side == ByTrace {
+			continue
+		}
+		for _, inner := range all {
+			same := inner.subject == outer.subject || front[outer.subject] && !front[inner.subject] && b.Agree(b.Subjects[outer.subject], b.Subjects[inner.subject])
+			if !same || inner.side >= outer.side && !(inner.side == ByProxy && outer.side == ByProxy && inner.mean < outer.mean) || moved[outer.artifact] {
+				continue
+			}
+			if d, ok := offset(b, inner, outer); ok {
+				for _, a := range outer.artifacts {
+					b.Realign(a, d)
+					moved[a] = true
+				}
+			}
+		}
+	}
+}
+
+// passOn gives the rows of a proxy to the services that it passed them on to.
+func passOn(b *evidence.Bundle, front evidence.SubjectID, all []*source, fronts map[evidence.SubjectID]bool) {
+	var proxied, asked []int
+	behind := make(map[evidence.SubjectID]*source) // by the outermost source of its own
+	for _, x := range all {
+		switch {
+		case x.subject == front && x.side == ByProxy:
+			proxied = append(proxied, x.rows...)
+		case x.subject == front:
+			asked = append(asked, x.rows...)
+		case !fronts[x.subject] && x.side < ByProxy && len(x.rows) >= leastMatched && b.Agree(b.Subjects[front], b.Subjects[x.subject]):
+			behind[x.subject] = x
+		}
+	}
+	to := newPassing(b, proxied, behind)
+	if len(to.rows) == 0 {
+		if len(behind) > 0 {
+			b.Warnf(b.Requests.Origin.At(proxied[0]), "the requests of this proxy could not be matched with those of another service: they are reported apart")
+		}
+		return
+	}
+	of := make(map[int]evidence.SubjectID, len(proxied))
+	for _, row := range proxied {
+		if s, ok := to.subject(row); ok {
+			of[row] = s
+		}
+	}
+	if len(asked) > 0 {
+		for _, p := range Pairs(b, proxied, asked).Pairs {
+			if s, ok := of[p.Traced]; ok {
+				of[p.Row] = s
+			}
+		}
+		for _, row := range asked {
+			if _, known := of[row]; !known {
+				if s, ok := to.byRoute(row); ok {
+					of[row] = s
+				}
+			}
+		}
+	}
+	to.move(front, of, len(proxied)+len(asked))
+}
+
+// passing says to whom requests were passed on.
+type passing struct {
+	b      *evidence.Bundle
+	rows   map[int]evidence.SubjectID // rows of the proxy that a service saw as well
+	peers  map[evidence.NameID]evidence.SubjectID
+	routes map[evidence.NameID]evidence.SubjectID
+}
+
+func newPassing(b *evidence.Bundle, proxied []int, behind map[evidence.SubjectID]*source) *passing {
+	p := &passing{b: b}
+	for len(behind) > 0 && len(proxied) > 0 {
+		p.rows = make(map[int]evidence.SubjectID)
+		var inner []int
+		from, until := span(&b.Requests, proxied)
+		within, found := make(map[evidence.SubjectID]int), make(map[evidence.SubjectID]int)
+		for s, x := range behind {
+			for _, i := range x.rows {
+				if at := b.Requests.End.At(i); at >= from && at <= until {
+					within[s]++
+				}
+			}
+		}
+		for _, s := range sortedSubjects(behind) {
+			inner = append(inner, behind[s].rows...)
+		}
+		m := Pairs(b, inner, proxied)
+		r := &b.Requests
+		for _, x := range m.Pairs {
+			s := r.Subject.At(x.Traced)
+			found[s]++
+			p.rows[x.Row] = s
+		}
+		least := len(behind)
+		for s := range behind {
+			if n := found[s]; n < leastMatched || float64(n) < mostProxied*float64(within[s]) {
+				delete(behind, s)
+			}
+		}
+		if len(behind) == least {
+			break
+		}
+	}
+	if len(behind) == 0 {
+		p.rows = nil
+		return p
+	}
+	p.peers = p.most(func(row int) evidence.NameID { return peerOf(b.Requests.Path(row)) })
+	p.routes = p.most(func(row int) evidence.NameID { return b.Requests.Route.At(row) })
+	return p
+}
+
+func sortedSubjects(of map[evidence.SubjectID]*source) (out []evidence.SubjectID) {
+	for s := range of {
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// span is from when to when requests were answered.
+func span(r *evidence.Requests, rows []int) (from, until int64) {
+	for _, i := range rows {
+		if at := r.End.At(i); from == 0 || at < from {
+			from = at
+		}
+		until = max(until, r.End.At(i))
+	}
+	return from, until
+}
+
+// most is to whom most of the matched rows with the same name went.
+func (p *passing) most(name func(row int) evidence.NameID) map[evidence.NameID]evidence.SubjectID {
+	n := make(map[evidence.NameID]map[evidence.SubjectID]int)
+	for row, s := range p.rows {
+		if id := name(row); id != 0 {
+			if n[id] == nil {
+				n[id] = make(map[evidence.SubjectID]int)
+			}
+			n[id][s]++
+		}
+	}
+	out := make(map[evidence.NameID]evidence.SubjectID)
+	for id, of := range n {
+		sum := 0
+		for _, v := range of {
+			sum += v
+		}
+		for s, v := range of {
+			if float64(v) >= mostProxied*float64(sum) {
+				out[id] = s
+			}
+		}
+	}
+	return out
+}
+
+// peerOf is the upstream that a proxy says a request went to; 0: to none, or it does not say.
+func peerOf(path evidence.Path) evidence.NameID {
+	var s evidence.Segment
+	for path.Next(&s) {
+		if s.Kind == evidence.NetWait || s.Kind == evidence.PoolWait {
+			return s.Cause
+		}
+	}
+	return 0
+}
+
+// subject is to whom a row of the proxy went.
+func (p *passing) subject(row int) (evidence.SubjectID, bool) {
+	if s, ok := p.peers[peerOf(p.b.Requests.Path(row))]; ok {
+		return s, true
+	}
+	if s, ok := p.rows[row]; ok {
+		return s, true
+	}
+	return p.byRoute(row)
+}
+
+// byRoute is who answers all requests of a row's route.
+func (p *passing) byRoute(row int) (evidence.SubjectID, bool) {
+	s, ok := p.routes[p.b.Requests.Route.At(row)]
+	return s, ok
+}
+
+// move gives rows to their services; what watched them watched these.
+func (p *passing) move(front evidence.SubjectID, of map[int]evidence.SubjectID, rows int) {
+	b := p.b
+	n := make(map[evidence.SubjectID]int)
+	seen := make(map[evidence.SubjectID]map[evidence.ArtifactID]bool)
+	for row, s := range of {
+		n[s]++
+		if seen[s] == nil {
+			seen[s] = make(map[evidence.ArtifactID]bool)
+		}
+		a, _ := b.Requests.Origin.At(row).Artifact()
+		seen[s][a] = true
+	}
+	main := evidence.SubjectID(-1)
+	for s, v := range n {
+		if main < 0 || v > n[main] || v == n[main] && s < main {
+			main = s
+		}
+	}
+	if len(n) == 1 && float64(rows-len(of)) <= mostLeft*float64(rows) {
+		b.Absorb(front, main)
+		return
+	}
+	for row, s := range of {
+		b.Requests.Subject.Set(row, s)
+	}
+	for _, c := range slices.Clone(b.Coverage) {
+		a, ok := c.Origin.Artifact()
+		if !ok || c.Subject != front || c.Kind != evidence.CoverRequests {
+			continue
+		}
+		for s := range n {
+			if seen[s][a] && (s != main || len(of) < rows) {
+				c.Subject = s
+				b.Coverage = append(b.Coverage, c)
+			}
+		}
+	}
+	if len(of) == rows {
+		b.Absorb(front, main)
+	} else {
+		b.Warnf(0, "%s of the proxy could not be assigned to a service behind it: they are reported apart", units.Plural(rows-len(of), "request"))
+	}
+}
