@@ -57,7 +57,18 @@ func services() []recording {
 		r.args = []string{"-mode=" + mode, "-work=1ms"}
 		return r
 	}
+	chatty := func(sick bool) recording {
+		return item.with(func(r *recording) {
+			r.args, r.dependency, r.load.Rate = []string{"-mode=chatty", "-via=tcp", "-dependency={resp}", "-work=100us"}, []string{"-delay=600us"}, 60
+			if sick {
+				r.args = append(r.args, "-sick")
+				r.expect = []bound{{"p50 ms", 25, 0}}
+			}
+		})
+	}
 	return []recording{
+		fixture("service.chatty-calls/sick", "forty calls over TCP for each request, one after the other, of 0.6 ms each", chatty(true)),
+		fixture("service.chatty-calls/healthy", "one such call", chatty(false)),
 		fixture("service.dependency-slow/sick", "an HTTP dependency that takes 60 ms for 300 ms of each second", slow),
 		fixture("service.dependency-slow/healthy", "an HTTP dependency that always takes 2 ms", quick),
 		fixture("service.dependency-slow/sick-tcp", "the same over a TCP connection the serving goroutine reads itself", overTCP(slow)),

@@ -153,7 +153,7 @@ func (r *run) quick() bool {
 		if l = l.All; len(l.Rows) < wellRequests {
 			continue
 		}
-		if !l.ByClients() {
+		if !l.FromOutside() {
 			return false
 		}
 		some = true
@@ -216,7 +216,7 @@ const longerOutside = 3
 // waitsBeforeService says whether clients wait noticeably longer than the service works on their requests: the ledger charges
 // what the service saw, and most of what clients wait for is not in it.
 func waitsBeforeService(b *evidence.Bundle, l *ledger.Ledger) bool {
-	if l.All == l || len(l.Rows) < ledger.MinRequests || len(l.All.Rows) < ledger.MinRequests || !l.All.ByClients() {
+	if l.All == l || len(l.Rows) < ledger.MinRequests || len(l.All.Rows) < ledger.MinRequests || !l.All.FromOutside() {
 		return false
 	}
 	clients, service := medianLatency(b, l.All.Rows), medianLatency(b, l.Rows)

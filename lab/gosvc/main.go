@@ -11,6 +11,7 @@
 //	gosvc -mode retry -sick      sleeps before it tries again what has failed
 //	gosvc -mode search -sick     a tenth of the items are 40 times the work
 //	gosvc -mode gate -sick       lets in four connections at a time
+//	gosvc -mode chatty -sick     asks a dependency forty times for each request
 //	gosvc -mode blocks           decodes each item into fresh memory, four parts side by side
 package main
 
@@ -47,6 +48,7 @@ var modes = map[string]func(options) (http.HandlerFunc, error){
 	"search":  search,
 	"blocks":  blocks,
 	"gate":    gate,
+	"chatty":  chatty,
 }
 
 func main() {

@@ -51,9 +51,9 @@ func (q *steps) over(at, dur int64) float64 {
 	return sum / float64(dur)
 }
 
-// entranceOf is nil where the recording has no counts of waiting connections or no rows of clients, and where no connection waits.
+// entranceOf is nil where the recording has no counts of waiting connections or no rows from outside the service, and where no connection waits.
 func (l *Ledger) entranceOf() *entrance {
-	if !l.ByClients() || !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
+	if !l.FromOutside() || !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
 		return nil
 	}
 	all := metrics.ListenQueues(l.b, l.Subject)
@@ -99,7 +99,7 @@ func (l *Ledger) outside() func(at int64) float64 {
 	r := &l.b.Requests
 	for _, row := range l.Rows {
 		from, to := l.came(row), r.End.At(row)
-		if l.Joined != nil && r.Path(row).Followed() {
+		if l.byKernel || l.Joined != nil && r.Path(row).Followed() {
 			to = from
 			var s evidence.Segment
 			for p := r.Path(row); p.Next(&s); {

@@ -100,6 +100,7 @@ type Ledger struct {
 	awaiteds  []share                   // what is awaited; nil: not known
 	awaitGate *gate                     // by which these are split; nil: by none
 	alike     *similarRequests          // nil: no request's awaits are known one by one
+	byKernel  bool                      // the requests' paths tell what passed before the service read them
 	entrance  *entrance                 // nil: nothing waits at the service's sockets, or that is not known
 	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or threads were not sampled
@@ -216,6 +217,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 		l.kernel = l.kernelWaitsOf()
 		l.Host = l.hostShare()
 	}
+	l.byKernel = sightings.SideOf(l.b, l.Rows[0]) == sightings.ByKernel
 	l.entrance = l.entranceOf()
 	l.queued = l.queue()
 	l.awaiteds = l.awaits(opt.Stacks)
@@ -334,8 +336,12 @@ func (l *Ledger) byEnd() {
 	slices.SortFunc(l.Rows, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 }
 
-// ByClients says whether the requests charged are told of by those who made them.
-func (l *Ledger) ByClients() bool { return sightings.ByClients(l.b, l.Rows[0]) }
+// FromOutside says whether the requests charged are told of by those who made them, or by the kernel, with what passed before the
+// service saw them.
+func (l *Ledger) FromOutside() bool {
+	side := sightings.SideOf(l.b, l.Rows[0])
+	return side == sightings.ByLoad || side == sightings.ByKernel
+}
 
 // seen is how much of their time (ns) requests were in states that are known.
 func (l *Ledger) seen(rows []int) (ns int64) {

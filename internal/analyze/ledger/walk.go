@@ -56,7 +56,7 @@ func (w *walker) walk(l *Ledger, row int, yield func(at int64, s *evidence.Segme
 		start = began
 	}
 	path := r.Path(row)
-	w.nested = l.entrance != nil && outsideKnown(path)
+	w.nested = l.entrance != nil && (l.byKernel || outsideKnown(path))
 	_, loose := l.hasUnplacedWaits(path)
 	if began < start {
 		w.queued(began, min(start, end)-began)
@@ -95,7 +95,7 @@ func outsideKnown(p evidence.Path) bool {
 // log's waits for an upstream, and for the connection to it, come first and the rest of the request follows.
 // Labelled is the sum of the waits.
 func (l *Ledger) hasUnplacedWaits(p evidence.Path) (labelled int64, loose bool) {
-	if l.Traced && (l.Joined == nil || p.Followed()) {
+	if l.byKernel || l.Traced && (l.Joined == nil || p.Followed()) {
 		return 0, false
 	}
 	rest := false
@@ -167,7 +167,7 @@ func (w *walker) state(at int64, s *evidence.Segment) {
 			return
 		}
 	}
-	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService && s.Cause == 0 {
+	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService && (s.Cause == 0 || w.l.byKernel) {
 		from, whole := at, s.Dur
 		w.entered(e.queues, &at, s, 0, from, whole)
 		if w.entered(e.unread, &at, s, 0, from, whole); s.Dur == 0 {

@@ -231,7 +231,7 @@ func (p *pairing) index() {
 	slices.SortFunc(p.byEnd, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 	clock := p.b.Clocks[r.Clock.At(p.rows[0])]
 	p.clients = ByClients(p.b, p.rows[0])
-	p.outside = p.clients || p.b.SideOf(p.rows[0]) == evidence.FromProxy
+	p.outside = p.clients || p.b.SideOf(p.rows[0]) >= evidence.FromKernel
 	p.ends, p.sents, p.names = make([]int64, len(p.rows)), make([]int64, len(p.rows)), make([]evidence.NameID, len(p.rows))
 	for k, row := range p.byEnd {
 		p.ends[k], p.sents[k], p.names[k] = r.End.At(row), Sent(r, row), r.Route.At(row)

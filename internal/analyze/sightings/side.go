@@ -16,11 +16,14 @@ const (
 	ByTrace Side = iota
 	BySpans
 	ByLog
+	ByKernel
 	ByProxy
 	ByLoad
 )
 
-func (s Side) String() string { return [...]string{"trace", "spans", "log", "proxy", "clients"}[s] }
+func (s Side) String() string {
+	return [...]string{"trace", "spans", "log", "kernel", "proxy", "clients"}[s]
+}
 
 // SideOf is how far outside a row was seen.
 func SideOf(b *evidence.Bundle, row int) Side { return Sides(b)(row) }
@@ -34,6 +37,8 @@ func Sides(b *evidence.Bundle) func(row int) Side {
 			return ByLoad
 		case from == evidence.FromProxy:
 			return ByProxy
+		case from == evidence.FromKernel: // likewise
+			return ByKernel
 		case from == evidence.FromSpans:
 			return BySpans
 		case b.Requests.Lane.At(row) != 0:

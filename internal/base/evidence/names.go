@@ -233,6 +233,9 @@ const ConnectingTo = "connecting to "
 // InProxy is the name of time that a request spends in a proxy before that asks the service.
 const InProxy = "in the proxy"
 
+// ArrivedAt is how the name of requests begins that have arrived at a port and were not read yet; the port follows.
+const ArrivedAt = "arrived and not read yet, port "
+
 // UnreadAt is how the name of requests before a service begins whose connections it has accepted and not read; the address follows.
 const UnreadAt = "unread connections at "
 

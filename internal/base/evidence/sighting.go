@@ -9,6 +9,7 @@ type Vantage uint8
 const (
 	FromService Vantage = iota // the service itself: its log, its trace; or it is not known
 	FromSpans                  // its telemetry
+	FromKernel                 // its host's kernel, from when their first bytes arrived
 	FromProxy                  // a proxy, which passed them on to the service
 )
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
@@ -16,6 +17,9 @@ const (
 	streamSends = 3
 	streamPiece = 8 << 10
 )
+
+// profiles is where programs in Go serve profiles and traces of themselves.
+const profiles = " /debug/pprof/"
 
 func (x *exchange) streams() bool {
 	return x.first > 0 && x.last-x.first >= streamLeast && x.sends >= streamSends && x.out < streamPiece*x.sends
@@ -35,13 +39,17 @@ func (p *parser) endOf(x *exchange) int64 {
 // end emits what was read.
 func (p *parser) end() {
 	b := p.b
+	b.SeenFrom(evidence.FromKernel)
 	upgraded := 0
 	p.requests = slices.DeleteFunc(p.requests, func(x exchange) bool {
-		drop := !x.http && p.http[x.port] > 0
-		if drop {
+		switch {
+		case !x.http && p.http[x.port] > 0:
 			upgraded++
+		case strings.Contains(b.Text(x.what), profiles): // whoever asks for a profile gets it when it is done
+		default:
+			return false
 		}
-		return drop
+		return true
 	})
 	slices.SortStableFunc(p.requests, func(x, y exchange) int { return cmp.Compare(p.endOf(&x), p.endOf(&y)) })
 	link(p.requests, p.calls)
@@ -60,11 +68,11 @@ func (p *parser) end() {
 		end := p.endOf(x)
 		at, named := unread[x.port]
 		if !named {
-			at = b.Name(fmt.Sprintf("%sport %d", evidence.UnreadAt, x.port))
+			at = b.Name(fmt.Sprintf("%s%d", evidence.ArrivedAt, x.port))
 			unread[x.port] = at
 		}
 		path = states(path[:0], x, end, p.calls[from:next], at)
-		r := evidence.Request{Subject: p.subject, Route: x.what, Intended: x.came, End: end, Path: path, Origin: b.Origin(x.line)}
+		r := evidence.Request{Subject: p.subject, Route: x.what, Start: x.came, End: end, Path: path, Origin: b.Origin(x.line)}
 		switch {
 		case x.open:
 			r.Outcome = evidence.Unfinished

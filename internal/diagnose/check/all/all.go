@@ -49,7 +49,8 @@ var Causes = []check.Check{
 	redis.BigValue,
 	redis.NetworkBound,
 	redis.Connections,
-	redis.CPUSaturated, // before it those that make the thread busy
+	redis.CPUSaturated,  // before it those that make the thread busy
+	service.ChattyCalls, // before calls that take long, which many together do
 	service.DependencySlow,
 	service.PoolExhausted,
 	service.OverCapacity,

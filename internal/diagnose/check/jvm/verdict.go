@@ -100,7 +100,7 @@ const muchStopped = .1
 // from when a thread takes one up, and on full CPUs they wait for that.
 func (g *collector) outOfSight() bool {
 	l := g.c.Ledger
-	if l == nil || len(l.Rows) == 0 || l.ByClients() || g.c.Slow() || !g.meets() {
+	if l == nil || len(l.Rows) == 0 || l.FromOutside() || g.c.Slow() || !g.meets() {
 		return false
 	}
 	host := metrics.HostOf(g.c.Bundle, g.c.Subject, g.Window)

@@ -93,7 +93,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	l := c.Ledger
 	rows := l != nil && len(l.Rows) >= ledger.MinRequests
 	switch waits := mean.Number + unread.Number; {
-	case rows && l.ByClients() && c.Slow():
+	case rows && l.FromOutside() && c.Slow():
 		each := entranceWaits(c)
 		var sum int64
 		for _, ns := range each {
@@ -113,7 +113,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("Connections %s: %s of slow time passes in the %s, before the service sees the request.", held, units.Percent(share), where)
 	case waits < leastQueued, len(c.Found) > 0: // what keeps the service from taking requests up is found
 		return v
-	case rows && (waits/l.Requests.Rate < check.Noticeable.Seconds() || l.ByClients() && l.Rule == ledger.RuleSLO):
+	case rows && (waits/l.Requests.Rate < check.Noticeable.Seconds() || l.FromOutside() && l.Rule == ledger.RuleSLO):
 		return v
 	default: // the service's own figures begin after the wait, and clients that all wait alike are not slow for one another
 		v.Weight = waits

@@ -34,8 +34,9 @@ type spanned struct {
 // spansOf reads the spans of a subject, nil without any.
 func spansOf(c *check.Case) *spanned {
 	var s *spanned
-	for _, x := range c.Bundle.Covered(c.Subject, evidence.CoverSpans) {
-		if a, ok := x.Origin.Artifact(); ok && (s == nil || a == sourceOf(c)) {
+	for _, x := range slices.Concat(c.Bundle.Covered(c.Subject, evidence.CoverExchanges), c.Bundle.Covered(c.Subject, evidence.CoverSpans)) {
+		a, ok := x.Origin.Artifact()
+		if ok && (s == nil || a == sourceOf(c)) && (x.Kind == evidence.CoverSpans || hasCalls(c, a)) {
 			s = &spanned{origin: check.From(a), own: a == sourceOf(c)}
 		}
 	}
@@ -62,6 +63,17 @@ func spansOf(c *check.Case) *spanned {
 	}
 	s.count(c)
 	return s
+}
+
+// hasCalls says whether an artifact tells which requests calls are made for: of its connections the kernel does not always.
+func hasCalls(c *check.Case, a evidence.ArtifactID) bool {
+	v := &c.Bundle.Intervals
+	for i, k := range v.Kind {
+		if of, ok := v.Origin[i].Artifact(); ok && of == a && k == evidence.Call && v.Request[i] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func sourceOf(c *check.Case) evidence.ArtifactID {
@@ -148,7 +160,7 @@ func (s *spanned) local() float64 { return s.took - s.called - s.pooled }
 // sum says what a slow request's time went into: "40 calls × 0.3 ms = 12 ms of 2,300 ms".
 func (s *spanned) sum() string {
 	if s.calls == 0 {
-		return "a slow request has no calls in its spans"
+		return "a slow request has no calls"
 	}
 	return product(s.perRequest(), s.call, s.called, s.took)
 }

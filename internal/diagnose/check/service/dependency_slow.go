@@ -99,6 +99,10 @@ func judgeDependency(c *check.Case) check.Verdict {
 		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
+	if slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.ID == ChattyCalls.ID }) {
+		v.Summary += ": their number makes them long (" + ChattyCalls.ID + ")"
+		return v
+	}
 	v.State = check.Supported
 	name := "a dependency that the recording does not name"
 	details := c.Details(ledger.Dependency)

@@ -1,0 +1,242 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// ChattyCalls is requests that make many short calls, one after the other.
+var ChattyCalls = check.Check{
+	ID:    "service.chatty-calls",
+	Title: "requests make many short calls, one after the other",
+	Step:  check.StepDependency,
+	Doc: `A request asks its database or another service again and again: for each row of a first
+answer once more (N + 1 queries), for each item of a list. Each call is quick, and the dependency's own
+figures show nothing; their number times the way there and back is what the request takes.
+
+How to tell it from similar problems: if single calls take long, the dependency is slow
+(service.dependency-slow). If they wait for a connection before they begin, the pool is exhausted
+(service.pool-exhausted), which so many calls bring on as well.
+
+What helps: one query with a join or a list of ids (IN, ANY, a batch endpoint), eager loading in an ORM, a
+pipeline, or a cache for what repeats. A faster database helps little, as most of such a call is the way.`,
+	Thresholds: "10 calls of the median request of a route, to one place, of less than 10 ms each in the mean, one after the other, and 25 % of slow time in them; without slow requests, half of the time of requests of 20 ms or more",
+	Needs:      "the calls of each request (as root, unstall record PID sees them on its connections; Go: an execution trace; or spans)",
+	Applies:    func(c *check.Case) bool { return c.Ledger != nil && len(callsOf(c)) > 0 },
+	Judge:      judgeChatty,
+}
+
+const (
+	manyCalls  = 10   // of one request
+	shortCall  = 10e6 // ns, in the mean
+	oneByOne   = .7   // of what they take together is what they take one after the other
+	mostlyCall = .5   // of a request's time
+)
+
+// calling is what requests of one route call in one place.
+type calling struct {
+	route, to evidence.NameID
+	rows      []int
+	counts    []int64 // calls of each row
+	each      float64 // ns, mean
+	all       float64 // ns of all calls
+	waited    map[int]int64
+	took      int64 // ns of all rows
+}
+
+// callsOf are the calls of requests by route and place, the one with most time first.
+func callsOf(c *check.Case) []calling {
+	return check.Once(c, func(c *check.Case) chatter { return chatter(callsByRoute(c)) })
+}
+
+type chatter []calling
+
+// callsByRoute counts the calls of each request charged: those that are told one by one, else the waits for the network in its states.
+func callsByRoute(c *check.Case) (all []calling) {
+	l, b := c.Ledger, c.Bundle
+	r := &b.Requests
+	type key struct{ route, to evidence.NameID }
+	type sum struct {
+		n  int64
+		ns int64
+	}
+	byRow := make(map[int]map[evidence.NameID]*sum)
+	add := func(row int, to evidence.NameID, ns int64) {
+		of := byRow[row]
+		if of == nil {
+			of = make(map[evidence.NameID]*sum)
+			byRow[row] = of
+		}
+		if of[to] == nil {
+			of[to] = &sum{}
+		}
+		of[to].n++
+		of[to].ns += ns
+	}
+	charged := evidence.NewRows(r.Len())
+	for _, row := range l.Rows {
+		charged.Add(row)
+	}
+	told := false
+	v := &b.Intervals
+	for i, k := range v.Kind {
+		if k == evidence.Call && v.Subject[i] == c.Subject && v.Request[i] > 0 && charged.Has(int(v.Request[i])-1) {
+			add(int(v.Request[i])-1, v.Cause[i], v.End[i]-v.Start[i])
+			told = true
+		}
+	}
+	if !told {
+		for _, row := range l.Rows {
+			if !r.Path(row).Followed() {
+				continue
+			}
+			for s := range r.Path(row).All {
+				if s.Kind == evidence.NetWait && s.Cause != 0 && s.Lane == 0 {
+					add(row, s.Cause, s.Dur)
+				}
+			}
+		}
+	}
+	of := make(map[key]*calling)
+	routes := make(map[evidence.NameID][]int)
+	for _, row := range l.Rows {
+		if told || r.Path(row).Followed() {
+			routes[r.Route.At(row)] = append(routes[r.Route.At(row)], row)
+		}
+	}
+	for row, to := range byRow {
+		for name, x := range to {
+			k := key{r.Route.At(row), name}
+			g := of[k]
+			if g == nil {
+				g = &calling{route: k.route, to: k.to, waited: make(map[int]int64)}
+				of[k] = g
+			}
+			g.counts = append(g.counts, x.n)
+			g.each += float64(x.ns)
+			g.waited[row] = x.ns
+		}
+	}
+	for _, g := range of {
+		var n int64
+		for _, x := range g.counts {
+			n += x
+		}
+		g.all = g.each
+		g.each /= float64(n)
+		g.rows = routes[g.route]
+		for _, row := range g.rows {
+			g.took += r.Latency(row)
+		}
+		for len(g.counts) < len(g.rows) { // the others make none
+			g.counts = append(g.counts, 0)
+		}
+		all = append(all, *g)
+	}
+	slices.SortFunc(all, func(x, y calling) int {
+		return cmp.Or(cmp.Compare(y.all, x.all), cmp.Compare(x.route, y.route), cmp.Compare(x.to, y.to))
+	})
+	return all
+}
+
+func judgeChatty(c *check.Case) check.Verdict {
+	all, l := callsOf(c), c.Ledger
+	v := check.Verdict{State: check.RuledOut}
+	var worst *calling
+	for i := range all {
+		g := &all[i]
+		if len(g.rows) >= ledger.MinRequests && g.median() >= manyCalls && g.each < shortCall {
+			worst = g
+			break
+		}
+	}
+	from := check.From(l.StatesFrom())
+	if worst == nil {
+		g := &all[0]
+		v.Summary = fmt.Sprintf("the median request of %s makes %s", routeName(c, g.route), units.Plural(int(g.median()), "call"))
+		return v
+	}
+	median := worst.median()
+	slow := make(map[int]bool, len(l.Slow))
+	for _, row := range l.Slow {
+		slow[row] = true
+	}
+	per := make([]int64, len(l.Slow))
+	var lost int64
+	for n, row := range l.Slow {
+		per[n] = min(worst.waited[row], c.Bundle.Requests.Latency(row))
+		lost += per[n]
+	}
+	share := float64(lost) / float64(max(1, l.Total))
+	part := worst.all / float64(max(1, worst.took))
+	to := c.Bundle.Names.Text(worst.to)
+	v.Evidence = append(v.Evidence,
+		c.Figure("requests.calls", fmt.Sprintf("calls of the median request of %s to %s", routeName(c, worst.route), to), float64(median), "count", from),
+		c.Figure("call.mean_ms", "mean duration of such a call", worst.each/1e6, "ms", from),
+		c.Figure("requests.in_calls_share", "share of the time of these requests in these calls", part, "1", from))
+	v.Summary = fmt.Sprintf("%s calls × %s each are %s of the time of %s", units.Num(float64(median)), millis(worst.each), units.Percent(part), routeName(c, worst.route))
+	took := make([]int64, 0, len(worst.rows))
+	for _, row := range worst.rows {
+		took = append(took, c.Bundle.Requests.Latency(row))
+	}
+	switch {
+	case part > 1/oneByOne: // many run side by side
+		return v
+	case c.Slow() && share >= check.Material && c.UserVisible(check.Noticeable):
+		v.Saves = c.Save(per, -1, -1)
+	case !c.Slow() && part >= mostlyCall && stats.QuantileOf(took, .5) >= int64(check.Noticeable):
+		v.Weight = part
+	default:
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("A request of %s makes %s calls to %s, one after the other: %s of its time.", routeName(c, worst.route), units.Num(float64(median)), to, units.Percent(part))
+	where := c.SiteOf(siteOfCalls(c, worst)).String()
+	if where != "" {
+		v.Evidence = append(v.Evidence, c.Seen("called from "+where, from))
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: "ask once for all of it: a query with a join or a list of ids, eager loading, a batch endpoint or a pipeline", Code: where})
+	rest := func(row int) int64 {
+		ns := worst.waited[row]
+		return ns - ns/max(1, median) // one call remains
+	}
+	v.Prediction = append(v.Prediction, c.PredictP99(rest))
+	return v
+}
+
+// median is how many calls half of the requests make at most.
+func (g *calling) median() int64 { return stats.QuantileOf(slices.Clone(g.counts), .5) }
+
+// siteOfCalls is where most of the wait for such calls was entered from, 0 unknown.
+func siteOfCalls(c *check.Case, g *calling) (top evidence.StackID) {
+	sums := make(map[evidence.StackID]int64)
+	for _, row := range g.rows {
+		for s := range c.Bundle.Requests.Path(row).All {
+			if s.Kind == evidence.NetWait && s.Cause == g.to && s.Stack != 0 {
+				sums[s.Stack] += s.Dur
+			}
+		}
+	}
+	for _, s := range slices.Sorted(maps.Keys(sums)) {
+		if top == 0 || sums[s] > sums[top] {
+			top = s
+		}
+	}
+	return top
+}
+
+// routeName is a route in words.
+func routeName(c *check.Case, route evidence.NameID) string {
+	if route == 0 {
+		return "this service"
+	}
+	return c.Bundle.Names.Text(route)
+}
