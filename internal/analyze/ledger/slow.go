@@ -301,6 +301,9 @@ func (l *Ledger) addSlow(i int, threshold int64) {
 func (l *Ledger) serviceTime(i int) int64 {
 	if !l.Traced || l.Joined != nil && !l.b.Requests.Path(i).Followed() {
 		took := l.b.Requests.Latency(i)
+		if wait := queuedOutside(l.b.Requests.Path(i)); took-wait >= leastNeed {
+			took -= wait
+		}
 		if l.occupancy == nil {
 			return took
 		}
@@ -316,4 +319,15 @@ func (l *Ledger) serviceTime(i int) int64 {
 		c[Awaiting] += c[PoolThread] // a share of all says nothing of a single one
 	}
 	return l.way + c[Dependency] + c[TaskWait] + c[Client] + c[Awaiting] + c[Goroutine] + c[Timer] + c[Kernel] + c[Own] + c[Unobserved] + c[Unexplained]
+}
+
+// queuedOutside is how long (ns) a request waited before the service saw it, where the recording names for what.
+func queuedOutside(p evidence.Path) (ns int64) {
+	var s evidence.Segment
+	for p.Next(&s) {
+		if s.Kind == evidence.BeforeService && s.Cause != 0 {
+			ns += s.Dur
+		}
+	}
+	return ns
 }

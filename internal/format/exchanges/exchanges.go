@@ -4,7 +4,7 @@
 //	# exchanges of pid 4711
 //	from 1763689985000000000
 //	k 1763689985100400000 60000 2100000 0 5012 220 1 1 4712 4712 43210 10.0.0.7:5432 postgresql
-//	q 1763689985100000000 210000 2600000 40000 180 5120 1 2 4712 4712 8080 10.0.0.9:51234 http 200 GET /orders/{id}
+//	q 1763689985100000000 210000 2600000 40000 180 5120 1 2 4712 4712 8080 - http 200 GET /orders/{id}
 //	until 1763689985200000000
 //	lost 3
 //	of 4
@@ -12,7 +12,7 @@
 //
 // A request (q) has come from the network at a moment (ns since the epoch). What follows are times in ns: until the process
 // read it, from there until the first of its answer was sent (-1: none was), and from there until the last was. Then bytes and
-// transfers, in and out, the threads that read it and that answered, the port it came to, and who asked. Of HTTP/1 there is the
+// transfers, in and out, the threads that read it and that answered, and the port it came to; who asked is not told. Of HTTP/1 there is the
 // status (0 unknown), the method and the route. A call (k) was sent at a moment. What follows: for how long its answer had
 // arrived when the process read it, from the sending until it read the first of it (-1: never), and from there until the last.
 // The other figures are the same, with the process's own port and whom it called.
@@ -185,7 +185,7 @@ func (p *parser) exchange(text []byte, request bool) bool {
 		text = rest
 	}
 	peer, text, _ := bytes.Cut(text, []byte(" "))
-	if at, err := netip.ParseAddrPort(string(peer)); err != nil || !recording.IsDate(n[0]) || !at.IsValid() {
+	if at, err := netip.ParseAddrPort(string(peer)); !recording.IsDate(n[0]) || !(request && string(peer) == "-") && (request || err != nil || !at.IsValid()) {
 		return false
 	}
 	kind, text, _ := bytes.Cut(text, []byte(" "))

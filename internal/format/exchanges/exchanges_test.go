@@ -42,7 +42,7 @@ func large() []byte {
 	for i := range 50_000 {
 		at := 1763689985000000000 + int64(i)*1e6
 		fmt.Fprintf(&w, "k %d 60000 2100000 0 5012 220 1 1 %d %[2]d 43210 10.0.0.7:5432 postgresql\n", at+400_000, 4712+i%8)
-		fmt.Fprintf(&w, "q %d 210000 2600000 40000 180 5120 1 2 %d %[2]d 8080 10.0.0.9:%d http 200 GET /orders/{id}\n", at, 4712+i%8, 10_000+i%500)
+		fmt.Fprintf(&w, "q %d 210000 2600000 40000 180 5120 1 2 %d %[2]d 8080 - http 200 GET /orders/{id}\n", at, 4712+i%8)
 	}
 	w.WriteString("until 1763690035000000000\n")
 	return []byte(w.String())

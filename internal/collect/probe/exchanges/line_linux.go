@@ -54,7 +54,11 @@ func appendExchange(out, b []byte, offset int64) []byte {
 	}
 	number(int64(half(atOwnPort)))
 	out = append(out, ' ')
-	out = peer(b).AppendTo(out)
+	if word(atRole) == roleServer { // addresses of clients are not kept
+		out = append(out, '-')
+	} else {
+		out = peer(b).AppendTo(out)
+	}
 	out = append(out, ' ')
 	if word(atRole) != roleServer || len(b) < stateSize {
 		out = append(out, protocol(head)...)

@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	probetest.Main(m, map[string]func([]string){"service": service})
+	probetest.Main(m, map[string]func([]string){"service": service, "echo": echo})
 }
 
 // service answers one request after the other over HTTP, and makes two calls for each.
@@ -187,4 +187,81 @@ func TestGivenUp(t *testing.T) {
 			t.Errorf("told:\n%s", a.Bytes())
 		}
 	}
+}
+
+// echo answers with what it is asked.
+func echo([]string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(l.Addr())
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			panic(err)
+		}
+		go func() {
+			room := make([]byte, 512)
+			for {
+				n, err := c.Read(room)
+				if err != nil {
+					return
+				}
+				if _, err := c.Write(room[:n]); err != nil {
+					return
+				}
+			}
+		}()
+	}
+}
+
+// BenchmarkTransfers says what CPU time a process needs for one small request and its answer with the programs and without.
+func BenchmarkTransfers(b *testing.B) {
+	if err := tracepoint.Try(); err != nil {
+		b.Skip(err)
+	}
+	for _, on := range []bool{false, true, false, true, false, true} {
+		b.Run(fmt.Sprintf("on=%v", on), func(b *testing.B) {
+			child := probetest.Play(b, "echo", nil)
+			c, err := net.Dial("tcp", child.Said)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer c.Close()
+			if on {
+				w, err := open(child.Process.Pid)
+				if err != nil {
+					b.Skip(err)
+				}
+				defer w.close()
+			}
+			room := make([]byte, 512)
+			before := onCPU(b, child.Process.Pid)
+			for b.Loop() {
+				if _, err := c.Write(room[:100]); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := io.ReadFull(c, room[:100]); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(onCPU(b, child.Process.Pid)-before)/float64(b.N), "child-ns/op")
+		})
+	}
+}
+
+// onCPU is how long (ns) all threads of a process have run.
+func onCPU(b *testing.B, pid int) (sum int64) {
+	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, f := range files {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/schedstat", pid, f.Name()))
+		var ns int64
+		_, _ = fmt.Sscan(string(text), &ns)
+		sum += ns
+	}
+	return sum
 }
