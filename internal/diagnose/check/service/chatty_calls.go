@@ -19,7 +19,7 @@ var ChattyCalls = check.Check{
 	Title: "requests make many short calls, one after the other",
 	Step:  check.StepDependency,
 	Doc: `A request asks its database or another service again and again: for each row of a first
-answer once more (N + 1 queries), for each item of a list. Each call is quick, and the dependency's own
+answer once more, as ORMs do that load what belongs to it lazily, or for each item of a list. Each call is quick, and the dependency's own
 figures show nothing; their number times the way there and back is what the request takes.
 
 How to tell it from similar problems: if single calls take long, the dependency is slow
@@ -45,11 +45,12 @@ const (
 type calling struct {
 	route, to evidence.NameID
 	rows      []int
-	counts    []int64 // calls of each row
-	each      float64 // ns, mean
-	all       float64 // ns of all calls
-	waited    map[int]int64
-	took      int64 // ns of all rows
+	counts    []int64       // calls of each row
+	each      float64       // ns, mean
+	all       float64       // ns of all calls
+	waited    map[int]int64 // ns, of those that make any
+	made      map[int]int64 // how many
+	took      int64         // ns of all rows
 }
 
 // callsOf are the calls of requests by route and place, the one with most time first.
@@ -117,12 +118,12 @@ func callsByRoute(c *check.Case) (all []calling) {
 			k := key{r.Route.At(row), name}
 			g := of[k]
 			if g == nil {
-				g = &calling{route: k.route, to: k.to, waited: make(map[int]int64)}
+				g = &calling{route: k.route, to: k.to, waited: make(map[int]int64), made: make(map[int]int64)}
 				of[k] = g
 			}
 			g.counts = append(g.counts, x.n)
 			g.each += float64(x.ns)
-			g.waited[row] = x.ns
+			g.waited[row], g.made[row] = x.ns, x.n
 		}
 	}
 	for _, g := range of {
@@ -152,8 +153,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 	v := check.Verdict{State: check.RuledOut}
 	var worst *calling
 	for i := range all {
-		g := &all[i]
-		if len(g.rows) >= ledger.MinRequests && g.median() >= manyCalls && g.each < shortCall {
+		if g := &all[i]; len(g.rows) >= ledger.MinRequests && g.median() >= manyCalls && g.each < shortCall && !g.longer(l.Slow) {
 			worst = g
 			break
 		}
@@ -165,10 +165,6 @@ func judgeChatty(c *check.Case) check.Verdict {
 		return v
 	}
 	median := worst.median()
-	slow := make(map[int]bool, len(l.Slow))
-	for _, row := range l.Slow {
-		slow[row] = true
-	}
 	per := make([]int64, len(l.Slow))
 	var lost int64
 	for n, row := range l.Slow {
@@ -205,11 +201,37 @@ func judgeChatty(c *check.Case) check.Verdict {
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: "ask once for all of it: a query with a join or a list of ids, eager loading, a batch endpoint or a pipeline", Code: where})
 	rest := func(row int) int64 {
-		ns := worst.waited[row]
+		ns, known := worst.waited[row]
+		if !known && c.Bundle.Requests.Route.At(row) == worst.route { // its calls were not seen: they are as those of the others
+			ns = int64(part * float64(c.Bundle.Requests.Latency(row)))
+		}
 		return ns - ns/max(1, median) // one call remains
 	}
 	v.Prediction = append(v.Prediction, c.PredictP99(rest))
 	return v
+}
+
+// timesLonger is by how much the calls of slow requests may be longer than those of others for their number to be the reason.
+const timesLonger = 2
+
+// longer says whether calls of slow requests are long themselves.
+func (g *calling) longer(slow []int) bool {
+	var long, n int64
+	for _, row := range slow {
+		long, n = long+g.waited[row], n+g.made[row]
+	}
+	if n == 0 {
+		return false
+	}
+	each := float64(long) / float64(n)
+	var calls int64
+	for _, m := range g.made {
+		calls += m
+	}
+	if rest := calls - n; rest > n/10 && each > timesLonger*(g.all-float64(long))/float64(rest) {
+		return true
+	}
+	return each >= shortCall
 }
 
 // median is how many calls half of the requests make at most.
