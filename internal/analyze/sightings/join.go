@@ -214,6 +214,9 @@ func (j *joining) place(p Pair, began, ended bool) {
 	case j.Clients:
 	case j.vague && began && ended:
 		from := min(start, end-r.Latency(p.Row))
+		if took := end - start; j.extends() && start-from <= max(leastAlike, int64(alikePart*float64(took))) {
+			from = start // the trace knows better
+		}
 		r.Start.Set(p.Row, from)
 		r.End.Set(p.Row, end)
 	default:
