@@ -83,7 +83,7 @@ func (r *run) joinedOf(l *ledger.Ledger) (out []Joined) {
 			continue
 		}
 		x := Joined{Subject: r.name[l.Subject], Source: r.b.Artifacts[j.Traces[0]].Name, From: j.Inner.String(), Count: j.Traced, Found: j.Matched,
-			In: r.b.Artifacts[j.Rows].Name, InFrom: j.Side.String(), Among: j.Count, ByID: j.Keyed}
+			In: r.b.Artifacts[j.Rows].Name, InFrom: j.Side.String(), Among: j.All, ByID: j.Keyed}
 		if j.Behind >= leastApart || j.Behind <= -leastApart {
 			x.Behind = check.Number(float64(j.Behind) / 1e6)
 		}

@@ -172,7 +172,7 @@ type Joined struct {
 	Found   int      `json:"found"`
 	In      string   `json:"in"`              // the one further outside; of several load generators the first
 	InFrom  string   `json:"in_seen_by"`      // "spans" | "log" | "proxy" | "clients"
-	Among   int      `json:"among"`           // its requests in that time
+	Among   int      `json:"among"`           // its requests
 	ByID    int      `json:"by_id"`           // of those found, by an id that both have
 	Behind  *float64 `json:"clock_behind_ms"` // of the one further outside; null: they agree
 }

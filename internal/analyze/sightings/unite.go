@@ -21,7 +21,7 @@ func Unite(b *evidence.Bundle) {
 	if len(all) < 2 {
 		return
 	}
-	front := fronts(all)
+	front := fronts(b, all)
 	realign(b, all, front)
 	for _, s := range slices.Sorted(keysOf(front)) {
 		passOn(b, s, all, front)
@@ -38,8 +38,8 @@ func keysOf(m map[evidence.SubjectID]bool) func(yield func(evidence.SubjectID) b
 	}
 }
 
-// fronts are the subjects of whom only proxies, and perhaps clients, tell.
-func fronts(all []*source) map[evidence.SubjectID]bool {
+// fronts are the subjects of whom only logs of proxies, and perhaps clients, tell: a process that was recorded itself stays one.
+func fronts(b *evidence.Bundle, all []*source) map[evidence.SubjectID]bool {
 	proxied, own := make(map[evidence.SubjectID]bool), make(map[evidence.SubjectID]bool)
 	for _, x := range all {
 		switch x.side {
@@ -52,7 +52,7 @@ func fronts(all []*source) map[evidence.SubjectID]bool {
 	}
 	out := make(map[evidence.SubjectID]bool)
 	for s := range proxied {
-		if !own[s] && len(own) > 0 {
+		if x := b.Subjects[s]; !own[s] && len(own) > 0 && x.PID == 0 && x.Runtime == "" {
 			out[s] = true
 		}
 	}
@@ -91,7 +91,7 @@ func passOn(b *evidence.Bundle, front evidence.SubjectID, all []*source, fronts 
 			proxied = append(proxied, x.rows...)
 		case x.subject == front:
 			asked = append(asked, x.rows...)
-		case !fronts[x.subject] && x.side < ByProxy && len(x.rows) >= leastMatched && b.Agree(b.Subjects[front], b.Subjects[x.subject]):
+		case !fronts[x.subject] && x.side < ByProxy && len(x.rows) >= leastMatched && b.Agree(b.Subjects[front], b.Subjects[x.subject]) && !listens(b, x.subject):
 			behind[x.subject] = x
 		}
 	}
@@ -132,6 +132,12 @@ type passing struct {
 	peers  map[evidence.NameID]evidence.SubjectID
 	routes map[evidence.NameID]evidence.SubjectID
 	only   evidence.SubjectID // who answers what is passed on; −1: one of several
+}
+
+// listens says whether a subject is known by where it listens: who passes requests on to pools of workers is told by that.
+func listens(b *evidence.Bundle, s evidence.SubjectID) bool {
+	_, ok := b.Fact(s, evidence.FactListens)
+	return ok
 }
 
 func newPassing(b *evidence.Bundle, proxied []int, behind map[evidence.SubjectID]*source) *passing {
