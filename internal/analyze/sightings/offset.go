@@ -16,8 +16,8 @@ const (
 	nearest10s   = int64(10e9)  // ns that is looked for in any case
 	mostSampled  = 400
 	mostDiffs    = 2 << 20
-	agreeing     = .5 // of the sample
-	beyondChance = 8  // standard deviations
+	agreeing     = .5         // of the sample
+	beyondChance = 8          // standard deviations
 	blur         = int64(4e6) // ns that requests differ in how long after the one the other source saw their end
 )
 
