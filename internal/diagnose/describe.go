@@ -66,8 +66,30 @@ func (r *run) requests() {
 	if failed := out.Failed - timedOut; 10*failed > out.Count { // who timed out was slow
 		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%s of the requests failed: failing may make them slow, or fast", units.Percent(float64(failed)/float64(out.Count)))
 	}
+	for _, l := range ledgers {
+		out.Joined = append(out.Joined, r.joinedOf(l)...)
+	}
 	out.Onset = onset(r.b, top)
 	r.d.Requests = out
+}
+
+// leastApart (ns) is what clocks differ by at least to be told.
+const leastApart = 20e6
+
+// joinedOf is how the requests of a ledger were found in several sources.
+func (r *run) joinedOf(l *ledger.Ledger) (out []Joined) {
+	for _, j := range l.Seen {
+		if len(j.Traces) == 0 {
+			continue
+		}
+		x := Joined{Subject: r.name[l.Subject], Source: r.b.Artifacts[j.Traces[0]].Name, From: j.Inner.String(), Count: j.Traced, Found: j.Matched,
+			In: r.b.Artifacts[j.Rows].Name, InFrom: j.Side.String(), Among: j.All, ByID: j.Keyed}
+		if j.Behind >= leastApart || j.Behind <= -leastApart {
+			x.Behind = check.Number(float64(j.Behind) / 1e6)
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 func ms(ns int64) *float64 {

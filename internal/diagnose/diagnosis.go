@@ -159,6 +159,22 @@ type Requests struct {
 	P50Ms           *float64 `json:"p50_ms"`
 	P99Ms           *float64 `json:"p99_ms"`
 	P999Ms          *float64 `json:"p999_ms"`
+	// Joined says in how many sources the requests were found again, from the outside in; left out where one source tells of them.
+	Joined []Joined `json:"joined,omitempty"`
+}
+
+// Joined says how many requests of one source were found among those of another one, which saw them from further outside.
+type Joined struct {
+	Subject string   `json:"subject"`
+	Source  string   `json:"source"`  // the one further inside; of several traces the first
+	From    string   `json:"seen_by"` // "trace" | "spans" | "log" | "proxy"
+	Count   int      `json:"count"`   // its requests in the time that both tell of
+	Found   int      `json:"found"`
+	In      string   `json:"in"`              // the one further outside; of several load generators the first
+	InFrom  string   `json:"in_seen_by"`      // "spans" | "log" | "proxy" | "clients"
+	Among   int      `json:"among"`           // its requests
+	ByID    int      `json:"by_id"`           // of those found, by an id that both have
+	Behind  *float64 `json:"clock_behind_ms"` // of the one further outside; null: they agree
 }
 
 // Load is the result of a load generator, as far as it tells.

@@ -22,6 +22,7 @@ type Joined struct {
 	Count   int   // rows under way while somebody traced
 	Traced  int   // traced requests, or those further inside, in the time that both sources tell of
 	Matched int   // of either
+	All     int   // rows
 	Keyed   int   // of these, by an id that both have
 	Behind  int64 // ns that the clock of the rows was behind, by the matches
 }
@@ -167,7 +168,7 @@ func (j *joining) join(traced, rows []int, paths map[int]evidence.Path) bool {
 // match finds the pairs.
 func (j *joining) match(inner, rows []int) {
 	j.Match = Pairs(j.b, inner, rows)
-	j.Matched, j.Joined.Keyed = len(j.Pairs), j.Match.Keyed
+	j.Matched, j.Joined.Keyed, j.All = len(j.Pairs), j.Match.Keyed, len(rows)
 	clock := &j.b.Clocks[j.r.Clock.At(rows[0])]
 	j.Joined.Behind = j.Match.Behind + clock.Moved
 	j.vague, j.fuzzy = clock.Resolution >= coarse, j.b.Clocks[j.r.Clock.At(inner[0])].Resolution >= coarse
@@ -214,6 +215,9 @@ func (j *joining) place(p Pair, began, ended bool) {
 	case j.Clients:
 	case j.vague && began && ended:
 		from := min(start, end-r.Latency(p.Row))
+		if took := end - start; j.extends() && start-from <= max(leastAlike, int64(alikePart*float64(took))) {
+			from = start // the trace knows better
+		}
 		r.Start.Set(p.Row, from)
 		r.End.Set(p.Row, end)
 	default:

@@ -16,9 +16,9 @@ const (
 	nearest10s   = int64(10e9)  // ns that is looked for in any case
 	mostSampled  = 400
 	mostDiffs    = 2 << 20
-	agreeing     = .5 // of the sample
-	beyondChance = 8  // standard deviations
-	blur         = int64(20e6)
+	agreeing     = .5         // of the sample
+	beyondChance = 8          // standard deviations
+	blur         = int64(4e6) // ns that requests differ in how long after the one the other source saw their end
 )
 
 // offset is how much (ns) the clock of an outer source is behind that of an inner one; false where it cannot be told, or is so little that
@@ -148,7 +148,7 @@ func (o *offsets) find(sample []int, tight bool) (int64, bool) {
 const around = 20
 
 // peak is the offset, at most so far away, in whose width more differences lie than in as much of what is around it, and how many more.
-// Fewer than chance may have it are none.
+// Fewer than chance may have it are none: loads have bursts and a beat.
 func peak(diffs []int64, width, within int64) (at int64, more float64) {
 	first, low, high := 0, 0, 0
 	for last, d := range diffs {
@@ -164,7 +164,7 @@ func peak(diffs []int64, width, within int64) (at int64, more float64) {
 		}
 		n := float64(last - first + 1)
 		chance := (float64(high-low) - n) / (around - 1)
-		if x := n - chance; abs(middle) <= within && x > more && x >= beyondChance*math.Sqrt(chance+1) {
+		if x := n - chance; abs(middle) <= within && x > more && x >= chance && x >= beyondChance*math.Sqrt(chance+1) {
 			at, more = middle, x
 		}
 	}

@@ -21,7 +21,7 @@ func Unite(b *evidence.Bundle) {
 	if len(all) < 2 {
 		return
 	}
-	front := fronts(all)
+	front := fronts(b, all)
 	realign(b, all, front)
 	for _, s := range slices.Sorted(keysOf(front)) {
 		passOn(b, s, all, front)
@@ -38,8 +38,8 @@ func keysOf(m map[evidence.SubjectID]bool) func(yield func(evidence.SubjectID) b
 	}
 }
 
-// fronts are the subjects of whom only proxies, and perhaps clients, tell.
-func fronts(all []*source) map[evidence.SubjectID]bool {
+// fronts are the subjects of whom only logs of proxies, and perhaps clients, tell: a process that was recorded itself stays one.
+func fronts(b *evidence.Bundle, all []*source) map[evidence.SubjectID]bool {
 	proxied, own := make(map[evidence.SubjectID]bool), make(map[evidence.SubjectID]bool)
 	for _, x := range all {
 		switch x.side {
@@ -52,7 +52,7 @@ func fronts(all []*source) map[evidence.SubjectID]bool {
 	}
 	out := make(map[evidence.SubjectID]bool)
 	for s := range proxied {
-		if !own[s] && len(own) > 0 {
+		if x := b.Subjects[s]; !own[s] && len(own) > 0 && x.PID == 0 && x.Runtime == "" {
 			out[s] = true
 		}
 	}
@@ -91,7 +91,7 @@ func passOn(b *evidence.Bundle, front evidence.SubjectID, all []*source, fronts 
 			proxied = append(proxied, x.rows...)
 		case x.subject == front:
 			asked = append(asked, x.rows...)
-		case !fronts[x.subject] && x.side < ByProxy && len(x.rows) >= leastMatched && b.Agree(b.Subjects[front], b.Subjects[x.subject]):
+		case !fronts[x.subject] && x.side < ByProxy && len(x.rows) >= leastMatched && b.Agree(b.Subjects[front], b.Subjects[x.subject]) && !listens(b, x.subject):
 			behind[x.subject] = x
 		}
 	}
@@ -131,14 +131,22 @@ type passing struct {
 	rows   map[int]evidence.SubjectID // rows of the proxy that a service saw as well
 	peers  map[evidence.NameID]evidence.SubjectID
 	routes map[evidence.NameID]evidence.SubjectID
+	only   evidence.SubjectID // who answers what is passed on; −1: one of several
+}
+
+// listens says whether a subject is known by where it listens: who passes requests on to pools of workers is told by that.
+func listens(b *evidence.Bundle, s evidence.SubjectID) bool {
+	_, ok := b.Fact(s, evidence.FactListens)
+	return ok
 }
 
 func newPassing(b *evidence.Bundle, proxied []int, behind map[evidence.SubjectID]*source) *passing {
-	p := &passing{b: b}
+	p := &passing{b: b, only: -1}
 	for len(behind) > 0 && len(proxied) > 0 {
 		p.rows = make(map[int]evidence.SubjectID)
 		var inner []int
 		from, until := span(&b.Requests, proxied)
+		from, until = aStretch(&b.Requests, behind, from, until)
 		within, found := make(map[evidence.SubjectID]int), make(map[evidence.SubjectID]int)
 		for s, x := range behind {
 			for _, i := range x.rows {
@@ -148,7 +156,15 @@ func newPassing(b *evidence.Bundle, proxied []int, behind map[evidence.SubjectID
 			}
 		}
 		for _, s := range sortedSubjects(behind) {
-			inner = append(inner, behind[s].rows...)
+			for _, i := range behind[s].rows {
+				if at := b.Requests.End.At(i); at >= from && at <= until {
+					inner = append(inner, i)
+				}
+			}
+		}
+		if len(inner) == 0 {
+			clear(behind)
+			break
 		}
 		m := Pairs(b, inner, proxied)
 		r := &b.Requests
@@ -171,9 +187,40 @@ func newPassing(b *evidence.Bundle, proxied []int, behind map[evidence.SubjectID
 		p.rows = nil
 		return p
 	}
+	if len(behind) == 1 {
+		p.only = sortedSubjects(behind)[0]
+	}
 	p.peers = p.most(func(row int) evidence.NameID { return peerOf(b.Requests.Path(row)) })
 	p.routes = p.most(func(row int) evidence.NameID { return b.Requests.Route.At(row) })
 	return p
+}
+
+// mostTold is how many requests tell who is behind a proxy: of millions those of a stretch do.
+const mostTold = 200_000
+
+// aStretch is the middle of a time in which services answered more requests than are needed.
+func aStretch(r *evidence.Requests, behind map[evidence.SubjectID]*source, from, until int64) (int64, int64) {
+	var ends []int64
+	n := 0
+	for _, x := range behind {
+		n += len(x.rows)
+	}
+	if n <= mostTold {
+		return from, until
+	}
+	for _, x := range behind {
+		for _, i := range x.rows {
+			if at := r.End.At(i); at >= from && at <= until {
+				ends = append(ends, at)
+			}
+		}
+	}
+	if len(ends) <= mostTold {
+		return from, until
+	}
+	slices.Sort(ends)
+	first := (len(ends) - mostTold) / 2
+	return ends[first], ends[first+mostTold-1]
 }
 
 func sortedSubjects(of map[evidence.SubjectID]*source) (out []evidence.SubjectID) {
@@ -240,7 +287,10 @@ func (p *passing) subject(row int) (evidence.SubjectID, bool) {
 	if s, ok := p.rows[row]; ok {
 		return s, true
 	}
-	return p.byRoute(row)
+	if s, ok := p.byRoute(row); ok {
+		return s, true
+	}
+	return p.only, p.only >= 0 && peerOf(p.b.Requests.Path(row)) != 0
 }
 
 // byRoute is who answers all requests of a row's route.

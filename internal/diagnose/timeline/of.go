@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/analyze/sightings"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -59,6 +60,7 @@ type layout struct {
 	placed []bool // by clock: its times are on the time line
 	head   evidence.ClockID
 
+	ofRows  []bool        // by artifact: requests of it are charged
 	slow    evidence.Rows // by request
 	shown   shown
 	frames  frames
@@ -87,6 +89,7 @@ func (l *layout) findSources() {
 		l.of[i] = -1
 	}
 	bySeries := make(map[string]int)
+	l.population()
 	for i := range r.Len() {
 		if r.Subject.At(i) != l.subject || !r.Timed(i) {
 			continue
@@ -97,7 +100,10 @@ func (l *layout) findSources() {
 		}
 		at := l.of[a]
 		if at < 0 {
-			at = l.sourceOf(a, bySeries)
+			at = l.beside(a)
+			if at < 0 {
+				at = l.sourceOf(a, bySeries)
+			}
 			l.of[a] = at
 		}
 		s := &l.sources[at]
@@ -132,10 +138,43 @@ func (l *layout) findSources() {
 	}
 }
 
-// joined says whether an artifact's requests are those of the source that heads the report, whose rows have their states: they are drawn
-// once.
+// population finds which artifacts the requests are of that are charged: those of several load generators that ran at once.
+func (l *layout) population() {
+	l.ofRows = make([]bool, len(l.b.Artifacts))
+	if l.ledger == nil {
+		return
+	}
+	for _, row := range l.ledger.Rows {
+		if a, ok := l.b.Requests.Origin.At(row).Artifact(); ok && int(a) < len(l.ofRows) {
+			l.ofRows[a] = true
+		}
+	}
+}
+
+// beside is the source of those load generators that an artifact is one of, −1 where it is none, or the first.
+func (l *layout) beside(a evidence.ArtifactID) int {
+	if l.ledger == nil || !l.ofRows[a] || !l.ledger.ByClients() {
+		return -1
+	}
+	for other, at := range l.of {
+		if at >= 0 && l.ofRows[other] && l.b.Artifacts[other].Series == "" {
+			l.sources[at].artifacts = append(l.sources[at].artifacts, a)
+			return at
+		}
+	}
+	return -1
+}
+
+// joined says whether an artifact's requests are those of the source that heads the report, which saw them from further outside: they are
+// drawn once.
 func (l *layout) joined(a evidence.ArtifactID) bool {
-	return l.ledger != nil && l.ledger.Joined != nil && a != l.ledger.Source && l.ledger.TracedBy(a)
+	if l.ledger == nil || a == l.ledger.Source || l.ofRows[a] {
+		return false
+	}
+	if l.ledger.Joined != nil && l.ledger.TracedBy(a) {
+		return true
+	}
+	return l.ledger.Source == l.ledger.Requests.Source && slices.ContainsFunc(l.ledger.Seen, func(j sightings.Joined) bool { return slices.Contains(j.Traces, a) })
 }
 
 // sourceOf returns the source of an artifact, a new one unless it is a piece of

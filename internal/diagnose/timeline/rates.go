@@ -86,10 +86,19 @@ func (l *layout) rates() {
 	flight.T, flight.V, flight.Max = g.underWay(starts, ends, s.to)
 	chart := Chart{ID: "concurrency", Title: "requests under way", Unit: "1"}
 	chart.add(flight)
+	clients := Curve{ID: "clients", T: []int64{s.from, s.to}}
+	together := 0.
 	for _, x := range l.b.Loads {
 		if a, ok := x.Origin.Artifact(); ok && x.Connection > 0 && l.of[a] == 0 {
-			chart.add(Curve{ID: "clients", Title: "clients of " + x.Tool, Source: l.originName(x.Origin), T: []int64{s.from, s.to}, V: []float64{float64(x.Connection), float64(x.Connection)}})
+			if together == 0 {
+				clients.Title, clients.Source = "clients of "+x.Tool, l.originName(x.Origin)
+			}
+			together += float64(x.Connection)
 		}
+	}
+	if together > 0 {
+		clients.V = []float64{together, together}
+		chart.add(clients)
 	}
 	for _, s := range l.series(evidence.SeriesRequestsInFlight) {
 		chart.add(l.curve("server", "as the server counts them", s))

@@ -174,6 +174,7 @@ func (v *diagnosisView) about(d *diagnose.Diagnosis, t *timeline.Timeline) {
 	v.Worst = sentence.Stretches(d)
 	if r := d.Requests; r != nil {
 		v.Requests, v.Slow, v.Since = sentence.Requests(r), sentence.Slow(r), sentence.Since(d)
+		v.Requests = append(v.Requests, sentence.Joined(r)...)
 		if len(d.Routes) == 1 && d.Routes[0].Route != "" {
 			v.Requests = append(v.Requests, "all of "+d.Routes[0].Route)
 		}

@@ -83,6 +83,9 @@ func (p *page) about(d *diagnose.Diagnosis) {
 	}
 	if r := d.Requests; r != nil {
 		p.row("Requests", strings.Join(sentence.Requests(r), " · "))
+		if joined := sentence.Joined(r); len(joined) > 0 {
+			p.row("Joined", strings.Join(joined, " · "))
+		}
 		p.row("Slow", strings.Join(sentence.Slow(r), " · "))
 		if since := sentence.Since(d); since != "" {
 			p.row("Since", since)

@@ -243,7 +243,11 @@ func (p *page) requests(d *diagnose.Diagnosis) {
 		p.worst(d)
 		return
 	}
-	p.block("REQUESTS", bold, indent, p.flow(sentence.Requests(r), indent))
+	joined := sentence.Joined(r)
+	if p.at.shorter && len(joined) > 1 {
+		joined = joined[:1]
+	}
+	p.block("REQUESTS", bold, indent, p.flow(append(sentence.Requests(r), joined...), indent))
 	p.block("SLOW", bold, indent, p.flow(sentence.Slow(r), indent))
 	if since := sentence.Since(d); since != "" && (sentence.Begins(d) || !p.at.short) { // else it is the window
 		p.block("SINCE", bold, indent, p.told(since, indent, p.at.shorter))

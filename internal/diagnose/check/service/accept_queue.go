@@ -174,6 +174,13 @@ func waitsFor(c *check.Case, name string) []int64 {
 	return out
 }
 
+func sumOf(each []int64) (sum int64) {
+	for _, ns := range each {
+		sum += ns
+	}
+	return sum
+}
+
 func waitFor(c *check.Case, row int, name string) (ns int64) {
 	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
 		if ch[ledger.Queued] > 0 && s.Cause != 0 && strings.HasPrefix(c.Bundle.Names.Text(s.Cause), name) {
@@ -188,6 +195,11 @@ func waitFor(c *check.Case, row int, name string) (ns int64) {
 func judgeHeldInside(c *check.Case, v check.Verdict, atSockets float64) check.Verdict {
 	share := c.Share(ledger.Queued)
 	if share-atSockets < check.Material || !c.UserVisible(check.Noticeable) || len(c.Found) > 0 {
+		return v
+	}
+	if inProxy := float64(sumOf(waitsFor(c, evidence.InProxy))) / float64(max(1, c.Ledger.Total)); share-atSockets-inProxy < check.Material {
+		v.State = check.Inconclusive
+		v.Summary = check.OfSlow(inProxy) + " in the proxy before the service"
 		return v
 	}
 	v.State = check.Supported
