@@ -2,6 +2,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Gilds frames: each bench takes one at a time, and the size needs 20 ms until the leaf holds. A virtual thread of the shop's own works on each. */
@@ -20,9 +21,16 @@ public class Main {
         String[] at = System.getenv("ADDR").split(":");
         HttpServer server = HttpServer.create(new InetSocketAddress(at[0], Integer.parseInt(at[1])), 600);
         server.createContext("/frame/", shop::frame);
-        var gilders = Thread.ofVirtual().name("gilder-", 0);
-        server.setExecutor(gilders::start);
+        ThreadFactory gilders = gilders();
+        server.setExecutor(work -> gilders.newThread(work).start());
         server.start();
+    }
+
+    /** Thread.ofVirtual().name("gilder-", 0).factory(), which a compiler before Java 21 does not know. */
+    static ThreadFactory gilders() throws ReflectiveOperationException {
+        Class<?> builder = Class.forName("java.lang.Thread$Builder$OfVirtual");
+        Object named = builder.getMethod("name", String.class, long.class).invoke(Thread.class.getMethod("ofVirtual").invoke(null), "gilder-", 0L);
+        return (ThreadFactory) builder.getMethod("factory").invoke(named);
     }
 
     void frame(HttpExchange x) throws IOException {
