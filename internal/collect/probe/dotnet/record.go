@@ -47,9 +47,9 @@ const (
 	heapMB   = 256              // of them not read yet, as they come at once
 )
 
-// tooFast is how many bytes a second (over fastFor) tell that events cost the
-// target too much: one with its stack takes .NET Core 3.1 about 20 µs and some 40
-// bytes, so that this is about 1,000 events a second or 2 % of a core.
+// tooFast is how many bytes a second (over fastFor) tell that events cost the target too much, unless it uses
+// so much processor time that they are less than 2 % of it ([worth]). On .NET 9 this many are 2.5 % of a
+// core, on .NET Core 3.1 about 2 % (docs/decisions/recording.md).
 const (
 	tooFast = 64 << 10
 	fastFor = 3 * time.Second

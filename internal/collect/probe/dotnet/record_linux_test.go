@@ -544,3 +544,18 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("without secrets: %q, %v", &out, err)
 	}
 }
+
+// TestWorth: 200 KB in three seconds are not too many of a process that is busy on two cores.
+func TestWorth(t *testing.T) {
+	for _, test := range []struct {
+		used time.Duration
+		fast bool
+	}{{0, true}, {300 * time.Millisecond, true}, {6 * time.Second, false}} {
+		calls := 0
+		s := &stream{piece: piece{limit: tooFast}, since: time.Now(), enough: func() { calls++ }, wanted: t.Context(), used: func() time.Duration { return test.used }}
+		s.count(200 << 10)
+		if s.fast != test.fast || calls > 0 != test.fast {
+			t.Errorf("200 KB beside %v of CPU: fast %v", test.used, s.fast)
+		}
+	}
+}

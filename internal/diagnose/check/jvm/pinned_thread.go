@@ -38,7 +38,7 @@ waits; JDK 24 or later, where synchronized does not pin (JEP 491); until then mo
 carriers, -Djdk.virtualThreadScheduler.parallelism. What does not help: more virtual
 threads, or a larger heap.`,
 	Thresholds: "5 pinned waits that occupy all carriers for 10 % of the time; in dumps, pinned threads on all carriers in most of 3 dumps while others wait for one; with requests, 25 % of slow time",
-	Needs:      "a flight recording (unstall record PID --jfr), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
+	Needs:      "a flight recording (unstall record PID makes one on JDK 25, --jfr on others), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
 	Applies:    func(c *check.Case) bool { return isJVM(c) && virtual(c) },
 	Judge:      judgePinned,
 }
