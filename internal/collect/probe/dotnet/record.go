@@ -48,8 +48,8 @@ const (
 )
 
 // tooFast is how many bytes a second (over fastFor) tell that events cost the target too much, unless it uses
-// so much processor time that they are less than 2 % of it ([worth]). On .NET 9 this many are 2.5 % of a
-// core, on .NET Core 3.1 about 2 % (docs/decisions/recording.md).
+// so much processor time that they are less than 2 % of it ([worth]). This many are 2 to 3 % of a
+// core (docs/decisions/recording.md).
 const (
 	tooFast = 64 << 10
 	fastFor = 3 * time.Second

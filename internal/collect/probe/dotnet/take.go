@@ -90,7 +90,7 @@ const lookByte = 800 * time.Nanosecond
 // tickByte is what a byte of allocation ticks takes: 10 µs for one of 100.
 const tickByte = 100 * time.Nanosecond
 
-// eventByte is what a byte of events takes, with the stack of each: 37 to 40 ms for 100 KB.
+// eventByte is what a byte of events takes, with the stack of each: 40 ms for 100 KB, awaits among them.
 const eventByte = 400 * time.Nanosecond
 
 // worth is how many bytes of events take the target less than 2 % of so much processor time.

@@ -17,16 +17,16 @@ import (
 // What a flight recording may cost. Its own threads are read from /proc; what the program's threads pay as they write events is
 // told by how much they write (docs/decisions/recording.md has the measurements).
 const (
-	flightShare = .02                  // of the CPU that the process uses, its threads and its events together
-	flightLeast = .02                  // … or of one CPU, where that is more
-	flightByte  = 60 * time.Nanosecond // of CPU for each byte of events
-	flightLook  = time.Second          // between looks at that
-	flightOver  = 4 * time.Second      // over which it is judged
-	flightStart = 2 * time.Second      // in which it starts, which takes some 100 ms of CPU once
-	flightSlow  = 3                    // looks in a row at which requests take longer than before
-	flightCalm  = 4 * time.Second      // of the recording, at most, in which it is waited for latencies to compare with
-	flightSent  = time.Second          // of the recording, in which the first request of a load is answered
-	leastFlight = 2 * time.Second      // of the recording that must be left for one
+	flightShare = .02                   // of the CPU that the process uses, its threads and its events together
+	flightLeast = .02                   // … or of one CPU, where that is more
+	flightByte  = 300 * time.Nanosecond // of CPU for each byte of events
+	flightLook  = time.Second           // between looks at that
+	flightOver  = 4 * time.Second       // over which it is judged
+	flightStart = 2 * time.Second       // in which it starts, which takes some 100 ms of CPU once
+	flightSlow  = 3                     // looks in a row at which requests take longer than before
+	flightCalm  = 4 * time.Second       // of the recording, at most, in which it is waited for latencies to compare with
+	flightSent  = time.Second           // of the recording, in which the first request of a load is answered
+	leastFlight = 2 * time.Second       // of the recording that must be left for one
 )
 
 // flown is the flight recording of a recording, on or ended.
