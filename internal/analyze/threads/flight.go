@@ -37,6 +37,10 @@ func adoptFlight(b *evidence.Bundle) {
 // farApart is how far looks are apart from which on a flight recording tells what happened between them, ns.
 const farApart = int64(4e9)
 
+// manyWaits is the part of a flight recording's looks at virtual threads that serve requests, from which on waits in them
+// matter: dumps show those that run, and all at once.
+const manyWaits = .25
+
 // flights are the rows of what flight recordings hold of threads that others looked at, too.
 func (t *Threads) flights() map[evidence.SubjectID][]int {
 	typ := t.b.Names.Lookup(evidence.SampleFlight)
@@ -66,14 +70,19 @@ func (t *Threads) fillGaps(s evidence.SubjectID, rows []int, complete bool) {
 		return
 	}
 	var flight []Sample
-	serve := false
+	requests, waits := 0, 0 // looks at virtual threads that serve
 	for _, i := range rows {
 		l := t.sample(i)
 		flight = append(flight, l)
-		serve = serve || l.View.Virtual && l.View.Request
+		if l.View.Virtual && l.View.Request {
+			requests++
+			if l.View.State != evidence.Running {
+				waits++
+			}
+		}
 	}
-	if unseen && !serve {
-		return
+	if unseen && (waits == 0 || float64(waits) < manyWaits*float64(requests)) {
+		return // who runs is in the dumps
 	}
 	slices.SortStableFunc(flight, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
 	if unseen {

@@ -20,9 +20,9 @@ func TestNotUnpinned(t *testing.T) {
 		want   string
 		says   string
 	}{
-		"pinned":             {[]string{idle, fast, fast}, check.Inconclusive, "in 6 of 6 samples a virtual thread was pinned"},
-		"waiting to run":     {[]string{idle, parked, fresh, fresh}, check.Inconclusive, "in 6 of 6 samples virtual threads had not run yet"},
-		"parked, as is good": {[]string{idle, parked, parked}, check.RuledOut, "no pinned thread"},
+		"pinned":             {[]string{counts, fast, fast}, check.Inconclusive, "in 6 of 6 samples a virtual thread was pinned"},
+		"waiting to run":     {[]string{counts, parked, fresh, fresh}, check.Inconclusive, "in 6 of 6 samples virtual threads had not run yet"},
+		"parked, as is good": {[]string{counts, parked, parked}, check.RuledOut, "no pinned thread"},
 	} {
 		d := dump().looks(6, test.stacks...)
 		v := judgePinned(&check.Case{Bundle: d.b, Subject: d.id})
