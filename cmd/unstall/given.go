@@ -49,7 +49,7 @@ func (g given) check() error {
 }
 
 // recorded are flags about how a process is recorded.
-var recorded = []string{"for", "passive", "jfr", "kernel", "no-kernel", "heap", "otlp", "capture"}
+var recorded = []string{"for", "passive", "jfr", "no-jfr", "kernel", "no-kernel", "heap", "otlp", "capture"}
 
 // files refuses what says how a process is recorded where there are only files.
 func (g given) files() error {

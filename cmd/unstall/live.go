@@ -27,6 +27,7 @@ type recording struct {
 	For     time.Duration `default:"30s" env:"UNSTALL_FOR" help:"How long to record a process."`
 	Passive bool          `help:"Switch nothing on in the process; only read existing data."`
 	JFR     bool          `name:"jfr" help:"Also make a flight recording (JFR) of a JVM: waits with stacks, allocations, pinned virtual threads. It stops by itself."`
+	NoJFR   bool          `name:"no-jfr" help:"Make no flight recording, not even where thread dumps cannot show what requests wait for."`
 	Kernel  bool          `help:"Also record kernel stacks of the process's threads: where they run and what they wait for (as root). For a process whose runtime does not report its threads, this is the default."`
 	Without bool          `name:"no-kernel" help:"Record no kernel stacks."`
 	Heap    bool          `help:"Also record which objects of a .NET process die in gen 2, and at the end the heap by type. GC pauses are longer during that time, and it ends with a blocking gen 2 collection."`
@@ -40,6 +41,9 @@ type recording struct {
 func (r *recording) check() error {
 	if r.JFR && r.Passive {
 		return errors.New("--jfr switches the flight recorder on, --passive switches nothing on: use only one")
+	}
+	if r.JFR && r.NoJFR {
+		return errors.New("--jfr and --no-jfr: use only one")
 	}
 	if r.Kernel && r.Passive {
 		return errors.New("--kernel switches sampling on in the kernel, --passive switches nothing on: use only one")
@@ -88,7 +92,7 @@ func (s *session) recordUntil(ctx context.Context, r recording, targets []discov
 	}
 	s.announce(found, r)
 	s.found = found
-	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, Heap: r.Heap, Path: r.Capture, Dir: r.dir, ExpectedRate: r.Expect, Tool: version(), Command: os.Args,
+	opt := record.Options{For: r.For, Passive: r.Passive, Flight: r.JFR, NoFlight: r.NoJFR, Heap: r.Heap, Path: r.Capture, Dir: r.dir, ExpectedRate: r.Expect, Tool: version(), Command: os.Args,
 		Warn: func(text string) { fmt.Fprintln(s.err, "warning:", text) },
 		Fail: func(err error) { s.fail(unreadable, err) }, First: first}
 	if sends != nil {
@@ -182,6 +186,8 @@ func (s *session) announce(f record.Finding, r recording) {
 	on := f.SwitchesOn()
 	if r.JFR && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return platform.ByID(t.Runtime).Records }) {
 		on = append(on, "flight recording")
+	} else if !r.NoJFR && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return platform.ByID(t.Runtime).Records }) {
+		on = append(on, "flight recording where thread dumps cannot show what is waited for (--no-jfr: never)")
 	}
 	if r.Heap && slices.ContainsFunc(f.Targets, func(t discover.Target) bool { return platform.ByID(t.Runtime).Walks }) {
 		on = append(on, "objects that survive each collection, which lengthens its pause (3 s at a time)", "a blocking gen 2 collection at the end, which walks the heap")

@@ -149,7 +149,7 @@ func (c *tryCommand) run(ctx context.Context, s *session, form present.Form, x t
 		}
 		r.Restored = &restored
 	}
-	opt := record.Options{For: all + lead, Passive: !x.Setting.Told, Path: c.Capture, Tool: version(), Command: os.Args,
+	opt := record.Options{For: all + lead, Passive: !x.Setting.Told, NoFlight: true, Path: c.Capture, Tool: version(), Command: os.Args,
 		Warn: func(text string) { s.note("warning: %s", text) },
 		Fail: func(err error) { s.fail(unreadable, err) },
 		Beside: func(ctx context.Context, sink probe.Sink) error {

@@ -91,6 +91,36 @@ func (h *holding) carriers(bursts [][]*Sample) {
 	h.limit(x)
 }
 
+// Kept says in how many moments virtual threads were seen that kept their carrier while they waited, and in how
+// many of all some had not run yet.
+func (t *Threads) Kept(s evidence.SubjectID) (pinned, fresh, moments int) {
+	for looks := t.looks[s]; len(looks) > 0; {
+		n := burst(looks)
+		virtual, fast, waits := false, false, false
+		for i := range looks[:n] {
+			switch l := &looks[i]; {
+			case !l.View.Virtual:
+			case l.View.State == evidence.ThreadWait:
+				virtual, waits = true, true
+			default:
+				_, is := mounted(t.pathOf(l.Stack).frames)
+				virtual, fast = true, fast || is
+			}
+		}
+		if virtual {
+			moments++
+		}
+		if fast {
+			pinned++
+		}
+		if waits {
+			fresh++
+		}
+		looks = looks[n:]
+	}
+	return pinned, fresh, moments
+}
+
 // pins are the program's own functions of a pinned thread, innermost first: one of them is
 // synchronized, or called by native code.
 func pins(t *Threads, l *Sample) string {

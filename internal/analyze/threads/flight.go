@@ -1,6 +1,7 @@
 package threads
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -31,4 +32,74 @@ func adoptFlight(b *evidence.Bundle) {
 			b.Coverage = append(b.Coverage, c)
 		}
 	}
+}
+
+// farApart is how far looks are apart from which on a flight recording tells what happened between them, ns.
+const farApart = int64(4e9)
+
+// manyWaits is the part of a flight recording's looks at virtual threads that serve requests, from which on waits in them
+// matter: dumps show those that run, and all at once.
+const manyWaits = .25
+
+// flights are the rows of what flight recordings hold of threads that others looked at, too.
+func (t *Threads) flights() map[evidence.SubjectID][]int {
+	typ := t.b.Names.Lookup(evidence.SampleFlight)
+	if typ == 0 {
+		return nil
+	}
+	rows := make(map[evidence.SubjectID][]int)
+	x := &t.b.Samples
+	for i := range x.Len() {
+		if x.Type[i] == typ {
+			rows[x.Subject[i]] = append(rows[x.Subject[i]], i)
+		}
+	}
+	return rows
+}
+
+// fillGaps adds what a flight recording holds of threads to looks at a process that leave out what matters: threads of
+// the runtime's own that serve requests and wait, which the JVM's dumps do not show, or whatever happens in the
+// seconds between two of them. As long as the recording went on, dumps without those threads say nothing of requests.
+func (t *Threads) fillGaps(s evidence.SubjectID, rows []int, complete bool) {
+	if len(rows) == 0 {
+		return
+	}
+	looks := t.looks[s]
+	unseen := onlyRunning(looks, complete)
+	if !unseen && !t.sparse(s) {
+		return
+	}
+	var flight []Sample
+	requests, waits := 0, 0 // looks at virtual threads that serve
+	for _, i := range rows {
+		l := t.sample(i)
+		flight = append(flight, l)
+		if l.View.Virtual && l.View.Request {
+			requests++
+			if l.View.State != evidence.Running {
+				waits++
+			}
+		}
+	}
+	if unseen && (waits == 0 || float64(waits) < manyWaits*float64(requests)) {
+		return // who runs is in the dumps
+	}
+	slices.SortStableFunc(flight, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
+	if unseen {
+		from, until := flight[0].Time, flight[len(flight)-1].Time
+		looks = slices.DeleteFunc(slices.Clone(looks), func(l Sample) bool { return l.Time >= from && l.Time <= until })
+	}
+	looks = append(looks, flight...)
+	slices.SortStableFunc(looks, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
+	t.looks[s] = looks
+}
+
+// sparse says whether looks at a process are far apart.
+func (t *Threads) sparse(s evidence.SubjectID) bool {
+	for _, c := range t.b.Covered(s, evidence.CoverThreads) {
+		if c.Sampled > farApart {
+			return true
+		}
+	}
+	return false
 }

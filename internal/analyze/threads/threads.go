@@ -111,16 +111,17 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 	t.computes(typ)
 	x := &b.Samples
 	for i := range x.Len() {
-		if x.Type[i] != typ {
-			continue
+		if x.Type[i] == typ {
+			s := x.Subject[i]
+			t.looks[s] = append(t.looks[s], t.sample(i))
 		}
-		s := x.Subject[i]
-		t.looks[s] = append(t.looks[s], Sample{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(s, x.Stack[i]), Count: int(max(1, x.Value[i])), Origin: x.Origin[i]})
 	}
+	flights := t.flights()
 	for _, s := range t.Subjects() {
 		slices.SortStableFunc(t.looks[s], func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
 		complete := slices.ContainsFunc(t.looks[s], func(l Sample) bool { return byProgram(&l) })
 		t.looks[s] = once(t.looks[s])
+		t.fillGaps(s, flights[s], complete)
 		t.clocked(s)
 		t.beneath(s)
 		t.byEvents(s)
@@ -134,6 +135,12 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 		t.hold(s)
 	}
 	return t
+}
+
+// sample is a row of the bundle's samples.
+func (t *Threads) sample(i int) Sample {
+	x := &t.b.Samples
+	return Sample{Lane: x.Lane[i], Time: x.Time[i], Stack: x.Stack[i], View: t.View(x.Subject[i], x.Stack[i]), Count: int(max(1, x.Value[i])), Origin: x.Origin[i]}
 }
 
 // View is what a stack says of a thread of a process.

@@ -68,11 +68,14 @@ type Lack = capture.Lack
 
 // Plan is how long and how gently to record.
 type Plan struct {
-	For     time.Duration // > 0
-	Passive bool          // switch nothing on: only read
-	Always  bool          // it goes on for as long as the process does: look less often, and only at what is cheap
-	Flight  bool          // a JVM's flight recorder as well, which costs more than the rest
-	Heap    bool          // what lies on the heap of .NET and what dies there old, too: it lengthens collections, and ends with one
+	For      time.Duration // > 0
+	Passive  bool          // switch nothing on: only read
+	Always   bool          // it goes on for as long as the process does: look less often, and only at what is cheap
+	Flight   bool          // a JVM's flight recorder as well, which costs more than the rest
+	NoFlight bool          // never, not even where thread dumps leave waits unseen
+	Heap     bool          // what lies on the heap of .NET and what dies there old, too: it lengthens collections, and ends with one
+
+	Latencies *Latencies // of the requests that are sent beside; nil: none
 }
 
 // OwnFile is what files begin with that probes make where the target keeps its own,

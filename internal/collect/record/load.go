@@ -44,7 +44,10 @@ func RunGenerator(g Generator, about evidence.Subject, also load.Observer, resul
 		if err != nil {
 			return err
 		}
-		rows := &stored{load.NewRowWriter(w, &p), also}
+		rows := &stored{to: load.NewRowWriter(w, &p), also: also}
+		if a, ok := sink.(interface{ answered(end, took int64) }); ok {
+			rows.answered = a.answered
+		}
 		r, err := g.Run(ctx, rows)
 		err = errors.Join(err, rows.to.Flush(), w.Close())
 		if r == nil {
@@ -66,6 +69,8 @@ func RunGenerator(g Generator, about evidence.Subject, also load.Observer, resul
 type stored struct {
 	to   *load.RowWriter
 	also load.Observer
+
+	answered func(end, took int64) // nil: nobody asks
 }
 
 func (s *stored) Progress(now load.Snapshot) {
@@ -76,6 +81,11 @@ func (s *stored) Progress(now load.Snapshot) {
 
 func (s *stored) Rows(rows []load.Row) error {
 	err := s.to.Write(rows)
+	for i := range rows {
+		if r := &rows[i]; s.answered != nil && r.Status != 0 {
+			s.answered(r.End, r.Latency())
+		}
+	}
 	if s.also != nil {
 		err = errors.Join(err, s.also.Rows(rows))
 	}

@@ -27,15 +27,16 @@ import (
 
 // Options are what the user decides, and whom to tell.
 type Options struct {
-	For     time.Duration // how long; > 0
-	Passive bool          // switch nothing on
-	Always  bool          // one recording follows the other for as long as the target lives: take little
-	Flight  bool          // a JVM's flight recorder as well
-	Heap    bool          // what lies on the heap of .NET, and what dies there old, as well
-	Path    string        // of the capture; empty: named after the target and the time
-	Dir     string        // where it is then; empty: the working directory, else where temporary files go
-	Tool    string        // version
-	Command []string      // as typed; secrets are taken out
+	For      time.Duration // how long; > 0
+	Passive  bool          // switch nothing on
+	Always   bool          // one recording follows the other for as long as the target lives: take little
+	Flight   bool          // a JVM's flight recorder as well
+	NoFlight bool          // never, not even where thread dumps leave waits unseen
+	Heap     bool          // what lies on the heap of .NET, and what dies there old, as well
+	Path     string        // of the capture; empty: named after the target and the time
+	Dir      string        // where it is then; empty: the working directory, else where temporary files go
+	Tool     string        // version
+	Command  []string      // as typed; secrets are taken out
 
 	ExpectedRate float64 // requests/s that were agreed on, 0 not known
 
@@ -144,7 +145,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 	if err != nil {
 		return "", err
 	}
-	s := &sink{w: w, warn: opt.Warn, follow: opt.Follow}
+	s := &sink{w: w, warn: opt.Warn, follow: opt.Follow, latencies: new(probe.Latencies)}
 	for _, a := range f.Accesses {
 		for _, l := range a.Lacks {
 			s.Lack(l)
@@ -153,7 +154,7 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 	ctx, stop := context.WithTimeout(ctx, opt.For+settle)
 	defer stop()
 	ctx, end := context.WithCancelCause(ctx)
-	plan := probe.Plan{For: opt.For, Passive: opt.Passive, Always: opt.Always, Flight: opt.Flight, Heap: opt.Heap}
+	plan := probe.Plan{For: opt.For, Passive: opt.Passive, Always: opt.Always, Flight: opt.Flight, NoFlight: opt.NoFlight, Heap: opt.Heap, Latencies: s.latencies}
 	var probes, beside sync.WaitGroup
 	var mu sync.Mutex
 	for _, a := range f.Accesses {

@@ -16,7 +16,12 @@ type sink struct {
 	warn func(text string)
 
 	follow func(capture.Meta) func([]byte)
+
+	latencies *probe.Latencies // of the load beside
 }
+
+// answered notes a request of the load.
+func (s *sink) answered(end, took int64) { s.latencies.Add(end, took) }
 
 func (s *sink) Create(m capture.Meta) (io.WriteCloser, error) {
 	w, err := s.w.Create(m)

@@ -78,6 +78,6 @@ func (c *Case) UnlessUnseen(v Verdict) Verdict {
 }
 
 func notSeen() Verdict {
-	return Verdict{State: Inconclusive, Summary: "requests may run on virtual threads; only those on a CPU were recorded, so the waits of the others are unknown",
+	return Verdict{State: Inconclusive, Summary: "requests may run on virtual threads, whose waits were recorded only in part: in events of a flight recording, or not at all",
 		Needs: []Need{{"dumps of the virtual threads, which unstall takes on JDK 21 to 24 (dumping them can crash JDK 25): run the service on JDK 21", "unstall record PID"}}}
 }

@@ -1,6 +1,7 @@
 package jfr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -159,7 +160,12 @@ var recorders = []string{"jdk.jfr.", "jdk.internal.event.", "java.lang.Thread.af
 // stack is the stack of an event with a thread's pool as the outermost frame, and what it waits for, where that is
 // said, as the innermost, as those of thread dumps are; 0 if the event has none.
 func (s *symbols) stack(e *recording.Record, t thread, lock evidence.NameID) evidence.StackID {
-	k := framed{e.Int("stackTrace"), t.pool, lock}
+	return s.callStack(e, t, lock, nil)
+}
+
+// callStack is [symbols.stack] of a wait in a call that the stack may leave out.
+func (s *symbols) callStack(e *recording.Record, t thread, lock evidence.NameID, in *call) evidence.StackID {
+	k := framed{e.Int("stackTrace"), t.pool, lock, in}
 	if id, known := s.framed[k]; known {
 		return id
 	}
@@ -169,6 +175,9 @@ func (s *symbols) stack(e *recording.Record, t thread, lock evidence.NameID) evi
 	}
 	id := evidence.StackID(0)
 	if s.plain(e) {
+		if in != nil && lock == 0 && !slices.ContainsFunc(in.own, func(own string) bool { return strings.HasPrefix(s.b.Text(s.frames[0].Func), own) }) {
+			s.frames = slices.Insert(s.frames, 0, evidence.Frame{Func: s.b.Name(in.method)})
+		}
 		if t.pool != 0 {
 			s.frames = append(s.frames, evidence.Frame{Func: t.pool})
 		}
@@ -182,6 +191,7 @@ func (s *symbols) stack(e *recording.Record, t thread, lock evidence.NameID) evi
 type framed struct {
 	key        int64
 	pool, lock evidence.NameID
+	in         *call
 }
 
 // plain adds the frames of an event's stack, innermost first; false if there are none.

@@ -13,13 +13,30 @@ type wait struct {
 	stack      evidence.StackID
 }
 
+// call is a method of the JDK that is on a stack of an event, or is not: from JDK 24 on the events of it leave it out, which
+// were all that said what is waited for.
+type call struct {
+	method string
+	own    []string // what a stack begins with that has it, or what it calls
+}
+
+var calls = map[string]*call{
+	"jdk.SocketRead":    {"java.net.Socket$SocketInputStream.read", []string{"java.net.", "sun.nio.ch."}},
+	"jdk.SocketWrite":   {"java.net.Socket$SocketOutputStream.write", []string{"java.net.", "sun.nio.ch."}},
+	"jdk.SocketConnect": {"java.net.Socket.connect", []string{"java.net.", "sun.nio.ch."}},
+	"jdk.FileRead":      {"java.io.FileInputStream.read", []string{"java.io.FileInput", "java.io.RandomAccessFile", "sun.nio.ch."}},
+	"jdk.FileWrite":     {"java.io.FileOutputStream.write", []string{"java.io.FileOutput", "java.io.RandomAccessFile", "sun.nio.ch."}},
+	"jdk.FileForce":     {"sun.nio.ch.FileDispatcherImpl.force", []string{"java.io.FileDescriptor", "java.nio.", "sun.nio.ch."}},
+	"jdk.ThreadSleep":   {"java.lang.Thread.sleep", []string{"java.lang.Thread", "java.lang.VirtualThread"}},
+}
+
 // maxWaits are kept for looks; a recording has one for each wait of 20 ms, or 10.
 const maxWaits = 4 << 20
 
 // waited notes a wait, and returns its stack, 0 if it cannot be told where it was.
 func (p *parser) waited(e *recording.Record, lock evidence.NameID) (w wait) {
 	t := p.symbols.thread(e, "eventThread")
-	w = wait{lane: t.lane, start: e.Start(), stack: p.symbols.stack(e, t, lock)}
+	w = wait{lane: t.lane, start: e.Start(), stack: p.symbols.callStack(e, t, lock, calls[e.Class.Name])}
 	w.end = w.start + e.Duration()
 	if w.stack == 0 || w.lane == 0 || w.end == w.start {
 		return wait{}

@@ -24,6 +24,7 @@ type thread struct {
 	stack  evidence.StackID
 	deep   bool
 
+	bare      bool   // without a stack, in a file that shows each thread's
 	unmounted bool   // a virtual thread that has not run yet
 	outermost string // function
 }
@@ -283,11 +284,14 @@ func (p *parser) lock(k lock) {
 func (p *parser) mounted(text []byte) {
 	p.flush()
 	_, id, _ := bytes.Cut(text, []byte("#"))
-	p.start(header{name: virtual, java: number(string(id)), cpu: -1})
+	p.start(header{name: virtual, java: number(string(id)), cpu: -1, virtual: true})
 }
 
 // virtual is what virtual threads are called: most have no name.
 const virtual = "virtual"
+
+// firstOfVirtual is the function that a virtual thread begins with.
+const firstOfVirtual = "java.lang.VirtualThread.run"
 
 // inCircle reads who waits for whom for ever: the names, and once more the stacks.
 func (p *parser) inCircle(text []byte) {

@@ -31,7 +31,9 @@ func (p *parser) flush() {
 	if t.deep {
 		p.deep++
 	}
-	t.unmounted = t.name == virtual && len(t.frames) == 0
+	t.virtual = t.virtual || t.outermost == firstOfVirtual
+	t.bare = p.section == toFile && len(t.frames) == 0
+	t.unmounted = t.bare && t.virtual
 	if len(p.dump) == maxThreads {
 		p.more++
 		return
@@ -86,6 +88,7 @@ func (p *parser) end() {
 		return
 	}
 	at := p.moment()
+	p.settle()
 	holders := make(map[string]evidence.LaneID)
 	loader := p.loader()
 	for i := range p.dump {
@@ -122,6 +125,25 @@ func (p *parser) end() {
 	p.threads += int64(len(p.dump))
 	p.ranked()
 	p.dump = p.dump[:0]
+}
+
+// settle finds the virtual threads that have not run yet among those without a stack. JDK 21 says of none that it
+// is virtual, and keeps those of an executor of the program's own, as Tomcat's, among all others: they are called as
+// those that have run. Others without a stack are the JVM's, or began in native code.
+func (p *parser) settle() {
+	families := make(map[string]bool)
+	for i := range p.dump {
+		if t := &p.dump[i]; t.virtual {
+			families[java.Pool(t.name)] = true
+		}
+	}
+	delete(families, "")
+	for i := range p.dump {
+		if t := &p.dump[i]; t.bare && !t.unmounted && families[java.Pool(t.name)] {
+			t.virtual, t.unmounted = true, true
+			t.stack = p.b.Stack(p.framed(t))
+		}
+	}
 }
 
 // loadClass holds the monitor of a class loader that is not parallel capable. Other threads

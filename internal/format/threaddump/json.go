@@ -133,10 +133,15 @@ func errOr(err error, text string) error {
 	return err
 }
 
+// begins says whether a stack is one of a virtual thread.
+func begins(stack []string) bool {
+	return len(stack) > 0 && strings.Contains(stack[len(stack)-1], firstOfVirtual+"(")
+}
+
 func (p *parser) jsonThread(t *jsonThread) {
-	h := header{name: t.Name, java: number(strings.Trim(string(t.TID), `"`)), cpu: -1, stateless: t.State == ""}
-	if t.Virtual && h.name == "" {
-		h.name = virtual
+	h := header{name: t.Name, java: number(strings.Trim(string(t.TID), `"`)), cpu: -1, stateless: t.State == "", virtual: t.Virtual}
+	if h.name == "" && (t.Virtual || len(t.Stack) == 0 || begins(t.Stack)) { // a native thread that has no name of its own gets one from the JVM
+		h.name, h.virtual = virtual, true
 	}
 	p.start(h)
 	p.now.state = t.State

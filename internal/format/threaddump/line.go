@@ -19,6 +19,7 @@ type header struct {
 	cpu     float64 // ms since it began, -1 unknown: JDK 11 and later
 
 	stateless bool // nothing says whether it waits for a monitor: JDK 21's Thread.dump_to_file
+	virtual   bool // the dump says so: text files, and JSON of JDK 24 on
 }
 
 // afterName is what may come after a thread's name: the VM's threads have neither a

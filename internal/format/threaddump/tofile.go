@@ -49,9 +49,12 @@ func numbered(l []byte) (h header, ok bool) {
 		switch {
 		case string(f) != virtual:
 			h.stateless = false
-		case h.name == "":
-			h.name = virtual
+		default:
+			h.virtual = true
 		}
+	}
+	if h.virtual && h.name == "" {
+		h.name = virtual
 	}
 	return h, h.java > 0
 }

@@ -126,7 +126,7 @@ func (w *Watcher) capture(ctx context.Context, s *subject, a alarm) {
 	path := free(filepath.Join(dir, name), segmentSuffix)
 	after := path + afterSuffix
 	finding := w.find(ctx, s, a.Rule)
-	_, err := finding.Record(ctx, record.Options{For: w.opt.After, Path: after, Tool: w.opt.Tool, Command: w.opt.Command, Follow: s.requests.follow})
+	_, err := finding.Record(ctx, record.Options{For: w.opt.After, NoFlight: true, Path: after, Tool: w.opt.Tool, Command: w.opt.Command, Follow: s.requests.follow})
 	if err != nil && ctx.Err() == nil {
 		w.full(err)
 	}

@@ -75,15 +75,20 @@ var heap = []ipc.Provider{{Name: runtimeProvider, Keywords: keywordsHeap, Level:
 // handles (0x40000000000, from .NET 9 on) are not asked for: they come at level verbose alone, and who waits
 // looks each time whether they are on.
 func (r *recording) detail() []ipc.Provider {
-	all := []ipc.Provider{
-		{Name: runtimeProvider, Keywords: keywordContention, Level: informational},
-		{Name: hostingProvider, Keywords: ^uint64(0), Level: informational},
-	}
-	var specs []string
 	var sources []string
 	if !r.fragile { // they came with .NET 5
 		sources = []string{"System.Net.NameResolution", "System.Net.Sockets", "System.Net.Security"}
 	}
+	return merge([]ipc.Provider{{Name: runtimeProvider, Keywords: keywordContention, Level: informational}}, r.requestsAnd(sources))
+}
+
+// requests are requests and their calls alone.
+func (r *recording) requests() []ipc.Provider { return r.requestsAnd(nil) }
+
+// requestsAnd are these and what other sources tell.
+func (r *recording) requestsAnd(sources []string) []ipc.Provider {
+	all := []ipc.Provider{{Name: hostingProvider, Keywords: ^uint64(0), Level: informational}}
+	var specs []string
 	if r.release >= hidesQueries {
 		sources = append(sources, "System.Net.Http")
 	} else {

@@ -47,9 +47,9 @@ const (
 	heapMB   = 256              // of them not read yet, as they come at once
 )
 
-// tooFast is how many bytes a second (over fastFor) tell that events cost the
-// target too much: one with its stack takes .NET Core 3.1 about 20 µs and some 40
-// bytes, so that this is about 1,000 events a second or 2 % of a core.
+// tooFast is how many bytes a second (over fastFor) tell that events cost the target too much, unless it uses
+// so much processor time that they are less than 2 % of it ([worth]). This many are 2 to 3 % of a
+// core (docs/decisions/recording.md).
 const (
 	tooFast = 64 << 10
 	fastFor = 3 * time.Second
@@ -81,6 +81,8 @@ type recording struct {
 
 	ending sync.Mutex // held while names are told, or the sampler is on
 	many   bool       // events came too fast
+
+	awaiting atomic.Bool // awaits are recorded all the time
 
 	mu      sync.Mutex
 	failure error
@@ -180,6 +182,7 @@ func (r *recording) inTurn(ctx context.Context) {
 			return
 		}
 	}
+	r.awaiting.Store(true)
 	o := r.take(ctx, piece{series: evidence.MomentsSeries, into: r.moments, providers: tracking, lasts: burst})
 	last, apart := r.end.Add(-lastAwaits), max(betweenLong, r.long/mostTurns)
 	for o.ok && ctx.Err() == nil {
@@ -203,44 +206,67 @@ func (r *recording) inTurn(ctx context.Context) {
 		o = r.turn(ctx, long)
 	}
 	if o.ok && !r.many && ctx.Err() == nil {
-		o = r.take(ctx, piece{series: "events", into: r.whole, providers: merge(r.everything(), awaits), most: 4 * tooFast})
+		p := piece{series: "events", into: r.whole, providers: merge(r.everything(), awaits), most: 4 * tooFast}
+		if r.awaiting.Load() {
+			p.most = 0 // as all the time before
+		}
+		o = r.take(ctx, p)
 	}
 	if o.ok && (ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded)) {
 		r.take(context.WithoutCancel(ctx), piece{series: "events", into: r.whole, providers: stacks, lasts: burst})
 	}
 }
 
-// turn is a part of the long session; once many events came too fast, it is without them.
+// turn is a part of the long session; once awaits came too fast, it is without them, and once many events did, without those.
 func (r *recording) turn(ctx context.Context, lasts time.Duration) outcome {
 	p := piece{series: "events", into: r.whole, providers: r.everything(), limit: tooFast, lasts: lasts}
-	if r.many {
+	switch {
+	case r.many:
 		p.providers, p.limit = r.rare(), 0
+	case r.awaiting.Load():
+		p.providers = merge(p.providers, awaits)
 	}
 	o := r.take(ctx, p)
-	if o.fast {
+	switch {
+	case !o.fast:
+	case r.awaiting.Load():
+		r.awaiting.Store(false)
+	default:
 		r.many = true
 		r.warn("requests and lock waits are too frequent to record them all without slowing the process, and this version may hang when recording is switched on and off: they are recorded up to this moment only")
 	}
 	return o
 }
 
-// events is the long session. Where its events come too fast, it goes on without the
-// many, which are then recorded now and then.
+// events is the long session. Where its events come too fast, it goes on without the most frequent of them, which are then
+// recorded now and then: awaits first, then all but requests and their calls, then these.
 func (r *recording) events(ctx context.Context) {
 	var views sync.WaitGroup
 	defer views.Wait()
-	p := piece{series: "events", into: r.whole, providers: r.everything(), limit: tooFast}
-	for ctx.Err() == nil && r.take(ctx, p).fast {
-		p = piece{series: "events", into: r.whole, providers: r.rare()}
-		r.warn("requests, locks and waits are too frequent to record them all without slowing the process: they are recorded for %v at a time", window)
-		views.Go(func() { r.views(ctx) })
+	in := func(providers []ipc.Provider, limit int) piece {
+		return piece{series: "events", into: r.whole, providers: providers, limit: limit}
 	}
+	r.awaiting.Store(true)
+	fast := r.take(ctx, in(merge(r.everything(), awaits), tooFast)).fast
+	r.awaiting.Store(false)
+	if !fast || ctx.Err() != nil || !r.take(ctx, in(r.everything(), tooFast)).fast || ctx.Err() != nil {
+		return
+	}
+	ends, end := context.WithCancel(ctx)
+	defer end()
+	views.Go(func() { r.views(ends, r.detail()) })
+	r.warn("locks and waits are too frequent to record them all without slowing the process: they are recorded for %v at a time", window)
+	if !r.take(ctx, in(merge(r.rare(), r.requests()), tooFast)).fast || ctx.Err() != nil {
+		return
+	}
+	r.warn("requests are too frequent to record them all without slowing the process: they, too, are recorded for %v at a time", window)
+	r.take(ctx, in(r.rare(), 0))
 }
 
 // views records the many events for a moment now and then.
-func (r *recording) views(ctx context.Context) {
+func (r *recording) views(ctx context.Context, providers []ipc.Provider) {
 	for {
-		o := r.take(ctx, piece{series: "detail", providers: r.detail(), lasts: window, most: 2 * tooFast, named: true})
+		o := r.take(ctx, piece{series: "detail", providers: providers, lasts: window, most: 2 * tooFast, named: true})
 		if !o.ok || !probe.Wait(ctx, around(max(betweenViews, o.distance()))) {
 			return
 		}
@@ -278,6 +304,9 @@ func (r *recording) looks(ctx context.Context, tracked func()) {
 	for {
 		next := piece{series: evidence.MomentsSeries, into: into, providers: stacks, lasts: burst}
 		at := threads
+		if r.awaiting.Load() {
+			tasks = time.Now().Add(rand.N(betweenAwaits)) // they are in the long session, until they come too fast
+		}
 		if tasks.Before(at) {
 			at, next = tasks, piece{series: evidence.MomentsSeries, into: into, providers: noticed(awaits), lasts: awaited, most: 4 * tooFast}
 		}

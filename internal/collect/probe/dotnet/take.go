@@ -1,11 +1,14 @@
 package dotnet
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/unstall/unstall/internal/collect/capture"
@@ -87,6 +90,12 @@ const lookByte = 800 * time.Nanosecond
 // tickByte is what a byte of allocation ticks takes: 10 µs for one of 100.
 const tickByte = 100 * time.Nanosecond
 
+// eventByte is what a byte of events takes, with the stack of each: 40 ms for 100 KB, awaits among them.
+const eventByte = 400 * time.Nanosecond
+
+// worth is how many bytes of events take the target less than 2 % of so much processor time.
+func worth(used time.Duration) int { return int(used / 50 / eventByte) }
+
 // distance is how far pieces like this one are to be apart, that they take the target no
 // more than 1 % of a core.
 func (o outcome) distance() time.Duration {
@@ -129,7 +138,8 @@ func (r *recording) take(ctx context.Context, p piece) outcome {
 	if p.also != nil && p.also.to != nil {
 		to = io.MultiWriter(to, p.also.to)
 	}
-	t := &stream{piece: p, from: s, to: &masker{to: to, secrets: r.secrets}, since: time.Now()}
+	t := &stream{piece: p, from: s, to: &masker{to: to, secrets: r.secrets}, since: time.Now(), used: func() time.Duration { return processorTime(r.client.PID()) }}
+	t.before = t.used()
 	t.wanted, t.enough = context.WithCancel(ctx)
 	if p.lasts > 0 {
 		t.wanted, t.enough = context.WithTimeout(ctx, p.lasts)
@@ -213,6 +223,9 @@ type stream struct {
 	wanted context.Context // until its end is asked for
 	enough func()          // asks for it
 
+	used   func() time.Duration // processor time of the target, 0 unknown
+	before time.Duration        // … at since
+
 	since       time.Time
 	within, all int // bytes since then, and in all, but for the names
 	names       int // bytes
@@ -261,7 +274,7 @@ func (t *stream) count(n int) {
 		return
 	}
 	t.within, t.all = t.within+n, t.all+n
-	if t.limit > 0 && t.within > t.limit*int(fastFor/time.Second) {
+	if t.limit > 0 && t.within > t.limit*int(fastFor/time.Second) && t.within > worth(t.used()-t.before) {
 		t.fast = true
 		t.enough()
 	}
@@ -278,8 +291,21 @@ func (t *stream) count(n int) {
 		return
 	}
 	if time.Since(t.since) > fastFor {
-		t.since, t.within = time.Now(), 0
+		t.since, t.within, t.before = time.Now(), 0, t.used()
 	}
+}
+
+// processorTime is how much a process of this host has used, 0 unknown: utime and stime of its stat file (proc_pid_stat(5)).
+func processorTime(pid int) time.Duration {
+	const tick = 10 * time.Millisecond // USER_HZ
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	f := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if err != nil || len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(string(f[11]), 10, 64)
+	system, _ := strconv.ParseInt(string(f[12]), 10, 64)
+	return time.Duration(user+system) * tick
 }
 
 // refused says why no session could be begun; once something was recorded, that is

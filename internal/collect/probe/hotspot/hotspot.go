@@ -15,7 +15,7 @@
 //	                       virtual threads, JDK 21 to 24; series "virtual"
 //	carriers.txt           Thread.vthread_scheduler beside them, JDK 24 on: how many wait for a carrier
 //	classes-0001.txt       GC.class_histogram -all, at the end
-//	flight-0001.jfr        a flight recording, if it was asked for
+//	flight-0001.jfr        a flight recording, if it was asked for, or where dumps leave out what requests wait for
 //
 // An answer is as the JVM gives it. Its time is that of the artifact.
 //

@@ -3,6 +3,7 @@ package hotspot
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -61,12 +62,26 @@ func (r *recording) threads(ctx context.Context) (failed error) {
 			return nil
 		}
 		took = append(took[max(0, len(took)-2):], time.Since(began))
+		if r.plan.Flight {
+			if err := r.fly(ctx, ""); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
 		if busy.virtual {
 			if err := r.carriers(ctx, &pool); err != nil || ctx.Err() != nil {
 				return err
 			}
 			if err := r.virtuals(ctx, &virtual); err != nil || ctx.Err() != nil {
 				return err
+			}
+			if virtual.unseen != "" {
+				if err := r.fly(ctx, virtual.unseen); err != nil || ctx.Err() != nil {
+					return err
+				}
+				if virtual.lack != nil && r.grounded() {
+					virtual.lack()
+					virtual.lack = nil
+				}
 			}
 		}
 		cost := slices.Min(took)
@@ -81,9 +96,15 @@ func (r *recording) threads(ctx context.Context) (failed error) {
 		if looks <= unsettled {
 			apart = min(apart, max(least, soon*cost)) // the first took longer, and the log comes later
 		}
-		if apart >= seldom && apart > least && !told {
-			told = true
-			r.warn("a thread dump takes %v, so unstall takes one only about every %v", cost.Round(10*time.Millisecond), apart.Round(time.Second))
+		if apart >= seldom && apart > least {
+			rare := fmt.Sprintf("a thread dump takes %v, so unstall takes one only about every %v", cost.Round(10*time.Millisecond), apart.Round(time.Second))
+			if err := r.fly(ctx, rare); err != nil || ctx.Err() != nil {
+				return err
+			}
+			if !told && r.grounded() {
+				told = true
+				r.warn("%s", rare)
+			}
 		}
 		if !probe.Wait(ctx, min(scattered(apart), max(time.Until(r.end)-lastLook, soonest/2))) {
 			return nil

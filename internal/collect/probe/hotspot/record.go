@@ -31,6 +31,7 @@ type recording struct {
 	plan    probe.Plan
 	end     time.Time
 	stops   stops
+	flown   *flown // the flight recording, if there was to be one
 
 	mu     sync.Mutex
 	said   map[string]bool
@@ -81,12 +82,9 @@ func (r *recording) attached(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.plan.Flight {
-		f, err := r.takeOff(ctx)
-		if f != nil {
-			defer func() { r.undo(ctx, f.land) }()
-		}
-		if err != nil {
+	defer func() { r.undo(ctx, r.land) }()
+	if r.plan.Flight && r.plan.For < 2*flightCalm { // else when there are latencies to hold it against
+		if err := r.fly(ctx, ""); err != nil {
 			return err
 		}
 	}
@@ -107,6 +105,7 @@ func (r *recording) attached(ctx context.Context) error {
 	if log != nil {
 		log.off(late) // first: nothing may stay on, nor walking the heap be taken for the service's own doing
 	}
+	r.land(late)
 	if err := r.answer(late, "", "heap", "GC.heap_info"); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package hotspot
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -255,14 +256,48 @@ func TestFlight(t *testing.T) {
 			if got := to.Text("flight-0001.jfr"); !strings.HasPrefix(got, "FLR\x00") || len(got) < 10_000 || len(to.Warnings) > 0 || len(to.Lacks) > 0 {
 				t.Errorf("a flight recording of %d bytes; warned %q, lacks %+v", len(got), to.Warnings, to.Lacks)
 			}
-			vm, err := attach.Find(a.PID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if said, err := vm.Text(t.Context(), "JFR.check", 4000); err != nil || strings.Contains(said, "unstall") {
-				t.Errorf("%q, %v", said, err)
+			if said := checked(t, a); strings.Contains(said, "unstall") {
+				t.Errorf("still on: %q", said)
 			}
 		})
+	}
+}
+
+// checked is what a JVM says of its flight recordings.
+func checked(t *testing.T, a *jvmapp.App) string {
+	t.Helper()
+	vm, err := attach.Find(a.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := vm.Text(t.Context(), "JFR.check", 4000)
+	if err != nil {
+		t.Error(err)
+	}
+	return said
+}
+
+// TestFlightSlows ends a flight recording by which requests take longer than before.
+func TestFlightSlows(t *testing.T) {
+	a := start(t, 17, "-Xmx64m")
+	l := new(probe.Latencies)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		for took := 10 * time.Millisecond; probe.Wait(ctx, 20*time.Millisecond); {
+			if strings.Contains(checked(t, a), "unstall") {
+				took = 100 * time.Millisecond
+			}
+			l.Add(time.Now().UnixNano(), int64(took))
+		}
+	}()
+	to := probetest.Record(t, live(t, a), probe.Plan{For: 12 * time.Second, Flight: true, Latencies: l})
+	stop()
+	if said := strings.Join(to.Warnings, "\n"); !strings.Contains(said, "the flight recording was ended after ") || !strings.Contains(said, ": p50 rose from 10 ms to 100 ms") {
+		t.Errorf("warned %q", said)
+	}
+	if got := to.Text("flight-0001.jfr"); !strings.HasPrefix(got, "FLR\x00") {
+		t.Errorf("what was recorded until then was not kept: %d bytes", len(got))
 	}
 }
 

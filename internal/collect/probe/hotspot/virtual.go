@@ -31,7 +31,9 @@ type virtuals struct {
 	took    []time.Duration
 	next    time.Time
 	refused bool
-	writer  int // the number of the thread that writes them, 0 not known yet, -1 unknown
+	unseen  string // why what they wait for is not seen often enough in dumps, "" it is
+	lack    func() // says so, where no flight recording shows it; nil: nothing is to be said
+	writer  int    // the number of the thread that writes them, 0 not known yet, -1 unknown
 }
 
 // virtualShare is like costShare, of a dump that stops one virtual thread at a time and is
@@ -46,8 +48,8 @@ func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
 		return nil
 	}
 	if r.release < dumpsVirtual || r.release >= dumpsNoMore {
-		v.refused = true
-		r.sink.Lack(unsafe(r.release))
+		v.refused, v.unseen = true, "what waiting virtual threads wait for is in no thread dump"
+		v.lack = func() { r.sink.Lack(unsafe(r.release)) }
 		return nil
 	}
 	used := v.used(r.pid)
@@ -62,15 +64,15 @@ func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
 	case ctx.Err() != nil:
 		return nil
 	case errors.Is(err, attach.ErrRefused):
-		v.refused = true
+		v.refused, v.unseen = true, "the JVM dumps no virtual threads"
 		return nil
 	case err != nil:
 		return err
 	}
 	f, err := openOwn(r.vm, file)
 	if err != nil {
-		v.refused = true
-		r.warn("virtual threads could not be dumped: %s", short(said))
+		v.refused, v.unseen = true, "virtual threads could not be dumped: "+short(said)
+		v.lack = func() { r.warn("%s", v.unseen) }
 		return nil
 	}
 	defer f.Close()
@@ -84,7 +86,8 @@ func (r *recording) virtuals(ctx context.Context, v *virtuals) error {
 	cost := slices.Min(v.took)
 	v.next = time.Now().Add(virtualShare * cost)
 	if apart := virtualShare * cost; apart >= seldom {
-		r.warn("a dump of the virtual threads takes %v, so unstall takes one only about every %v", took.Round(10*time.Millisecond), apart.Round(time.Second))
+		v.unseen = fmt.Sprintf("a dump of the virtual threads takes %v, so unstall takes one only about every %v", took.Round(10*time.Millisecond), apart.Round(time.Second))
+		v.lack = func() { r.warn("%s", v.unseen) }
 	}
 	return nil
 }
@@ -94,13 +97,7 @@ func (v *virtuals) used(pid int) time.Duration {
 	if v.writer == 0 {
 		v.writer = threadOf(pid, "Attach Listener")
 	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/schedstat", pid, v.writer)) // ns on a CPU, ns waiting, times
-	if err != nil {
-		return 0
-	}
-	ns, _, _ := strings.Cut(string(text), " ")
-	n, _ := strconv.ParseInt(ns, 10, 64)
-	return time.Duration(n)
+	return onCPU(fmt.Sprintf("/proc/%d/task/%d/schedstat", pid, v.writer)) // 0 of none
 }
 
 // threadOf is the number of a process's thread of a name, -1 if it has none.

@@ -62,24 +62,37 @@ func TestCrowdFindsVirtualThreads(t *testing.T) {
 	}
 }
 
-// TestVirtual records a JVM whose virtual threads wait: JDK 25 would not survive being asked.
+// TestVirtual records a JVM whose virtual threads wait: JDK 25 would not survive being asked, and a flight recording
+// is made in place of it, unless that is not wanted.
 func TestVirtual(t *testing.T) {
-	for _, release := range []int{21, 25} {
-		t.Run(fmt.Sprint(release), func(t *testing.T) {
-			a := jvmapp.Start(t, release, restless, "-Xmx64m")
+	for _, test := range []struct {
+		release  int
+		noFlight bool
+	}{{21, false}, {25, false}, {25, true}} {
+		t.Run(fmt.Sprint(test.release, test.noFlight), func(t *testing.T) {
+			a := jvmapp.Start(t, test.release, restless, "-Xmx64m")
 			a.Line(t)
-			to := probetest.Record(t, live(t, a), probe.Plan{For: 4 * time.Second})
+			to := probetest.Record(t, live(t, a), probe.Plan{For: 5 * time.Second, NoFlight: test.noFlight})
 			a.Send(t, "well?")
 			a.Line(t)
-			if len(to.Warnings) > 0 {
+			safe := test.release < dumpsNoMore
+			flies := !safe && !test.noFlight
+			said := strings.Contains(strings.Join(to.Warnings, "\n"), "a flight recording (JFR) of waits of 10 ms and more is on")
+			if said != flies || len(to.Warnings) > 1 || !flies && len(to.Warnings) > 0 {
 				t.Errorf("warned %q", to.Warnings)
 			}
 			waits := strings.Contains(to.Text("virtual-0001.json"), "App.visit")
 			told := slices.ContainsFunc(to.Lacks, func(l probe.Lack) bool {
 				return l.What == "what waiting virtual threads wait for" && strings.Contains(l.Why, "JDK-8364343")
 			})
-			if safe := release < dumpsNoMore; waits != safe || told == safe {
+			if waits != safe || told != (!safe && !flies) {
 				t.Errorf("kept %q, lacks %+v", to.Names(), to.Lacks)
+			}
+			if flight := strings.HasPrefix(to.Text("flight-0001.jfr"), "FLR\x00"); flight != flies {
+				t.Errorf("flight recording %v, want %v", flight, flies)
+			}
+			if on := checked(t, a); strings.Contains(on, "unstall") {
+				t.Errorf("it is still on: %s", on)
 			}
 		})
 	}

@@ -38,16 +38,17 @@ waits; JDK 24 or later, where synchronized does not pin (JEP 491); until then mo
 carriers, -Djdk.virtualThreadScheduler.parallelism. What does not help: more virtual
 threads, or a larger heap.`,
 	Thresholds: "5 pinned waits that occupy all carriers for 10 % of the time; in dumps, pinned threads on all carriers in most of 3 dumps while others wait for one; with requests, 25 % of slow time",
-	Needs:      "a flight recording (unstall record PID --jfr), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
+	Needs:      "a flight recording (unstall record PID makes one on JDK 25, --jfr on others), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
 	Applies:    func(c *check.Case) bool { return isJVM(c) && virtual(c) },
 	Judge:      judgePinned,
 }
 
 // Pinned waits matter from so many on, and if all carriers are kept for so much of the time.
 const (
-	somePinned = 5
-	allPinned  = .1
-	fullyOf    = .5 // of the looks at those that keep carriers, from which on these are pinned
+	somePinned  = 5
+	allPinned   = .1
+	mostlyFresh = .5 // of the samples show threads that have not run yet, from which on something keeps the carriers
+	fullyOf     = .5 // of the looks at those that keep carriers, from which on these are pinned
 )
 
 // virtual says whether a JVM has virtual threads, or was asked whether they are pinned.
@@ -69,13 +70,31 @@ func judgePinned(c *check.Case) check.Verdict {
 		v.Evidence = pinnedFigures(c, p)
 		return v
 	default:
-		if !c.WaitsUnseen() {
-			return check.Verdict{State: check.RuledOut, Summary: "no pinned thread occupied a carrier that others waited for"}
-		}
-		return check.Verdict{State: check.Inconclusive, Summary: "whether virtual threads were pinned was not recorded",
-			Needs: []check.Need{{What: "a flight recording, which names pinned waits", Command: "unstall record PID --jfr"}}}
+		return unpinned(c)
 	}
 	return pinned(c, x, p)
+}
+
+// unpinned is the verdict where neither events nor looks show threads that wait for a pinned one. Looks acquit only if
+// they show no pinned thread, and hardly any that waits for a carrier.
+func unpinned(c *check.Case) check.Verdict {
+	v := check.Verdict{State: check.Inconclusive, Needs: []check.Need{{What: "a flight recording, which names pinned waits", Command: "unstall record PID --jfr"}}}
+	pinned, fresh, moments := c.Threads().Kept(c.Subject)
+	const acquitted = "no pinned thread occupied a carrier that others waited for"
+	known := slices.ContainsFunc(c.Threads().Limits(c.Subject), func(x threads.Limit) bool { return x.Carriers }) // who keeps the carriers
+	switch {
+	case known:
+		return check.Verdict{State: check.RuledOut, Summary: acquitted}
+	case c.WaitsUnseen():
+		v.Summary = "whether virtual threads were pinned was not recorded"
+	case pinned >= somePinned:
+		v.Summary = fmt.Sprintf("in %d of %d samples a virtual thread was pinned to its carrier; whether requests waited for it is not known", pinned, moments)
+	case fresh >= somePinned && float64(fresh) >= mostlyFresh*float64(moments):
+		v.Summary = fmt.Sprintf("in %d of %d samples virtual threads had not run yet; what occupied the carriers is not known", fresh, moments)
+	default:
+		return check.Verdict{State: check.RuledOut, Summary: acquitted}
+	}
+	return v
 }
 
 // pinnedCarriers is what looks at threads say of those that wait for a carrier, if those that keep them are pinned.
