@@ -153,7 +153,7 @@ func (l *layout) population() {
 
 // beside is the source of those load generators that an artifact is one of, −1 where it is none, or the first.
 func (l *layout) beside(a evidence.ArtifactID) int {
-	if l.ledger == nil || !l.ofRows[a] || !l.ledger.ByClients() {
+	if l.ledger == nil || !l.ofRows[a] || !sightings.ByClients(l.b, l.ledger.Rows[0]) {
 		return -1
 	}
 	for other, at := range l.of {

@@ -24,11 +24,11 @@ figures show nothing; their number times the way there and back is what the requ
 
 How to tell it from similar problems: if single calls take long, the dependency is slow
 (service.dependency-slow). If they wait for a connection before they begin, the pool is exhausted
-(service.pool-exhausted), which so many calls bring on as well.
+(service.pool-exhausted), which so many calls cause as well.
 
 What helps: one query with a join or a list of ids (IN, ANY, a batch endpoint), eager loading in an ORM, a
 pipeline, or a cache for what repeats. A faster database helps little, as most of such a call is the way.`,
-	Thresholds: "10 calls of the median request of a route, to one place, of less than 10 ms each in the mean, one after the other, and 25 % of slow time in them; without slow requests, half of the time of requests of 20 ms or more",
+	Thresholds: "10 calls of the median request of a route, to one place, of less than 10 ms each on average, one after the other, and 25 % of slow time in them; without slow requests, half of the time of requests of 20 ms or more",
 	Needs:      "the calls of each request (as root, unstall record PID sees them on its connections; Go: an execution trace; or spans)",
 	Applies:    func(c *check.Case) bool { return c.Ledger != nil && len(callsOf(c)) > 0 },
 	Judge:      judgeChatty,
