@@ -12,6 +12,8 @@ import (
 // as lines: a stack of the open ones, whatever breaks the lines. Formats, by version:
 // hotspot/src/share/vm/gc_implementation/*, memory/*, runtime/safepoint.cpp of jdk8u.
 type legacy struct {
+	pauses int // that were written
+
 	o      *output
 	number int64
 
@@ -180,6 +182,9 @@ func (l *legacy) close() {
 	l.flush()
 	l.flushPhase()
 	l.seen.tell(l.o, l.number)
+	if l.pauses > 0 {
+		l.o.fact(evidence.FactLegacyLog, "", float64(l.pauses), 0)
+	}
 }
 
 // abandon forgets a pause whose end is not in the log.
@@ -202,6 +207,7 @@ func (l *legacy) abandon() {
 func (l *legacy) flush() {
 	if l.held {
 		l.held = false
+		l.pauses++
 		l.o.emit(l.e)
 	}
 	if l.last == timedPause {

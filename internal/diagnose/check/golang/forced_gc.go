@@ -158,14 +158,14 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 	}
 	v.Summary = check.OfSlow(share)
 	crowded := crowds(c, b, profile) && 2*len(forced) >= len(g.Cycles)
-	switch {
+	switch weight := c.Matters(share, &terms); {
 	case len(forced) < fewForced:
 		v.Summary = "only one GC cycle was requested"
-	case !c.Slow():
+	case weight == check.NotSlow:
 		v.Summary = fmt.Sprintf("%s requested, but almost no requests are slow", units.Plural(len(forced), "GC cycle"))
 	case l.Host.Starved() && float64(b.Direct+waited)/total < check.Material:
 		v.Summary += ", on a host that did not run the process all the time"
-	case share >= check.Material, crowded:
+	case weight == check.Matters, crowded:
 		v.State = check.Supported
 		v.Saves = c.Save(per, b.Direct+waited, min(max(b.InMark, b.Total())+waited, l.Total))
 		at := make(map[int]int64, len(per))
@@ -173,7 +173,8 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 			at[row] = per[n]
 		}
 		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return at[row] }))
-	case share >= check.Arguable:
+	case weight == check.OnTheEdge:
+		v.Summary += ", just below the threshold"
 		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
 	}
 }

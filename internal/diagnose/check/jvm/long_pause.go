@@ -63,7 +63,7 @@ func judgeLong(c *check.Case) check.Verdict {
 		}
 		return v
 	}
-	g.judge(&v, p, "pauses of a second or more", 0)
+	g.judge(&v, "jvm.long-pause", p, "pauses of a second or more", 0)
 	most := p.Longest()
 	v.Title = fmt.Sprintf("%s (%s) paused the program for %s, %s.", g.kindOf(most), g.NameOf(most), units.Time(1e9*most.Seconds()), g.at(most.From))
 	if len(p) > 1 {
