@@ -21,8 +21,8 @@ type CollectorTerms struct {
 	// those that a program needs, and of those that need not be.
 	Own, Spared float64
 
-	ShareID, CountID string // of the figures; "" has none
-	ShareText        func(what string) string
+	// Figures are how many pauses there are, and their share of the time.
+	Figures func(c *Case, of Paused, share float64) []Evidence
 
 	Longer   []Need             // asks for more of the evidence
 	Requests func(*Case) []Need // asks for requests that pauses can be laid over
@@ -89,10 +89,7 @@ func (c *Case) JudgePauses(v *Verdict, of Paused) *Bill {
 	share := g.ShareOf(p)
 	v.State, v.Weight = RuledOut, share
 	v.Summary = fmt.Sprintf("%s pause the program %s of the time", of.What, units.Percent(share))
-	if t.CountID != "" {
-		v.Evidence = append(v.Evidence, c.Figure(t.CountID, of.What, float64(len(p)), "count", g.Origin))
-	}
-	v.Evidence = append(v.Evidence, c.Figure(t.ShareID, t.ShareText(of.What), share, "1", g.Origin))
+	v.Evidence = append(v.Evidence, t.Figures(c, of, share)...)
 	if len(p) == 0 {
 		v.Summary = "no " + of.What
 		return c.BillOf(g, p)

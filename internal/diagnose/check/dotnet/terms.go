@@ -15,9 +15,10 @@ func init() {
 		Notice: check.Noticeable, NoticeMost: check.NoticeableCall,
 		Watched: 5, // a recording of events shows each collection from its start
 		Own:     .05, Spared: .05,
-		ShareID:   "gc.paused_share",
-		ShareText: func(what string) string { return "share of the time paused by " + what },
-		Longer:    longer,
+		Figures: func(c *check.Case, of check.Paused, share float64) []check.Evidence {
+			return []check.Evidence{c.Figure("gc.paused_share", "share of the time paused by "+of.What, share, "1", of.Collector.Origin)}
+		},
+		Longer: longer,
 		Requests: func(*check.Case) []check.Need {
 			return []check.Need{{What: "requests from the same period, to show what the pauses cost", Command: "unstall record PID"}}
 		},

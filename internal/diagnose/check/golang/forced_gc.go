@@ -71,7 +71,7 @@ func judgeForced(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.forced_cycles", "GC cycles requested by the program", float64(len(forced)), "count", g.Origin),
 		c.Figure("gc.forced_cycles_per_s", "GC cycles requested by the program", rate, "1/s", g.Origin),
-		c.Figure("gc.forced_marking_share", "share of the time in which these cycles were marking", marked, "1", g.Origin))
+		c.Figure("gc.forced_marking_share", "share of the time in which requested GC cycles were marking", marked, "1", g.Origin))
 	v.Summary = fmt.Sprintf("%s requested, marking %s of the time", units.Plural(len(forced), "GC cycle"), units.Percent(marked))
 	v.Weight = work / max(g.Span, 1e-9)
 	share, profile, profiled := profileShare(c)
@@ -103,7 +103,7 @@ func judgeForced(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("most of them requested by %s, which calls %s", site, site.Callee), g.Origin))
 	}
 	if g.Live.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("heap.live_bytes", "live heap, which each of them marks", g.Live.Number, "bytes", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("heap.live_bytes", "live heap", g.Live.Number, "bytes", g.Origin))
 	}
 	code := ""
 	if site.Function != "" {
@@ -148,11 +148,11 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 	total := float64(max(l.Total, 1))
 	share := (float64(b.Total()) + float64(waited)) / total
 	v.Evidence = append(v.Evidence,
-		c.Figure("requests.mean_during_gc_ms", "mean latency of "+units.Plural(b.Overlap, "request")+" that ran during one of these cycles", b.MeanOverlap/1e6, "ms", g.Origin),
+		c.Figure("requests.mean_during_gc_ms", "mean latency of "+units.Plural(b.Overlap, "request")+" that ran during a GC cycle", b.MeanOverlap/1e6, "ms", g.Origin),
 		c.Figure("requests.mean_without_gc_ms", "mean latency of "+units.Plural(b.Free, "request")+" that ran without one", b.MeanFree/1e6, "ms", g.Origin),
-		c.Figure("slow.gc_ms", "slow time: GC itself (mark assists, waiting for a CPU, pauses) in these cycles", float64(b.Direct)/1e6, "ms", g.Origin),
-		c.Figure("slow.behind_gc_ms", "slow time: waiting behind other requests that these cycles delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
-		c.Figure("slow.slower_in_gc_ms", "slow time: running slower while these cycles mark", float64(b.Slower)/1e6, "ms", g.Origin))
+		c.Figure("slow.gc_ms", "slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
+		c.Figure("slow.behind_gc_ms", "slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
+		c.Figure("slow.slower_in_gc_ms", "slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin))
 	if waited > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("slow.forced_gc_wait_ms", "slow time: waiting for a GC cycle that the request itself asked for", float64(waited)/1e6, "ms", g.Origin))
 	}
@@ -184,7 +184,7 @@ func (g *collector) judgeForcedByCPU(c *check.Case, v *check.Verdict, work, prof
 	burnt := 0.
 	if g.Processors.Known() {
 		burnt = work / max(g.Span, 1e-9) / g.Processors.Number
-		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers in these cycles", burnt, "1", g.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", burnt, "1", g.Origin))
 	}
 	switch met := g.Meetings(); {
 	case c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && !c.Slow():

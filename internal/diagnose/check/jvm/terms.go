@@ -16,9 +16,11 @@ func init() {
 		Notice: check.Noticeable, NoticeMost: check.NoticeableCall,
 		Watched: leastWatched, // in the first seconds of a JVM its heap grows
 		Own:     stoppedYoung, Spared: stoppedSpecial,
-		ShareID: "gc.these_paused_share", CountID: "gc.these",
-		ShareText: func(string) string { return "share of the time paused by them" },
-		Longer:    longer,
+		Figures: func(c *check.Case, of check.Paused, share float64) []check.Evidence {
+			return []check.Evidence{c.Figure("gc.these", of.What, float64(len(of.Pauses)), "count", of.Collector.Origin),
+				c.Figure("gc.these_paused_share", "share of the time paused by them", share, "1", of.Collector.Origin)}
+		},
+		Longer: longer,
 		Requests: func(c *check.Case) []check.Need {
 			if g := stopsOf(c); g != nil {
 				return g.needRequests()
