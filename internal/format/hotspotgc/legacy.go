@@ -167,6 +167,8 @@ func (l *legacy) scan(text []byte, i int) {
 			i = l.paren(text, i)
 		case c == '-':
 			i = l.dash(text, i)
+		case c == '#' && l.depth == 0 && i+1 < len(text) && text[i+1] == ' ': // of -XX:+SafepointTimeout
+			i = l.words(text, i)
 		case c == '#': // PrintGCID
 			for i++; i < len(text) && isDigit(text[i]); i++ {
 			}

@@ -12,7 +12,7 @@ func unified(collector string, n int, step float64, texts ...string) string {
 	for i := range n {
 		at := 1 + float64(i+1)*step
 		for k, text := range texts {
-			b += fmt.Sprintf("[%.3fs]%s\n", at+float64(k)*.01, strings.ReplaceAll(text, "#", fmt.Sprint(i)))
+			b += fmt.Sprintf("[%.3fs]%s\n", at+float64(k)*.01, strings.ReplaceAll(text, "GC(#)", fmt.Sprintf("GC(%d)", i)))
 		}
 	}
 	return b
@@ -38,7 +38,7 @@ func TestNotAcquittedWithoutLooking(t *testing.T) {
 	holdAll(t, map[string]made{
 		"locks: one dump of one thread":         {files: map[string]string{"dump.txt": dump(running)}, open: []string{"jvm.lock-contention"}},
 		"locks: a header not understood":        {files: map[string]string{"dump.txt": dump(running + blocked)}, open: []string{"jvm.lock-contention"}},
-		"locks: a .NET stack list":              {files: map[string]string{"dump.txt": dump(running + strings.ReplaceAll(running, "http-1", "http-3"))}, open: []string{"jvm.lock-contention"}},
+		"locks: one dump of two threads":        {files: map[string]string{"dump.txt": dump(running + strings.ReplaceAll(running, "http-1", "http-3"))}, open: []string{"jvm.lock-contention"}},
 		"safepoints: 32 ms of 158 ms":           {files: map[string]string{"gc.log": unified("G1", 4, .05, safepoint("ThreadDump", 100000, 7890000))}, open: []string{"jvm.safepoint"}},
 		"safepoints: 15 % in stops of 3 ms":     {files: map[string]string{"gc.log": unified("G1", 2000, .02, safepoint("Cleanup", 100000, 2890000))}, supported: []string{"jvm.safepoint"}},
 		"safepoints: short and rare":            {files: map[string]string{"gc.log": unified("G1", 60, 1, safepoint("Cleanup", 100000, 890000))}, ruledOut: []string{"jvm.safepoint"}},
