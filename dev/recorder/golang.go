@@ -24,6 +24,10 @@ func golang() []recording {
 		warm:    500 * ms, cpu: 2 * time.Second, trace: 1500 * ms, tail: 300 * ms,
 	}
 	thrash := gateway.with(func(r *recording) { r.load.Rate = 300 })
+	forced := gateway.with(func(r *recording) {
+		r.args, r.env = []string{"-live=300", "-pretouch=500", "-free-every=500ms"}, []string{"GOGC=200"}
+		r.load.Rate, r.trace = 400, 2000*ms
+	})
 	lock := item.with(func(r *recording) {
 		r.args = []string{"-mode=lock", "-work=2ms", "-mutex-fraction=10"}
 		r.profiles = []string{"mutex"}
@@ -60,6 +64,15 @@ func golang() []recording {
 			thrash.with(func(r *recording) {
 				r.args, r.env = []string{"-pretouch=500"}, []string{"GOGC=off", "GOMEMLIMIT=600MiB"}
 				r.expect = []bound{{"GC/s", 0, 1.5}}
+			})),
+		fixture("go.forced-gc/sick", "a housekeeper gives memory back twice a second, over 300 MiB of sessions",
+			forced.with(func(r *recording) {
+				r.expect = []bound{{"p99 ms", 12, 0}, {"collector %", 40, 0}}
+			})),
+		fixture("go.forced-gc/healthy", "the same without the housekeeper",
+			forced.with(func(r *recording) {
+				r.args = []string{"-live=300", "-pretouch=500"}
+				r.expect = []bound{{"p99 ms", 0, 10}, {"GC/s", 0, 1}}
 			})),
 		fixture("go.lock-contention/sick", "one sync.Mutex around the work of every request", sick(lock, bound{"mutex wait s", .5, 0})),
 		fixture("go.lock-contention/healthy", "64 locks, each for a part of the table", lock.with(func(r *recording) { r.expect = []bound{{"mutex wait s", 0, .1}} })),

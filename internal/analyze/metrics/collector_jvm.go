@@ -57,7 +57,11 @@ func JVMSafepoints(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) 
 
 // Unlogged says that the log has the cycles of a concurrent collector and no pause of them,
 // as ZGC's and Shenandoah's with -Xlog:gc alone: each cycle has pauses, so none is known.
-func (g *Collector) Unlogged() bool { return len(g.All) == 0 && len(g.beside()) > 0 }
+//
+// A log that was searched for stalls alone has neither.
+func (g *Collector) Unlogged() bool {
+	return len(g.All) == 0 && (len(g.beside()) > 0 || len(g.bundle.Intervals.Select(evidence.AllocStall, g.subject)) > 0)
+}
 
 // cyclesAlone counts such cycles.
 func (g *Collector) cyclesAlone() {
@@ -68,7 +72,7 @@ func (g *Collector) cyclesAlone() {
 			g.began = append(g.began, v.Start[i])
 		}
 	}
-	if g.Span > 0 {
+	if g.Rate = Unknown; g.Span > 0 && len(g.beside()) > 0 {
 		g.Rate = g.value(float64(len(g.began)) / g.Span)
 	}
 }
@@ -85,8 +89,11 @@ func (g *Collector) heapRates() {
 	if grown := g.Allocated(); took > 0 {
 		g.Alloc, g.Each = g.value(grown.Sum()/took), g.value(grown.Sum()/float64(len(grown.V)))
 	}
-	if promoted := g.Promotions(); len(promoted.V) > 0 && g.Span > 0 {
-		g.Promoted = g.value(promoted.Sum() / g.Span)
+	// What the first collection promoted was allocated before the time that counts.
+	if promoted := g.Promotions(); len(promoted.V) > 1 {
+		if d := float64(promoted.At[len(promoted.At)-1]-promoted.At[0]) / 1e9; d > 0 {
+			g.Promoted = g.value((promoted.Sum() - promoted.V[0]) / d)
+		}
 	}
 }
 

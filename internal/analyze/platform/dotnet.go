@@ -30,6 +30,7 @@ var Dotnet = &Runtime{
 	Stacks:        &threads.DotnetStacks,
 	ReadCollector: metrics.DotnetCollector,
 	Generations:   metrics.ReadDotnetGC,
+	Pauses:        "trigger fewer of these collections: allocate less there, above all large objects, which can be rented from a pool; or keep fewer live objects for each collection to mark",
 	Models:        []*model.Model{threadpool.Model},
 	Built:         discover.ReleaseOfAssembly,
 	Recognise: &discover.Recogniser{

@@ -54,6 +54,8 @@ type Runtime struct {
 	ReadCollector metrics.CollectorReader
 	// Generations reads all that is told of each collection, where that is as much as .NET tells; nil: it is not.
 	Generations func(*evidence.Bundle, evidence.SubjectID, metrics.Window) *metrics.DotnetGC
+	// Pauses is what helps against pauses of its collector that no cause explains; "": all of them have causes of their own.
+	Pauses string
 	// Watchables are series of its processes that rules can be held against besides what these count themselves.
 	Watchables metrics.OwnWatchables
 	Models     []*model.Model // of its processes; the first is asked where nothing says which

@@ -129,6 +129,9 @@ const (
 	// Facts of a JVM. Flags are facts by their own names, sizes in bytes; these are asked for.
 	FactOverheadLimit     = "gc.overheadLimit"    // times that the JVM said GC takes nearly all the time (GCTimeLimit) and frees nearly nothing (GCHeapFreeLimit); Value is the first such line
 	FactStateless         = "threads.stateless"   // thread dumps that do not tell which threads wait for a monitor
+	FactLegacyLog         = "gc.legacyLog"        // collections in the form of logs before JDK 9
+	FactJVMSystem         = "java.system"         // the operating system its JVM is built for, as the banner of its log has it: "linux", "bsd", "windows"
+	FactSafepointLate     = "safepoint.late"      // times that -XX:+SafepointTimeout named a thread, which follows in the key: "safepoint.late: worker-7"
 	FactLongAlone         = "gc.longAlone"        // lines of a source that tells of collections only if they took long
 	FactCollector         = "collector"           // as people call it: "G1", "ParNew+CMS", "Parallel", "Serial", "ZGC", "generational ZGC", "Shenandoah", "generational Shenandoah", "Epsilon"
 	FactYoungCapacity     = "heap.young.capacity" // bytes of eden and both survivor spaces

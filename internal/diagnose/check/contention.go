@@ -84,6 +84,10 @@ func (c *Case) contended(k Contention) Verdict {
 	case k.Holder.Idle:
 		v.Summary += ", but the holder waits for work: the threads take turns, so nothing is delayed"
 		return v
+	case k.More != nil && (k.Waiting.Number < Queueing || !k.Waiting.Known()) && !k.Charged:
+		v.State, v.Needs = Inconclusive, k.More
+		v.Summary += fmt.Sprintf(" in %s, too few to say that none does", units.Plural(k.Looks, "thread dump"))
+		return v
 	case !k.Waiting.Known() || k.Waiting.Number < Queueing || k.Excused:
 		return v
 	case k.Apart:
@@ -94,7 +98,7 @@ func (c *Case) contended(k Contention) Verdict {
 		return v
 	case k.More != nil:
 		v.State, v.Needs = Inconclusive, k.More
-		v.Summary = fmt.Sprintf("%s threads waited for a lock at the same time, but %d thread dumps are too few to say how often", units.Num(k.Waiting.Number), k.Looks)
+		v.Summary = fmt.Sprintf("%s waited for a lock at the same time, but %s cannot say how often", number(k.Waiting.Number, "thread"), units.Plural(k.Looks, "thread dump"))
 		k.found(&v)
 		return v
 	}
@@ -123,4 +127,12 @@ func (k *Contention) found(v *Verdict) {
 		fix = Fix{Text: k.Outside, Code: k.Holder.Owner}
 	}
 	v.Fix = append(v.Fix, fix)
+}
+
+// number words how many there are in the mean: "1 thread", "2.5 threads".
+func number(n float64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return units.Num(n) + " " + what + "s"
 }

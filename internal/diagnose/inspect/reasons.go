@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -145,6 +146,9 @@ func (g *GC) sizes(v *evidence.Intervals, pauses, phases []int) {
 	h.Metaspace = last(v, rows, evidence.MetaAfter)
 }
 
+// fewCollections is from how many intervals between collections their rate is told: of five, its error is about a half.
+const fewCollections = 5
+
 // growth adds up what was allocated between collections, and what young ones promoted:
 // between two rows that tell the heap's size the heap grows by nothing but allocation. Of
 // pauses the time counts from start to start; of what runs beside the program, during
@@ -159,7 +163,7 @@ func (g *GC) growth(v *evidence.Intervals, pauses, phases []int) {
 	slices.SortStableFunc(rows, func(x, y int) int { return cmp.Compare(v.Start[x], v.Start[y]) })
 	latest := make(map[evidence.SubjectID]int)
 	var grown, ns, promoted, span float64
-	collections := 0
+	collections, promotions := 0, 0
 	first := make(map[evidence.SubjectID]int64)
 	for _, j := range rows {
 		s := v.Subject[j]
@@ -170,9 +174,10 @@ func (g *GC) growth(v *evidence.Intervals, pauses, phases []int) {
 			} else {
 				first[s] = v.Start[j]
 			}
-			if of == evidence.PauseYoung {
-				if before, after := metrics.OldOf(v, j); after > before {
-					promoted += after - before
+			if of == evidence.PauseYoung && v.Start[j] > first[s] { // what the first one promoted was allocated before the time that counts
+				if before, after := metrics.OldOf(v, j); !math.IsNaN(after - before) {
+					promotions++
+					promoted += max(0, after-before)
 				}
 			}
 		}
@@ -205,12 +210,13 @@ func (g *GC) growth(v *evidence.Intervals, pauses, phases []int) {
 		rate := grown / ns * 1e9
 		g.Rates.Alloc = &rate
 	}
-	if span > 0 && collections > 0 {
-		rate, promote := float64(collections)/span*1e9, promoted/span*1e9
+	if span > 0 && promotions > 0 {
+		promote := promoted / span * 1e9
 		g.Rates.Promote = &promote
-		if g.Rates.Cycles == nil {
-			g.Rates.Cycles = &rate
-		}
+	}
+	if span > 0 && collections >= fewCollections && g.Rates.Cycles == nil {
+		rate := float64(collections) / span * 1e9
+		g.Rates.Cycles = &rate
 	}
 }
 

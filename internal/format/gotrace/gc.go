@@ -12,6 +12,7 @@ type collector struct {
 	markFrom  int64
 	cut       bool // the phase began before the trace
 	forced    bool // the program asked for the cycle
+	askedAt   evidence.StackID
 
 	heapNow, heapAtStart, heapAtEnd uint64
 	allocated                       uint64 // since the trace began
@@ -126,12 +127,16 @@ func (c *collector) stopEnds(w *world, t int64, reason string) {
 	}
 }
 
-func (c *collector) markBegins(t int64, active, forced bool) {
+// markBegins notes that marking begins, where by started it: the goroutine whose allocation met the goal, or that asked for a cycle.
+func (c *collector) markBegins(t int64, active bool, by *stack) {
 	if c.marking {
 		return // announced again at the start of a generation
 	}
 	c.beginCycle(t)
-	c.marking, c.markFrom, c.cut, c.forced = true, t, active, forced
+	c.marking, c.markFrom, c.cut, c.forced, c.askedAt = true, t, active, by != nil && by.forces, 0
+	if c.forced {
+		c.askedAt = by.id()
+	}
 }
 
 // leftOver notes a cycle that was under way when the trace ended.
@@ -144,8 +149,12 @@ func (c *collector) leftOver(w *world) {
 		if k == evidence.GCCycle {
 			from = c.cycleFrom
 		}
-		w.b.Interval(evidence.Interval{Subject: w.subject, Kind: k, Start: from, End: w.now, Request: evidence.NoRequest,
-			Cause: w.b.Name("goes on after the trace"), Origin: w.b.Origin(w.events)})
+		x := evidence.Interval{Subject: w.subject, Kind: k, Start: from, End: w.now, Request: evidence.NoRequest,
+			Cause: w.b.Name("goes on after the trace"), Origin: w.b.Origin(w.events)}
+		if k == evidence.GCCycle && c.forced {
+			x.Stack, x.Extra = c.askedAt, []evidence.Extra{{Key: evidence.Forced, Value: 1}}
+		}
+		w.b.Interval(x)
 	}
 }
 
@@ -154,7 +163,7 @@ func (c *collector) leftOver(w *world) {
 // written; the new goal follows.
 func (c *collector) markEnds(w *world, t int64) {
 	if !c.marking {
-		c.markFrom, c.cut, c.forced = w.first, true, false
+		c.markFrom, c.cut, c.forced, c.askedAt = w.first, true, false, 0
 		c.beginCycle(w.first)
 	}
 	c.marking = false
@@ -167,7 +176,7 @@ func (c *collector) markEnds(w *world, t int64) {
 	w.b.Interval(evidence.Interval{Subject: w.subject, Lane: 0, Kind: evidence.GCMark, Start: c.markFrom, End: t, Request: evidence.NoRequest,
 		Cause: w.b.Name(cause), Origin: w.b.Origin(w.events)})
 	c.pendingEnd = &evidence.Interval{Subject: w.subject, Kind: evidence.GCCycle, Start: c.cycleFrom, End: t, Request: evidence.NoRequest,
-		Cause: w.b.Name(cause), Origin: w.b.Origin(w.events),
+		Stack: c.askedAt, Cause: w.b.Name(cause), Origin: w.b.Origin(w.events),
 		Extra: []evidence.Extra{
 			{Key: evidence.CycleNumber, Value: float64(c.cycles)},
 			{Key: evidence.MarkTime, Value: float64(t - c.markFrom)},

@@ -273,6 +273,8 @@ func (w *world) woken(g *goroutine, by *goroutine, doer uint32, t int64) {
 			// the dependency's.
 			s.Kind, s.Cause = evidence.NetWait, g.where.needs
 		case g.where != nil && g.where.forces:
+		case by == nil && g.where != nil && g.where.handed != 0:
+			s.Kind, s.Cause = evidence.PoolWait, g.where.handed // others let go of it here for those who came in time
 		case by == nil && (g.reason == "select" || g.reason == "chan receive"):
 			s.Kind, s.Cause = evidence.SleepWait, 0 // only timers wake without a goroutine
 		}

@@ -115,8 +115,7 @@ func (w *world) event(ev *wire.Event) {
 	case wire.EvGCSweepBegin, wire.EvGCSweepActive, wire.EvGCSweepEnd:
 		w.sweeps(ev, t)
 	case wire.EvGCBegin, wire.EvGCActive:
-		by := w.stacks.get(ev.Stack)
-		w.gc.markBegins(t, ev.Type == wire.EvGCActive, by != nil && by.forces)
+		w.gc.markBegins(t, ev.Type == wire.EvGCActive, w.stacks.get(ev.Stack))
 	case wire.EvGCEnd:
 		w.gc.markEnds(w, t)
 	case wire.EvSTWBegin, wire.EvSTWEnd:

@@ -12,6 +12,8 @@ import (
 // as lines: a stack of the open ones, whatever breaks the lines. Formats, by version:
 // hotspot/src/share/vm/gc_implementation/*, memory/*, runtime/safepoint.cpp of jdk8u.
 type legacy struct {
+	pauses int // that were written
+
 	o      *output
 	number int64
 
@@ -165,6 +167,8 @@ func (l *legacy) scan(text []byte, i int) {
 			i = l.paren(text, i)
 		case c == '-':
 			i = l.dash(text, i)
+		case c == '#' && l.depth == 0 && i+1 < len(text) && text[i+1] == ' ': // of -XX:+SafepointTimeout
+			i = l.words(text, i)
 		case c == '#': // PrintGCID
 			for i++; i < len(text) && isDigit(text[i]); i++ {
 			}
@@ -180,6 +184,9 @@ func (l *legacy) close() {
 	l.flush()
 	l.flushPhase()
 	l.seen.tell(l.o, l.number)
+	if l.pauses > 0 {
+		l.o.fact(evidence.FactLegacyLog, "", float64(l.pauses), 0)
+	}
 }
 
 // abandon forgets a pause whose end is not in the log.
@@ -202,6 +209,7 @@ func (l *legacy) abandon() {
 func (l *legacy) flush() {
 	if l.held {
 		l.held = false
+		l.pauses++
 		l.o.emit(l.e)
 	}
 	if l.last == timedPause {

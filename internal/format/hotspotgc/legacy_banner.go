@@ -91,6 +91,11 @@ func (l *legacy) virtualMachine(text []byte, i int) int {
 
 // version reads "64-Bit Server VM (25.20-b23) for windows-amd64 JRE (1.8.0_20-b26), built on …".
 func (l *legacy) version(s []byte) {
+	if i := bytes.Index(s, []byte(") for ")); i >= 0 {
+		if system, _, ok := bytes.Cut(s[i+len(") for "):], []byte("-")); ok && systemName(system) {
+			l.o.fact(evidence.FactJVMSystem, string(system), math.NaN(), l.number)
+		}
+	}
 	const word = "JRE ("
 	i := bytes.Index(s, []byte(word))
 	if i < 0 {
@@ -100,4 +105,14 @@ func (l *legacy) version(s []byte) {
 	if i = bytes.IndexByte(s, ')'); i > 0 {
 		l.o.version(java.Version(string(s[:i])))
 	}
+}
+
+// systemName says whether a word has only small letters: the name of an operating system.
+func systemName(s []byte) bool {
+	for _, c := range s {
+		if c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return len(s) > 0 && len(s) < 12
 }

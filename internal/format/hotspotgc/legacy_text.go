@@ -21,6 +21,7 @@ const (
 	readMemory
 	readVersion
 	readOverhead // that GC takes nearly all the time
+	readLate     // a thread that did not stop in time, in what -XX:+SafepointTimeout prints
 	readReason   // in angle brackets, JDK 1.3
 	passSizes    // the text and sizes behind it: of a generation, JDK 1.3
 )
@@ -173,6 +174,9 @@ var textRules = [...]textRule{
 	{"Region with largest ", passRest, statsLine},
 
 	{"vmop", passRest, safepointLine},
+	{"# SafepointSynchronize::begin: ", passRest, safepointLine},
+	{"# \"", readLate, safepointLine},
+	{"java.lang.Thread.State: ", passRest, safepointLine},
 	{"Polling page always armed", passRest, safepointLine},
 	{"Maximum sync time", passRest, safepointLine},
 	{"Maximum vm operation time", passRest, safepointLine},
@@ -237,6 +241,9 @@ func (l *legacy) words(text []byte, i int) int {
 			return len(text)
 		case readOverhead:
 			l.o.overhead(s, l.number)
+		case readLate:
+			l.o.late(s, l.number)
+			return len(text)
 		case readMemory:
 			l.memory(text[next:])
 			return len(text)

@@ -1,6 +1,7 @@
 package hotspotgc
 
 import (
+	"bytes"
 	"math"
 	"strings"
 
@@ -105,6 +106,23 @@ func (o *output) overhead(text []byte, line int64) {
 		f = factOf{value: strings.TrimSpace(string(text)), line: line}
 	}
 	o.fact(evidence.FactOverheadLimit, f.value, f.number+1, f.line)
+}
+
+// late counts a thread that did not reach a safepoint in time, as -XX:+SafepointTimeout names it: `# "worker-7" #33 prio=5 …`
+// (safepoint.cpp, SafepointSynchronize::print_safepoint_timeout). False if the line names none.
+func (o *output) late(text []byte, line int64) bool {
+	name, ok := bytes.CutPrefix(text, []byte(`# "`))
+	if !ok {
+		return false
+	}
+	end := bytes.IndexByte(name, '"')
+	if end <= 0 {
+		return false
+	}
+	key := evidence.FactSafepointLate + ": " + string(name[:end])
+	f := o.facts[key]
+	o.fact(key, string(name[:end]), max(0, f.number)+1, line)
+	return true
 }
 
 // collector names the collector as people call it. The first name holds, but that it is

@@ -28,6 +28,10 @@ func (u *unified) message(b []byte, number int64, decorated bool) {
 	if u.event(id, text, number) {
 		return
 	}
+	if text[0] == '#' && u.o.late(text, number) {
+		u.o.ignore(safepointLine)
+		return
+	}
 	for _, words := range overheadWords {
 		if has(text, words) {
 			u.o.overhead(text, number)

@@ -84,6 +84,9 @@ func Figure(e *diagnose.Evidence) string {
 	if e.Value == nil {
 		return ""
 	}
+	if e.Unit == "1" && strings.HasSuffix(e.ID, "_share") { // of a ratio that is 1 nothing says that it is all
+		return units.Percent(*e.Value)
+	}
 	return units.Of(*e.Value, e.Unit)
 }
 

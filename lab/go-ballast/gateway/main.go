@@ -33,6 +33,7 @@ func main() {
 	garbage := flag.Int("garbage", 450, "KiB of garbage for each request, about")
 	ballast := flag.Int("ballast", 0, "MiB allocated at the start, without pointers, and never touched")
 	pretouch := flag.Int("pretouch", 0, "MiB of heap to touch and free at the start, so that requests meet no first-touch page faults")
+	giveBackEvery := flag.Duration("free-every", 0, "how often a housekeeper calls debug.FreeOSMemory, which collects each time; 0: never")
 	upstream := flag.String("upstream", "", "host:port of an HTTP service to fetch from; empty: documents in memory")
 	store := flag.String("session-store", "", "host:port of a RESP server asked on the serving goroutine for each request; empty: none")
 	connections := flag.Int("store-connections", 0, "connections to the session store at most; 0: as many as requests")
@@ -60,6 +61,9 @@ func main() {
 	s.Command("ballast", sized(memory.reballast))
 	for _, route := range []string{"/v1/feed", "/v1/channel/", "/v1/search"} {
 		s.Handle(route, g.serve)
+	}
+	if *giveBackEvery > 0 {
+		go freeMemory(*giveBackEvery)
 	}
 	fmt.Fprintf(os.Stderr, "%d sessions\n", len(sessions.byToken))
 	s.Run()

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 )
 
 // memory is what the process is told about its heap.
@@ -75,4 +76,11 @@ func touch(bytes int) {
 	}
 	runtime.KeepAlive(held)
 	runtime.GC() // held is dead from here on
+}
+
+// freeMemory gives memory back to the host again and again, as services do that are to look small.
+func freeMemory(every time.Duration) {
+	for range time.Tick(every) {
+		debug.FreeOSMemory()
+	}
 }

@@ -1,6 +1,7 @@
 package goheap
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -57,17 +58,26 @@ func (b *Bill) Total() int64 { return b.Direct + b.KnockOn + b.Slower + b.Pool }
 
 // marks returns the phases in which the collector marked, as the artifact saw
 // them that g was read from: another's clock may be off by more than a phase.
-func (g *Process) marks() metrics.Spans {
+func (g *Process) marks() metrics.Spans { return g.marksIn(nil) }
+
+// marksIn returns the phases that lie in some cycles; nil: in any.
+func (g *Process) marksIn(cycles []metrics.Cycle) metrics.Spans {
 	v := &g.Bundle.Intervals
 	want, _ := g.Origin.Artifact()
 	var out metrics.Spans
 	for _, i := range v.Select(evidence.GCMark, g.Subject) {
-		if a, _ := v.Origin[i].Artifact(); a != want {
+		if a, _ := v.Origin[i].Artifact(); a != want || cycles != nil && !lies(cycles, v.Start[i]) {
 			continue
 		}
 		out = out.Add(v.Start[i], v.End[i])
 	}
 	return out
+}
+
+// lies says whether a moment lies in one of some cycles, which are in order.
+func lies(cycles []metrics.Cycle, at int64) bool {
+	n, began := slices.BinarySearchFunc(cycles, at, func(x metrics.Cycle, at int64) int { return cmp.Compare(x.From, at) })
+	return began || n > 0 && at <= cycles[n-1].To
 }
 
 // met notes whether a request met a cycle.
@@ -83,8 +93,13 @@ func (b *Bill) met(marks metrics.Spans, from, to int64) bool {
 }
 
 // Bill charges the collector. It needs traced requests.
-func (g *Process) Bill() *Bill {
-	marks := g.marks()
+func (g *Process) Bill() *Bill { return g.bill(g.marks(), true) }
+
+// BillOf charges some cycles alone, which are in order: what they cost while they mark, and nothing behind a pool.
+func (g *Process) BillOf(cycles []metrics.Cycle) *Bill { return g.bill(g.marksIn(cycles), false) }
+
+// bill charges what the collector does while it marks, and, for all of its cycles, what it does besides.
+func (g *Process) bill(marks metrics.Spans, all bool) *Bill {
 	l := g.Ledger
 	r := &g.Bundle.Requests
 	b := &Bill{less: perRowOf(l.Rows)}
@@ -111,7 +126,9 @@ func (g *Process) Bill() *Bill {
 	for _, row := range l.Slow {
 		slow.Add(row)
 	}
-	b.Behind = g.behind()
+	if all {
+		b.Behind = g.behind()
+	}
 	for _, row := range l.Rows {
 		in := marks.Within(r.Begins(row), r.End.At(row))
 		if !l.Known(row) || in == 0 && b.Behind.of(row) == 0 {
@@ -120,12 +137,18 @@ func (g *Process) Bill() *Bill {
 		var direct, queue, own, ownIn int64
 		l.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
 			root := ledger.Rooted(&s, ch) // those who hold a lock or a pool wait for the collector, too
-			direct += root[ledger.MarkAssist] + root[ledger.CollectorCPU] + root[ledger.StopTheWorld]
+			gc := root[ledger.MarkAssist] + root[ledger.CollectorCPU] + root[ledger.StopTheWorld]
+			if all {
+				direct += gc
+			}
 			own += ch[ledger.Own]
-			if root[ledger.RequestsCPU]+ch[ledger.Own] == 0 || s.Dur == 0 {
+			if root[ledger.RequestsCPU]+ch[ledger.Own]+gc == 0 || s.Dur == 0 {
 				return
 			}
 			part := float64(marks.Within(at, at+s.Dur)) / float64(s.Dur)
+			if !all {
+				direct += int64(part * float64(gc))
+			}
 			queue += int64(part * float64(root[ledger.RequestsCPU]))
 			ownIn += int64(part * float64(ch[ledger.Own]))
 		})

@@ -14,6 +14,7 @@ import (
 
 // Causes in the order in which equals are listed.
 var Causes = []check.Check{
+	golang.ForcedGC, // before cycles that the pacer starts, those that need not be
 	golang.GCRate,
 	golang.MemoryLimitThrash,
 	golang.LockContention,

@@ -43,6 +43,7 @@ type heap struct {
 	rss         float64
 	outside     bool // requests that arrive in a pause begin after it, as a server sees them
 	none        bool // no requests at all
+	stays       bool // what gen 1 hands on lives for ever
 	finalizes   int  // looks of ten that meet the finalizer thread in a finalizer; 0: nobody looked
 }
 
@@ -86,6 +87,10 @@ func (in heap) subject(t *testing.T) *check.Case {
 				live += in.grows
 				extra = append(extra, evidence.Extra{Key: evidence.HeapAfter, Value: live}, evidence.Extra{Key: evidence.GenAfter.In(evidence.Gen2), Value: live})
 			case evidence.Gen1:
+				if in.stays {
+					live += k.kept
+					extra = append(extra, evidence.Extra{Key: evidence.HeapAfter, Value: live})
+				}
 				extra = append(extra, evidence.Extra{Key: evidence.GenSurvived.In(evidence.Gen1), Value: k.kept}, evidence.Extra{Key: evidence.GenSurvived.In(evidence.Gen0), Value: k.first})
 			}
 			p.Interval(evidence.Interval{Subject: s, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: from, End: to, Cause: p.Name("gc"), Origin: p.Origin(int64(number))})
@@ -243,6 +248,9 @@ func TestCollectorsCauses(t *testing.T) {
 		{"it grows a little", change(with(usual, collects{every: 2000, pause: 30, generation: 2, reason: "small allocations"}), func(in *heap) { in.grows = .1 * mb }), HeapLeak, check.RuledOut, nil},
 		{"it keeps its size", with(usual, large), HeapLeak, check.RuledOut, nil},
 		{"too few to tell", change(with(usual, collects{every: 10_000, pause: 30, generation: 2, reason: "small allocations"}), func(in *heap) { in.grows = 50 * mb }), HeapLeak, check.RuledOut, []string{"too few"}},
+		{"a list grows, before any gen 2 collection", heap{live: 100 * mb, stays: true, collections: []collects{young, {every: 250, pause: 30, generation: 1, reason: "small allocations", kept: 3 * mb}}}, HeapLeak, check.Supported, []string{"almost nothing that they kept died", "grows by"}},
+		{"a list grows, without requests", heap{live: 60 * mb, stays: true, none: true, collections: []collects{{every: 500, pause: 45, generation: 1, reason: "small allocations", kept: 8 * mb}}}, HeapLeak, check.Supported, []string{"grows by"}},
+		{"a list grows in no time", heap{live: 100 * mb, stays: true, collections: []collects{young, {every: 250, pause: 2, generation: 1, reason: "small allocations", kept: 3 * mb}}}, HeapLeak, check.Inconclusive, []string{"too few to distinguish a leak from a start"}},
 		{"the finalizer thread never ends", change(stay, func(in *heap) { in.finalizes = 10 }), HeapLeak, check.Supported, []string{"always in Basket.Finalize (waiting for the network", "77 MiB/s", "GC.SuppressFinalize"}},
 		{"the finalizer thread rests half of the time", change(stay, func(in *heap) { in.finalizes = 5 }), HeapLeak, check.Inconclusive, []string{"too few to distinguish a leak from a start"}},
 		{"the finalizer thread never ends, and nothing is kept", change(usual, func(in *heap) { in.finalizes = 10 }), HeapLeak, check.RuledOut, nil},

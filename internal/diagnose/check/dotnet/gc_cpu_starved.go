@@ -69,7 +69,7 @@ func judgeStarved(c *check.Case) check.Verdict {
 		v.Summary = fmt.Sprintf("%s on a quota of %s CPUs, which throttles GC pauses no more than other times", units.Plural(int(heaps.Number), "heap"), units.Num(quota.Number))
 		return v
 	}
-	g.judge(&v, g.Pauses, "GC pauses", nil)
+	g.judge(&v, "dotnet.gc-cpu-starved", g.Pauses, "GC pauses", nil)
 	if v.State != check.Supported {
 		return v
 	}

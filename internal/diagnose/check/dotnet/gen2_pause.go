@@ -51,7 +51,7 @@ func judgeGen2(c *check.Case) check.Verdict {
 	const what = "gen 2 collections"
 	p := g.pauses(oldest)
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_own", "gen 2 collections for the runtime's own reasons", float64(len(all)), "count", g.Origin))
-	g.judge(&v, p, what, nil)
+	g.judge(&v, "dotnet.gen2-pause", p, what, nil)
 	if len(all) == 0 {
 		v.Summary = "no gen 2 collections" + g.otherwise()
 	}

@@ -38,7 +38,7 @@ What helps: find what grows: two heap snapshots some minutes apart (dotnet-gcdum
 compared by type, and the path that holds the type; remove handlers, bound caches
 (MemoryCache with a SizeLimit), dispose registrations. What does not help: GC.Collect, a
 larger heap.`,
-	Thresholds: "5 gen 2 collections in 5 s or more (collections of any generation if they slow requests and nothing that reaches gen 2 dies); a slope whose 95 % interval is above 0, and growth by 10 % that continues in the second half; or 3 MB/s retained while 90 % of 20 or more samples in 4 bursts show the finalizer thread in a finalizer",
+	Thresholds: "5 gen 2 collections in 5 s or more (collections of any generation if those of gen 1 and 2 pause noticeably and almost nothing that they keep dies); a slope whose 95 % interval is above 0, and growth by 10 % that continues in the second half; or 3 MB/s retained while 90 % of 20 or more samples in 4 bursts show the finalizer thread in a finalizer",
 	Needs:      "GC events over several gen 2 collections: minutes to hours",
 	Applies:    isDotnet,
 	Judge:      judgeLeak,
@@ -73,7 +73,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 	points := whole.Heap.Points
 	what := "gen 2 collections"
 	if g.stays() { // then younger collections tell as well
-		what, points = "collections (nothing that reached gen 2 died)", after(whole.Collections)
+		what, points = "collections (almost nothing that they kept died)", after(whole.Collections)
 	}
 	if n := len(points); n < leastPoints {
 		v.Summary = fmt.Sprintf("%s: too few to show a trend", units.Plural(n, "gen 2 collection"))
@@ -127,12 +127,15 @@ func judgeLeak(c *check.Case) check.Verdict {
 // remains is the part of what reaches gen 2 that may die there, where all of it is said to stay.
 const remains = .2
 
-// stays says whether collections that are long and frequent enough to be noticed hand on to gen 2
+// stays says whether collections of gen 1 and 2 that are long and frequent enough to be noticed hand on to gen 2
 // what stays there: then the heap after each of them is what lives, and not only after those of
 // gen 2, of which there are few in a short time.
 func (g *collector) stays() bool {
 	promoted, died, known := g.throughGen2()
-	return known && promoted >= reaching && died <= remains && check.SlowPausesMet(g.Collector, g.Pauses)
+	if !known { // fewer than two collections of gen 2: what younger ones keep is what the heap grows by
+		promoted, died, known = g.kept()
+	}
+	return known && promoted >= reaching && died <= remains && check.SlowPausesMet(g.Collector, g.pauses(func(x *metrics.Collection) bool { return x.Generation >= evidence.Gen1 }))
 }
 
 // after is the heap after each collection that ended outside of one in the background.

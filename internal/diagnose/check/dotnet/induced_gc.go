@@ -47,7 +47,7 @@ func judgeInduced(c *check.Case) check.Verdict {
 	const what = "induced collections"
 	all := g.those(induced)
 	v.Evidence = append(v.Evidence, c.Figure("gc.induced", "induced collections", float64(len(all)), "count", g.Origin))
-	g.judge(&v, p, what, nil)
+	g.judge(&v, "dotnet.induced-gc", p, what, nil)
 	if v.State != check.Supported {
 		return v
 	}

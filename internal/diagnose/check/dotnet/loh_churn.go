@@ -72,7 +72,7 @@ func judgeChurn(c *check.Case) check.Verdict {
 	if len(waits) > 0 && c.Ledger != nil {
 		stalled = longest(stalled, c.Ledger.AllocStalls())
 	}
-	g.judge(&v, g.pauses(forLarge), what, stalled)
+	g.judge(&v, "dotnet.loh-churn", g.pauses(forLarge), what, stalled)
 	if v.State == check.RuledOut && len(waits) > 0 && c.Ledger != nil && !c.HasRequestStates() && c.Share(ledger.Unobserved) >= check.Material {
 		v.State = check.Inconclusive
 		v.Summary += ", and threads also waited for memory; most waits of requests were not recorded"

@@ -70,7 +70,7 @@ func judgeMidLife(c *check.Case) check.Verdict {
 		what = "collections, including gen 2 collections for objects that die there,"
 	}
 	p := g.pauses(func(x *metrics.Collection) bool { return ordinary(x) && (toGen2 || x.Generation < evidence.Gen2) })
-	g.judge(&v, p, what, nil)
+	g.judge(&v, "dotnet.mid-life-objects", p, what, nil)
 	if v.State != check.Supported {
 		return v
 	}

@@ -39,10 +39,5 @@ func (g *collector) orBackToBack(c *check.Case, whole check.Verdict, judge func(
 			return v
 		}
 	}
-	if whole.State == check.RuledOut && g.Marking.Known() && !g.Marking.MostlyKnown() {
-		whole.State = check.Inconclusive
-		whole.Summary = fmt.Sprintf("%.0f GC cycles are not in the log, as their numbers show: those that are there cannot speak for the rest", g.Missing)
-		whole.Needs = []check.Need{{What: "all GC lines of the log: a part of them was cut or sampled away", Command: gcTrace.Command}}
-	}
-	return whole
+	return g.unlessMissing(whole)
 }

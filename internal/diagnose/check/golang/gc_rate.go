@@ -249,8 +249,10 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 				p.Name, units.Plural(p.Places, "place"), units.Time(float64(p.Replayed)), units.Time(float64(p.Observed)), units.Time(float64(p.Without))), float64(b.Pool)/1e6, "ms", g.Origin),
 			c.Figure("pool.held_by_gc_share", "share of the holding time in which the holders waited for GC", p.Part, "1", g.Origin))
 	}
-	v.Summary = check.OfSlow(float64(b.Total()) / total)
-	switch {
+	share := float64(b.Total()) / total
+	v.Summary = check.OfSlow(share)
+	crowded := crowds(c, b, profile)
+	switch weight := c.Matters(share, &terms); {
 	case l.Host.Starved():
 		if float64(b.Direct)/total < check.Material {
 			v.Summary += ", on a host that did not run the process all the time"
@@ -270,7 +272,11 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 		v.Summary = "the host did not run the process all the time, so the cost of GC is unknown"
 		v.Needs = []check.Need{{What: "the same recording on a host with free CPUs, or with /proc of the host"}}
 		return v
-	case !c.Slow() || float64(b.Total())/total < check.Material && !crowds(c, b, profile):
+	case weight == check.OnTheEdge && !crowded && !c.Full():
+		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
+		v.Summary += ", just below the threshold"
+		return v
+	case weight != check.Matters && !(crowded && c.Slow()):
 		return v
 	case c.Full():
 		v.Summary += ", but the service's own work fills the CPUs: requests queue for CPUs, with or without GC"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/internal/analyze/model/goheap"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -88,7 +89,13 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 			c.Figure("slow.gc_ms", "slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
 			c.Figure("slow.behind_gc_ms", "slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
 			c.Figure("slow.slower_in_gc_ms", "slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin))
-		if !c.Slow() || float64(b.Total())/total < check.Material {
+		switch share := float64(b.Total()) / total; c.Matters(share, &terms) {
+		case check.Matters:
+		case check.OnTheEdge:
+			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
+			v.Summary = fmt.Sprintf("the memory limit is tight, and GC is %s of slow time, just below the threshold", units.Percent(share))
+			return v
+		default:
 			v.Summary = fmt.Sprintf("the memory limit is tight, but GC is %s of slow time", units.Percent(float64(b.Total())/total))
 			return v
 		}

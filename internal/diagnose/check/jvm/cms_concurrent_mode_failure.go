@@ -60,7 +60,7 @@ func judgeCMS(c *check.Case) check.Verdict {
 	}
 	var v check.Verdict
 	p := g.with(fellBack)
-	g.judge(&v, p, "full collections after CMS failed", stoppedSpecial)
+	g.judge(&v, "jvm.cms-concurrent-mode-failure", p, "full collections after CMS failed", stoppedSpecial)
 	if v.State != check.Supported {
 		return v
 	}

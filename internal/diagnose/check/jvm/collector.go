@@ -1,6 +1,8 @@
 package jvm
 
 import (
+	"slices"
+
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -31,15 +33,18 @@ func collectorOf(c *check.Case) *collector {
 // unlessPartial is a judge whose source may tell of long collections alone: what that does not
 // show is not ruled out.
 func unlessPartial(judge func(*check.Case) check.Verdict) func(*check.Case) check.Verdict {
-	return func(c *check.Case) check.Verdict {
+	return possible(func(c *check.Case) check.Verdict {
 		v := judge(c)
+		if g := collectorOf(c); g != nil && v.State == check.RuledOut && g.Unlogged() && !byCycles(&v) {
+			return unlogged
+		}
 		if _, partial := c.Fact(evidence.FactLongAlone); !partial || v.State != check.RuledOut || len(c.Bundle.Covered(c.Subject, evidence.CoverGC)) > 1 {
 			return v
 		}
 		v.State, v.Needs = check.Inconclusive, logging
 		v.Summary = "only long collections are in the log"
 		return v
-	}
+	})
 }
 
 // stopsOf is the collector, else what safepoints tell where nobody watched it; nil: nobody
@@ -63,3 +68,8 @@ func (g *collector) meets() bool { return g.Meets(g.c.Ledger.RequestsOf()) }
 
 // billOf charges pauses to the case's slow requests, nil where that cannot be.
 func (g *collector) billOf(p metrics.Pauses) *check.Bill { return g.c.BillOf(g.Collector, p) }
+
+// byCycles says whether a verdict rests on what cycles leave in the heap, which a log without their pauses tells.
+func byCycles(v *check.Verdict) bool {
+	return slices.ContainsFunc(v.Evidence, func(e check.Evidence) bool { return e.ID == "heap.growth_bytes_per_h" })
+}

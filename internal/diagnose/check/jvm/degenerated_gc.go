@@ -46,7 +46,7 @@ func judgeDegenerated(c *check.Case) check.Verdict {
 	}
 	var v check.Verdict
 	p := g.with(degenerated)
-	g.judge(&v, p, "degenerated and full collections", stoppedSpecial)
+	g.judge(&v, "jvm.degenerated-gc", p, "degenerated and full collections", stoppedSpecial)
 	if v.State != check.Supported {
 		return v
 	}

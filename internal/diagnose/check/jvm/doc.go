@@ -32,8 +32,22 @@ func isJVM(c *check.Case) bool {
 	return ok && c.Runtime() == ""
 }
 
-// release is the feature release of a subject's JVM, 8 for "1.8.0_392"; 0 unknown.
+// unified is the release that logs collections in another form (JEP 158): what has the older form is of the one before at most.
+const unified = 9
+
+// release is the feature release of a subject's JVM, 8 for "1.8.0_392" and for a log in the form of JDK 8 and before; 0 unknown.
 func release(c *check.Case) int {
+	if n := told(c); n > 0 {
+		return n
+	}
+	if _, old := c.Fact(evidence.FactLegacyLog); old {
+		return unified - 1
+	}
+	return 0
+}
+
+// told is the release that the evidence names, 0 unknown.
+func told(c *check.Case) int {
 	text := strings.TrimLeftFunc(c.Bundle.Subjects[c.Subject].Version, func(r rune) bool { return r < '0' || r > '9' })
 	text = strings.TrimPrefix(text, "1.")
 	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })

@@ -51,7 +51,7 @@ func judgeExplicit(c *check.Case) check.Verdict {
 	var v check.Verdict
 	p := g.with(requested)
 	const what = "explicitly requested collections"
-	g.judge(&v, p, what, stoppedSpecial)
+	g.judge(&v, "jvm.explicit-gc", p, what, stoppedSpecial)
 	g.untriggered(&v, what)
 	if v.State != check.Supported {
 		return v

@@ -70,7 +70,7 @@ func judgeFull(c *check.Case) check.Verdict {
 	}
 	var v check.Verdict
 	p := g.own(g.full(g.Pauses))
-	g.judge(&v, p, "full collections", stoppedFull)
+	g.judge(&v, "jvm.full-gc", p, "full collections", stoppedFull)
 	ended := g.exhausted(&v, p)
 	if v.State == check.Supported && v.Saves == nil && !ended && len(p) < frequentFull && p.Longest().Seconds() < aSecond {
 		v.State, v.Needs = check.Inconclusive, longer

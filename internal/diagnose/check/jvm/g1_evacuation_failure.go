@@ -49,7 +49,7 @@ func judgeEvacuation(c *check.Case) check.Verdict {
 	}
 	var v check.Verdict
 	p := g.with(evacuation)
-	g.judge(&v, p, "collections without a free region, and full collections after them", stoppedSpecial)
+	g.judge(&v, "jvm.g1-evacuation-failure", p, "collections without a free region, and full collections after them", stoppedSpecial)
 	g.failed(&v, p)
 	if v.State != check.Supported {
 		return v

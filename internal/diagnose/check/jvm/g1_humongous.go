@@ -48,7 +48,7 @@ func judgeHumongous(c *check.Case) check.Verdict {
 	}
 	var v check.Verdict
 	p := g.with(humongous)
-	g.judge(&v, p, "collections for humongous objects", stoppedSpecial)
+	g.judge(&v, "jvm.g1-humongous", p, "collections for humongous objects", stoppedSpecial)
 	if v.State != check.Supported {
 		return v
 	}

@@ -86,7 +86,7 @@ func judgeStarved(c *check.Case) check.Verdict {
 	part := lost / max(starved.Seconds(), 1e-9)
 	what := "collections whose GC threads lacked CPU"
 	v = check.Verdict{}
-	g.judgePart(&v, starved, part, what)
+	g.judgePart(&v, "jvm.gc-cpu-starved", starved, part, what)
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.starved_cpus", "CPUs that GC threads got in these collections, on average", g.meanUsed(starved), "CPUs", g.OriginOf(starved[0])),
 		c.Figure("gc.best_cpus", "CPUs that GC threads got in the best collections", pace.best(starved), "CPUs", g.Origin),

@@ -74,7 +74,7 @@ func judgeKernel(c *check.Case) check.Verdict {
 	u, s, _ := g.CPUOf(p)
 	part := s / (u + s)
 	what := "collections with more system than user time"
-	g.judgePart(&v, p, part, what)
+	g.judgePart(&v, "jvm.gc-kernel-time", p, part, what)
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.these_user_s", "user time of these collections", u, "s", g.OriginOf(p[0])),
 		c.Figure("gc.these_system_s", "system time of these collections", s, "s", g.OriginOf(p[0])),
@@ -113,9 +113,10 @@ func (g *collector) inKernel(x metrics.Pause) bool {
 const leastPart = .01
 
 // judgePart is judge for a part of what pauses cost.
-func (g *collector) judgePart(v *check.Verdict, p metrics.Pauses, part float64, what string) {
+func (g *collector) judgePart(v *check.Verdict, cause string, p metrics.Pauses, part float64, what string) {
 	c := g.c
-	g.judge(v, p, what, stoppedPart/max(part, leastPart))
+	of := g.paused(cause, p, what, stoppedPart/max(part, leastPart))
+	g.judge(v, cause, p, what, of.Least)
 	if v.Saves == nil && v.State != check.RuledOut {
 		v.Weight *= part
 		return
@@ -126,11 +127,8 @@ func (g *collector) judgePart(v *check.Verdict, p metrics.Pauses, part float64, 
 		return
 	}
 	v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
-	g.judgeBilled(v, b, what)
-	if v.State == check.Supported {
-		v.Saves = b.Saves(c)
-	}
-	g.lengthy(v, p, b, what)
+	c.JudgeBill(v, b, of)
+	c.JudgeLength(v, of, b)
 }
 
 // stoppedPart is the share of the time from which what is lost in pauses is worth naming
@@ -198,6 +196,9 @@ func (g *collector) kernelFix(w kernelWork) (out []check.Fix) {
 	}
 	pages := check.Fix{Text: "use huge pages only on request, and request them for the heap", Setting: "-XX:+UseTransparentHugePages", Code: "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled\necho defer+madvise >/sys/kernel/mm/transparent_hugepage/defrag"}
 	swap := check.Fix{Text: "keep the heap out of swap: free memory on this host, swapoff, or vm.swappiness=1", Code: "sysctl vm.swappiness=1"}
+	if elsewhere(g.c) {
+		swap = check.Fix{Text: "keep the heap out of swap: free memory on this host"}
+	}
 	switch {
 	case w.swap:
 		return []check.Fix{swap, touch}

@@ -15,17 +15,9 @@ import (
 // two hours is half a percent. So pauses are judged by three measures, and the worst
 // decides: their share of the time, their share of the worst minute, and the longest alone.
 const (
-	// aSecond is a pause that somebody's time limit does not outlast, however rare it is:
-	// health checks, callers' timeouts and leases begin there. None of it is ever ruled out.
-	aSecond = 1.
-
-	// aMinute is the time of which the worst is judged, s: as long as it takes until
-	// somebody notices, and the resolution of most monitoring.
-	aMinute = 60.
-
-	// minuteOf is how many times the share that is worth naming of all the time is worth
-	// naming of a minute: so short a time is worse by chance, as while a service starts.
-	minuteOf = 4.
+	aSecond  = check.ASecond
+	aMinute  = check.AMinute
+	minuteOf = check.MinuteOf
 
 	// leastWatched is the time that a log must cover for a share or a rate of it to speak
 	// for the service, s: a collection that was cut out of a log stops all of its time, and
@@ -50,23 +42,9 @@ func (g *collector) rate(text string, p metrics.Pauses) []check.Evidence {
 	return []check.Evidence{g.c.Figure("gc.these_per_min", text, 60*g.PerSecond(p), "1/min", g.OriginOf(p[0]))}
 }
 
-// minute is the worst minute of some pauses.
-type minute struct {
-	from    int64
-	stopped float64 // s
-}
-
-func (m minute) share() float64 { return m.stopped / aMinute }
-
 // worst is the minute in which some pauses stopped the program for longest; none where no
 // more than a minute was watched.
-func (g *collector) worst(p metrics.Pauses) minute {
-	if g.Span <= aMinute {
-		return minute{}
-	}
-	from, stopped := p.Worst(aMinute * 1e9)
-	return minute{from, float64(stopped) / 1e9}
-}
+func (g *collector) worst(p metrics.Pauses) check.Minute { return check.WorstMinute(g.Collector, p) }
 
 // stretch is a part of a long log.
 type stretch struct {
@@ -86,22 +64,22 @@ const (
 // [minuteOf]: the worst minute, and the minutes before and after it as long as each is stopped for half as long at least.
 func (g *collector) stretch(p metrics.Pauses) (x stretch, ok bool) {
 	m := g.worst(p)
-	if g.Span < longMinutes*aMinute || m.stopped == 0 {
+	if g.Span < longMinutes*aMinute || m.Stopped == 0 {
 		return x, false
 	}
 	spans := p.Spans()
 	within := func(from int64) float64 { return float64(spans.Within(from, from+aMinute*1e9)) / 1e9 }
-	x = stretch{m.from, m.from + aMinute*1e9, m.stopped}
+	x = stretch{m.From, m.From + aMinute*1e9, m.Stopped}
 	for step := int64(aMinute * 1e9); ; x.from -= step {
 		more := within(x.from - step)
-		if more < m.stopped/2 {
+		if more < m.Stopped/2 {
 			break
 		}
 		x.stopped += more
 	}
 	for step := int64(aMinute * 1e9); ; x.to += step {
 		more := within(x.to)
-		if more < m.stopped/2 {
+		if more < m.Stopped/2 {
 			break
 		}
 		x.stopped += more
@@ -122,26 +100,6 @@ func (g *collector) fromTo(x stretch) string {
 	return "From " + clock(x.from) + " to " + clock(x.to) + " of the log"
 }
 
-// lengthy supports what was ruled out by the share of the time alone, if one pause of it was
-// of a second or more; b is what they cost requests, nil unknown.
-func (g *collector) lengthy(v *check.Verdict, p metrics.Pauses, b *check.Bill, what string) {
-	most := p.Longest()
-	if v.State == check.Supported || most.Seconds() < aSecond {
-		return
-	}
-	v.State, v.Needs = check.Supported, nil
-	v.Summary = fmt.Sprintf("the longest of %s %s paused the program for %s", units.Num(float64(len(p))), what, units.Time(1e9*most.Seconds()))
-	if len(p) == 1 {
-		v.Summary = fmt.Sprintf("one pause of %s (%s)", units.Time(1e9*most.Seconds()), what)
-	}
-	switch {
-	case b != nil && b.Sum() > 0:
-		v.Saves = b.Saves(g.c)
-	case g.c.Ledger == nil || !g.meets():
-		v.Needs = g.needRequests()
-	}
-}
-
 // named is a title with what is worst of some pauses where their share of all the time does
 // not show it: the longest, else the worst minute, and when that was.
 func (g *collector) named(title string, p metrics.Pauses) string {
@@ -154,8 +112,8 @@ func (g *collector) named(title string, p metrics.Pauses) string {
 		return fmt.Sprintf("%s; the longest, %s, for %s.", strings.TrimSuffix(title, "."), g.at(most.From), units.Time(1e9*most.Seconds()))
 	case most.Seconds() >= aSecond:
 		return fmt.Sprintf("%s (%s).", strings.TrimSuffix(title, "."), g.at(most.From))
-	case m.share() >= minuteOf*g.ShareOf(p) && m.stopped > 0:
-		return fmt.Sprintf("%s, and %s of the minute from %s on.", strings.TrimSuffix(title, "."), units.Percent(m.share()), strings.TrimPrefix(g.at(m.from), "at "))
+	case m.Share() >= minuteOf*g.ShareOf(p) && m.Stopped > 0:
+		return fmt.Sprintf("%s, and %s of the minute from %s on.", strings.TrimSuffix(title, "."), units.Percent(m.Share()), strings.TrimPrefix(g.at(m.From), "at "))
 	}
 	return title
 }

@@ -57,13 +57,16 @@ func judgeLong(c *check.Case) check.Verdict {
 	if len(g.Pauses) == 0 {
 		v.Summary = "no pauses"
 	}
+	if len(p) == 0 && c.IsHome("jvm.long-pause", g.Collector, &terms) {
+		return g.cyclePauses(&v)
+	}
 	if len(p) == 0 {
 		if g.Pauses.Longest().Seconds() >= aSecond { // they are long all the same
 			v.State, v.Summary, v.Needs = check.Inconclusive, "other causes explain all pauses of a second or more", otherwiseLong
 		}
 		return v
 	}
-	g.judge(&v, p, "pauses of a second or more", 0)
+	g.judge(&v, "jvm.long-pause", p, "pauses of a second or more", 0)
 	most := p.Longest()
 	v.Title = fmt.Sprintf("%s (%s) paused the program for %s, %s.", g.kindOf(most), g.NameOf(most), units.Time(1e9*most.Seconds()), g.at(most.From))
 	if len(p) > 1 {
@@ -72,6 +75,26 @@ func judgeLong(c *check.Case) check.Verdict {
 	g.longFigures(&v, p)
 	return v
 }
+
+// cyclePauses judges what concurrent cycles stop the program for, where that is most of pauses that matter only together.
+func (g *collector) cyclePauses(v *check.Verdict) check.Verdict {
+	for _, part := range terms.Parts(g.c) {
+		if part.What != cyclesPause {
+			continue
+		}
+		*v = check.Verdict{}
+		g.judge(v, "jvm.long-pause", part.Pauses, part.What, part.Least)
+		if v.State == check.Supported {
+			most := part.Pauses.Longest()
+			v.Title = fmt.Sprintf("Pauses of concurrent cycles stop the program %s of the time; the longest (%s), %s, for %s.", units.Percent(g.ShareOf(part.Pauses)), g.NameOf(most), g.at(most.From), units.Time(1e9*most.Seconds()))
+			g.longFigures(v, part.Pauses)
+		}
+	}
+	return *v
+}
+
+// cyclesPause is what remarks, initial marks and cleanups are together.
+const cyclesPause = "pauses of concurrent cycles"
 
 // otherwiseLong asks for what shows whether such pauses would be long without those causes.
 var otherwiseLong = []check.Need{{What: "a GC log from after their fix, to see whether pauses are still long"}}

@@ -51,7 +51,7 @@ func judgeMetaspace(c *check.Case) check.Verdict {
 	var v check.Verdict
 	p := g.with(metadata)
 	const what = "collections for class metadata"
-	g.judge(&v, p, what, stoppedSpecial)
+	g.judge(&v, "jvm.metaspace-gc", p, what, stoppedSpecial)
 	g.untriggered(&v, what)
 	if v.State != check.Supported {
 		return v

@@ -36,7 +36,7 @@ does not grow (jvm.full-gc); class metadata has its own space (jvm.metaspace-gc)
 What helps: find what holds the objects. Two class histograms some minutes apart show
 which classes grow; a heap dump and its dominator tree show what holds them. A larger
 heap only postpones it. What does not help: collecting more often.`,
-	Thresholds: "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by 10 % (for G1 without mixed collections, by more than these leave), and more live memory after the last than after the first",
+	Thresholds: "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by 10 % (for G1 without mixed collections, by more than these leave), and more live memory after the last than after the first; with 2 to 5 of them, if pauses of 20 ms promote 3 MB/s and 80 % of it stays, the same of the old generation after each young collection",
 	Needs:      "a GC log with many collections of the old generation: hours rather than seconds",
 	Applies:    isJVM,
 	Judge:      unlessPartial(judgeLeak),
@@ -60,15 +60,12 @@ func judgeLeak(c *check.Case) check.Verdict {
 		return unwatched(c)
 	}
 	v := check.Verdict{State: check.RuledOut}
-	points := g.OldGenerationLeft()
+	points, what := g.OldGenerationLeft(), "collections of the old generation"
+	if len(points) < leastPoints && g.stays(points) {
+		points, what = g.afterEach(points[0].At), "collections (nothing that they promoted died)"
+	}
 	if len(points) < leastPoints {
-		if v.Summary = "no collections of the old generation"; len(points) > 0 {
-			v.Summary = "only " + units.Plural(len(points), "collection") + " of the old generation: too few to show a trend"
-		}
-		if len(g.full(g.Pauses)) > 0 || len(points) > 0 && points[len(points)-1].Bytes >= crowded*g.Capacity.Number {
-			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer GC log: with at least six collections of the old generation"}}
-		}
-		return v
+		return g.fewLeft(points)
 	}
 	if len(points) >= enough {
 		points = points[len(points)/starting:]
@@ -79,7 +76,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 	capacity := g.Capacity.Number
 	growth := slope * took
 	v.Evidence = append(v.Evidence,
-		c.Figure("heap.live_first_bytes", fmt.Sprintf("live after the first of %d collections of the old generation", len(points)), first.Bytes, "bytes", first.Origin),
+		c.Figure("heap.live_first_bytes", fmt.Sprintf("live after the first of %d %s", len(points), what), first.Bytes, "bytes", first.Origin),
 		c.Figure("heap.live_last_bytes", "live after the last", last.Bytes, "bytes", last.Origin),
 		c.Figure("heap.growth_bytes_per_h", "growth of the live objects (median of slopes)", 3600*slope, "bytes/h", g.Origin),
 		c.Figure("heap.growth_least_bytes_per_h", "growth, at least", 3600*low, "bytes/h", g.Origin),
@@ -139,6 +136,59 @@ func judgeLeak(c *check.Case) check.Verdict {
 		check.Fix{Text: "then find what holds them: a heap dump (it pauses the service while it is written) and its dominator tree", Setting: "jcmd PID GC.heap_dump FILE.hprof"},
 		check.Fix{Text: "limit caches by size and age, remove listeners and thread locals; until then, restart before the heap is full"})
 	return v
+}
+
+// fewLeft answers where too few collections of the old generation tell a trend: none is ruled out but where the heap did not
+// grow from the first of them to the last, or there were none and young ones promote little.
+func (g *collector) fewLeft(points []metrics.Left) check.Verdict {
+	v := check.Verdict{State: check.Inconclusive, Summary: "only " + units.Plural(len(points), "collection") + " of the old generation: too few to show a trend",
+		Needs: []check.Need{{What: "a longer GC log: with at least six collections of the old generation"}}}
+	n := len(points)
+	promotes := g.Promoted.Known() && g.Promoted.Number >= promoting && check.SlowPausesMet(g.Collector, g.Pauses)
+	switch {
+	case n == 0 && len(g.full(g.Pauses)) == 0 && !promotes:
+		v.State, v.Needs, v.Summary = check.RuledOut, nil, "no collections of the old generation"
+	case n == 0 && promotes:
+		v.Summary = fmt.Sprintf("young collections promote %s/s, and no collection of the old generation shows whether it stays", units.Size(g.Promoted.Number))
+		v.Evidence = append(v.Evidence, g.c.Figure("gc.promoted_bytes_per_s", "promoted to the old generation", g.Promoted.Number, "bytes/s", g.Origin))
+	case n > 1 && points[n-1].Bytes < (1+grown)*points[0].Bytes && points[n-1].Bytes-points[0].Bytes < grown*g.Capacity.Number && points[n-1].Bytes < crowded*g.Capacity.Number:
+		v.State, v.Needs = check.RuledOut, nil
+		v.Summary = fmt.Sprintf("live objects in the old generation changed from %s to %s in %s of it", units.Size(points[0].Bytes), units.Size(points[n-1].Bytes), units.Plural(n, "collection"))
+	}
+	return v
+}
+
+// What young collections promote matters from so many bytes/s on, and stays if no more than a part of it dies.
+const (
+	promoting    = 3e6
+	promotedDies = .2
+)
+
+// stays says whether pauses that are long and frequent enough to be noticed promote what stays: from the first collection of the
+// old generation to the last it grew by nearly all that was promoted.
+func (g *collector) stays(points []metrics.Left) bool {
+	if len(points) < 2 || !check.SlowPausesMet(g.Collector, g.Pauses) {
+		return false
+	}
+	first, last := points[0], points[len(points)-1]
+	promoted, all := 0., g.Promotions()
+	for i, at := range all.At {
+		if at > first.At && at < last.At {
+			promoted += all.V[i]
+		}
+	}
+	seconds := float64(last.At-first.At) / 1e9
+	return promoted >= promoting*seconds && last.Bytes-first.Bytes >= (1-promotedDies)*promoted
+}
+
+// afterEach is the old generation after each young collection from a moment on.
+func (g *collector) afterEach(from int64) (all []metrics.Left) {
+	for _, p := range g.All.Of(evidence.PauseYoung, evidence.PauseMixed) {
+		if _, after := g.OldOf(p); p.From >= from && after > 0 {
+			all = append(all, metrics.Left{At: p.To, Bytes: after, Origin: g.OriginOf(p)})
+		}
+	}
+	return all
 }
 
 // What G1 leaves in the old generation where it marks what is live and then finds too little

@@ -46,7 +46,7 @@ less often. What does not help: heap settings.`,
 	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; without requests, one pause of 10 ms, or five shorter ones that take 10 % of the time",
 	Needs:      "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
 	Applies:    isJVM,
-	Judge:      judgeSafepoint,
+	Judge:      possible(judgeSafepoint),
 }
 
 // halt is a stop of all threads, or that part of it which is no collection.
@@ -70,14 +70,14 @@ func judgeSafepoint(c *check.Case) check.Verdict {
 	for _, s := range stops {
 		p = append(p, s.Pause)
 	}
-	g.judge(&v, p, "pauses other than GC", stoppedSpecial)
+	g.judge(&v, "jvm.safepoint", p, "pauses other than GC", stoppedSpecial)
 	short := v.Saves == nil && p.Longest().Seconds() < perceptible
 	crowded := short && g.crowded(p)
 	switch {
 	case crowded && v.State != check.Supported:
 		v.State, v.Needs = check.Supported, g.needRequests()
 		v.Summary = fmt.Sprintf("%s other than GC took %s of the %s recorded", units.Plural(len(p), "pause"), units.Percent(g.ShareOf(p)), units.Time(1e9*g.Span))
-	case short && !crowded:
+	case short && !crowded && !(v.State == check.Inconclusive && g.Span < leastWatched && g.ShareOf(p) >= check.MuchStopped):
 		v.State, v.Needs = check.RuledOut, nil
 	}
 	if v.State == check.RuledOut && g.matters(untold) {
@@ -133,12 +133,12 @@ func judgeSafepoint(c *check.Case) check.Verdict {
 const perceptible = .01
 
 // crowding is how many short stops one after another are worth naming, where they take
-// [muchStopped] of the time: each of them alone, every JVM has.
+// [check.MuchStopped] of the time: each of them alone, every JVM has.
 const crowding = someCounted
 
 // crowded says whether stops that are short each take much of the time, or of a minute of it.
 func (g *collector) crowded(p metrics.Pauses) bool {
-	return len(p) >= crowding && max(g.ShareOf(p), g.worst(p).share()) >= muchStopped
+	return len(p) >= crowding && max(g.ShareOf(p), g.worst(p).Share()) >= check.MuchStopped
 }
 
 // matters says whether pauses would be worth naming if they were known not to be GC.
@@ -146,7 +146,7 @@ func (g *collector) matters(p metrics.Pauses) bool {
 	if len(p) == 0 {
 		return false
 	}
-	return p.Longest().Seconds() >= aSecond || max(g.ShareOf(p), g.worst(p).share()/minuteOf) >= stoppedSpecial && (p.Longest().Seconds() >= perceptible || g.crowded(p))
+	return p.Longest().Seconds() >= aSecond || max(g.ShareOf(p), g.worst(p).Share()/minuteOf) >= stoppedSpecial && (p.Longest().Seconds() >= perceptible || g.crowded(p))
 }
 
 // nameless is the name of stops whose log does not tell the operation.
@@ -235,10 +235,39 @@ func length(s metrics.Spans) (sum int64) {
 	return sum
 }
 
+// mostLate is how many late threads are told.
+const mostLate = 3
+
+// lateThreads adds the threads that the JVM named because they did not stop in time, and returns the one it named most; "" none.
+func (g *collector) lateThreads(v *check.Verdict) string {
+	var all []evidence.Fact
+	for _, f := range g.c.Bundle.Facts {
+		if f.Subject == g.c.Subject && strings.HasPrefix(f.Key, evidence.FactSafepointLate+": ") {
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b evidence.Fact) int {
+		return cmp.Or(cmp.Compare(b.Number, a.Number), cmp.Compare(a.Value, b.Value))
+	})
+	for _, f := range all[:min(mostLate, len(all))] {
+		v.Evidence = append(v.Evidence, g.c.Figure("safepoint.late_times", fmt.Sprintf("times that thread %q did not stop in time (SafepointTimeout)", f.Value), f.Number, "count", f.Origin))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("thread %q", all[0].Value)
+}
+
 func (g *collector) adviseLate(v *check.Verdict) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
 	version := release(g.c)
-	add("find the late thread: with this the JVM logs the threads that have not stopped after 100 ms", "-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100")
+	late := g.lateThreads(v)
+	if late != "" {
+		add("look at what "+late+" does: the JVM named it, as it did not stop in time", "")
+	}
+	if late == "" {
+		add("find the late thread: with this the JVM logs the threads that have not stopped after 100 ms", "-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100")
+	}
 	switch {
 	case g.Is("G1") || g.Is("ZGC") || g.Is("Shenandoah"):
 		if version > 0 && version < 10 {

@@ -70,7 +70,7 @@ func judgeYoung(c *check.Case) check.Verdict {
 	long := g.long()
 	p := g.own(g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed)).Where(func(x metrics.Pause) bool { return !slices.Contains(long, x) })
 	what := "young collections"
-	b := g.judge(&v, p, what, stoppedYoung)
+	b := g.judge(&v, "jvm.young-gc-rate", p, what, stoppedYoung)
 	if len(p) == 0 {
 		return v
 	}
@@ -86,8 +86,16 @@ func judgeYoung(c *check.Case) check.Verdict {
 	if known {
 		v.Evidence = append(v.Evidence, kneeFigures(c, load)...)
 	}
-	storm := b == nil && g.worst(p).share() >= minuteOf*stoppedYoung
-	if v.State == check.Supported && !storm && (g.PerSecond(p) < oftenYoung || len(p) < someYoung || g.ShareOf(p) < leastYoung) {
+	storm := b == nil && g.worst(p).Share() >= minuteOf*stoppedYoung
+	rare := g.PerSecond(p) < oftenYoung || len(p) < someYoung || g.ShareOf(p) < leastYoung
+	if home := c.IsHome("jvm.young-gc-rate", g.Collector, &terms); v.State == check.Supported && rare && !storm && !home && b != nil && b.Share() >= check.Material {
+		v.State, v.Saves, v.Prediction, v.Needs = check.Inconclusive, nil, nil, longer
+		v.Summary = fmt.Sprintf("young collections are %s, but %s of them are too few for a rate", check.OfSlow(b.Share()), units.Num(float64(len(p))))
+		if each := p.Seconds() / float64(len(p)); each >= longYoung && len(p) >= someYoung {
+			v.State, v.Needs, v.Saves = check.Supported, nil, b.Saves(c)
+			v.Summary = fmt.Sprintf("young collections are %s: %s, of %s each", check.OfSlow(b.Share()), units.Times(len(p)), units.Time(1e9*each))
+		}
+	} else if v.State == check.Supported && !storm && !home && rare {
 		v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
 		v.Summary = fmt.Sprintf("%s young collections per minute pause the program only %s of the time", units.Num(perMinute), units.Percent(g.ShareOf(p)))
 		return v

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -13,7 +14,7 @@ import (
 // their time, and no cause of its own says why.
 func judgePauses(c *check.Case) (v check.Verdict, ok bool) {
 	share := c.Share(ledger.StopTheWorld)
-	if (share < check.Material || !c.UserVisible(check.Noticeable)) && !met(c) {
+	if platform.ByID(c.Runtime()).Pauses == "" || (share < check.Material || !c.UserVisible(check.Noticeable)) && !met(c) {
 		return v, false
 	}
 	all := c.Collections()
@@ -68,7 +69,7 @@ func pausedBy(c *check.Case, all []check.Collections) (v check.Verdict) {
 	}
 	longest := c.Collector().Longest
 	v.Evidence = append(v.Evidence, c.Figure("gc.longest_pause_ms", "longest pause", longest.Number*1e3, "ms", longest.Origin))
-	fix := check.Fix{Code: all[0].Asker, Text: "trigger fewer of these collections: allocate less there, above all large objects, which can be rented from a pool; or keep fewer live objects for each collection to mark"}
+	fix := check.Fix{Code: all[0].Asker, Text: platform.ByID(c.Runtime()).Pauses}
 	v.Fix = append(v.Fix, fix)
 	return v
 }

@@ -1,0 +1,68 @@
+package dotnet
+
+import (
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// terms are those of .NET's collector in the policy for pauses.
+var terms check.CollectorTerms
+
+func init() {
+	longer := []check.Need{{What: "a longer recording under load", Command: "unstall record PID --for 60s"}}
+	terms = check.CollectorTerms{
+		Notice: check.Noticeable, NoticeMost: check.NoticeableCall,
+		Watched: 5, // a recording of events shows each collection from its start
+		Own:     .05, Spared: .05,
+		Figures: func(c *check.Case, of check.Paused, share float64) []check.Evidence {
+			return []check.Evidence{c.Figure("gc.paused_share", "share of the time paused by "+of.What, share, "1", of.Collector.Origin)}
+		},
+		Longer: longer,
+		Requests: func(*check.Case) []check.Need {
+			return []check.Need{{What: "requests from the same period, to show what the pauses cost", Command: "unstall record PID"}}
+		},
+		Predicts: true,
+		Parts:    parts,
+		Explains: []string{HeapLeak.ID, GCStarved.ID},
+	}
+}
+
+// parts are all pauses of the collector by the cause that they are judged by, each in one.
+func parts(c *check.Case) []check.Part {
+	g := collectorOf(c)
+	if g == nil {
+		return nil
+	}
+	all := []struct {
+		check.Part
+		has func(*metrics.Collection) bool
+	}{
+		{check.Part{Cause: InducedGC.ID, What: "induced collections", Least: terms.Spared}, induced},
+		{check.Part{Cause: LOHChurn.ID, What: "gen 2 collections for large objects", Least: terms.Own}, forLarge},
+		{check.Part{Cause: Gen2Pause.ID, What: "gen 2 collections", Least: terms.Own}, oldest},
+		{check.Part{Cause: g.youngCause(), What: "collections of gen 0 and gen 1", Least: terms.Own}, func(x *metrics.Collection) bool { return x.Generation < evidence.Gen2 }},
+		{check.Part{What: "other pauses", Least: terms.Own}, func(*metrics.Collection) bool { return true }},
+	}
+	for i, p := range g.Pauses {
+		for k := range all {
+			if n := g.of[i]; n >= 0 && all[k].has(&g.gc.Collections[n]) || n < 0 && k == len(all)-1 {
+				all[k].Pauses = append(all[k].Pauses, p)
+				break
+			}
+		}
+	}
+	var out []check.Part
+	for i := range all {
+		out = append(out, all[i].Part)
+	}
+	return out
+}
+
+// youngCause is the cause of young collections: that what they keep dies soon after; "" where it does not.
+func (g *collector) youngCause() string {
+	if kept, died, known := g.kept(); known && kept >= reaching && died >= mostDies {
+		return MidLife.ID
+	}
+	return ""
+}

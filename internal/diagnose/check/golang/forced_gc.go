@@ -1,0 +1,234 @@
+package golang
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// ForcedGC is a program that asks for GC cycles.
+var ForcedGC = check.Check{
+	ID:    "go.forced-gc",
+	Title: "the program requests GC cycles (runtime.GC, debug.FreeOSMemory)",
+	Step:  check.StepCollector,
+	Doc: `runtime.GC and debug.FreeOSMemory start a GC cycle at once, whatever the heap has grown
+by, and return when it has ended. The cycle marks the whole live heap: mark workers take a
+quarter of the CPUs for as long as it lasts, and idle CPUs too; requests wait for a CPU and
+run slower. The caller waits for all of it and also sweeps the heap. FreeOSMemory then
+returns all free memory to the host, so that the next requests meet page faults on memory
+that they had before.
+
+Programs call it from timers ("give memory back"), after large jobs, before they measure
+their memory, and in request handlers. A cycle that the runtime starts after two minutes
+without one is not counted here.
+
+How to tell it from similar problems: gctrace marks these cycles "(forced)", a trace has
+the caller's stack, and MemStats.NumForcedGC counts them. Cycles that the pacer starts
+belong to go.gc-rate and go.memory-limit-thrash: there a larger heap helps, here it does
+not.
+
+What helps: remove the call. The runtime returns free memory in the background by itself;
+to keep the process below a limit, set GOMEMLIMIT (since Go 1.19). After a rare, large job
+one call may be worth it, outside of requests. What does not help: GOGC, a ballast, a
+larger limit.`,
+	Thresholds: "2 requested cycles, and 25 % of slow time while they mark or waiting for them; without requests, 5 requested cycles that mark 5 % of the time and take 5 % of all CPUs, or GC with 10 % of a CPU profile",
+	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
+	Applies:    isGo,
+	Judge:      judgeForced,
+}
+
+// Requested cycles need not be at all, so that less of them is worth naming than of those the pacer starts: [limping] of the
+// processors and [sparing] of a profile. One alone may be by chance.
+const fewForced = 2
+
+func judgeForced(c *check.Case) check.Verdict {
+	g := collectorOf(c)
+	if g == nil {
+		return judgeForcedCounter(c)
+	}
+	v := check.Verdict{State: check.RuledOut, Summary: "the program requested no GC cycles"}
+	forced := slices.DeleteFunc(slices.Clone(g.Cycles), func(x metrics.Cycle) bool { return !x.Forced })
+	if len(forced) == 0 {
+		return g.unlessMissing(v)
+	}
+	mark, work := 0., 0.
+	for _, x := range forced {
+		mark += x.Mark / 1e9
+		for _, on := range []float64{x.Assist, x.Background, x.Idle} {
+			if on > 0 {
+				work += on / 1e9
+			}
+		}
+	}
+	rate, marked := float64(len(forced))/max(g.Span, 1e-9), mark/max(g.Span, 1e-9)
+	v.Evidence = append(v.Evidence,
+		c.Figure("gc.forced_cycles", "GC cycles requested by the program", float64(len(forced)), "count", g.Origin),
+		c.Figure("gc.forced_cycles_per_s", "GC cycles requested by the program", rate, "1/s", g.Origin),
+		c.Figure("gc.forced_marking_share", "share of the time in which requested GC cycles were marking", marked, "1", g.Origin))
+	v.Summary = fmt.Sprintf("%s requested, marking %s of the time", units.Plural(len(forced), "GC cycle"), units.Percent(marked))
+	v.Weight = work / max(g.Span, 1e-9)
+	share, profile, profiled := profileShare(c)
+	if profiled {
+		v.Evidence = append(v.Evidence, c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", profile))
+	}
+	site := g.asker(c, forced)
+	switch {
+	case c.Traced():
+		g.judgeForcedByRequests(c, &v, forced, share)
+	case len(forced) < leastCycles:
+		v.State = check.Inconclusive
+		v.Needs = []check.Need{gcTrace, {What: "or an execution trace", Command: platform.GoTrace}}
+	case marked < marking:
+	default:
+		if long, origin, ok := c.LongRuns(); ok && long >= check.Starved {
+			return starved(c, v, long, origin)
+		}
+		g.judgeForcedByCPU(c, &v, work, share, profiled)
+	}
+	v = g.unlessMissing(v)
+	if v.State != check.Supported {
+		return v
+	}
+	who := cmp.Or(site.Function, "The program")
+	v.Title = fmt.Sprintf("%s requests a GC cycle %s times per second; these cycles mark %s of the time.", who, units.Num(rate), units.Percent(marked))
+	if site.Callee != "" {
+		v.Title = fmt.Sprintf("%s requests a GC cycle %s times per second (%s); these cycles mark %s of the time.", who, units.Num(rate), site.Callee, units.Percent(marked))
+		v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("most of them requested by %s, which calls %s", site, site.Callee), g.Origin))
+	}
+	if g.Live.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("heap.live_bytes", "live heap", g.Live.Number, "bytes", g.Origin))
+	}
+	code := ""
+	if site.Function != "" {
+		code = site.String()
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: "remove the call: GC starts a cycle when the heap has grown, and returns free memory to the host in the background", Code: code},
+		check.Fix{Text: "if memory must stay below a limit, set it (Go 1.19 or later) instead of collecting by hand: GOMEMLIMIT"})
+	v.Explains = func(p *ledger.Place) bool { return p.What == evidence.ForcedCycle }
+	return v
+}
+
+// asker is where the program asks for most of some cycles, as far as a trace tells.
+func (g *collector) asker(c *check.Case, forced []metrics.Cycle) (most check.Site) {
+	times := make(map[check.Site]int)
+	for _, x := range forced {
+		if s := c.SiteOf(c.Bundle.Intervals.Stack[x.Row]); s.Function != "" || s.Callee != "" {
+			if times[s]++; times[s] > times[most] {
+				most = s
+			}
+		}
+	}
+	return most
+}
+
+// judgeForcedByRequests judges by what the cycles cost requests whose states are known: those that wait for a cycle they asked
+// for, and all that run while one marks. Profile is GC's part of the process's CPU time, 0 unknown.
+func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, forced []metrics.Cycle, profile float64) {
+	l := c.Ledger
+	b := g.BillOf(forced)
+	per := slices.Clone(b.Slow)
+	var waited int64
+	for _, p := range c.Places() {
+		if p.What != evidence.ForcedCycle {
+			continue
+		}
+		for n, ns := range p.Per {
+			add := min(ns, max(0, c.Bundle.Requests.Latency(l.Slow[n])-per[n]))
+			per[n] += add
+			waited += add
+		}
+	}
+	total := float64(max(l.Total, 1))
+	share := (float64(b.Total()) + float64(waited)) / total
+	v.Evidence = append(v.Evidence,
+		c.Figure("requests.mean_during_gc_ms", "mean latency of "+units.Plural(b.Overlap, "request")+" that ran during a GC cycle", b.MeanOverlap/1e6, "ms", g.Origin),
+		c.Figure("requests.mean_without_gc_ms", "mean latency of "+units.Plural(b.Free, "request")+" that ran without one", b.MeanFree/1e6, "ms", g.Origin),
+		c.Figure("slow.gc_ms", "slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
+		c.Figure("slow.behind_gc_ms", "slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
+		c.Figure("slow.slower_in_gc_ms", "slow time: running slower while GC marks", float64(b.Slower)/1e6, "ms", g.Origin))
+	if waited > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("slow.forced_gc_wait_ms", "slow time: waiting for a GC cycle that the request itself asked for", float64(waited)/1e6, "ms", g.Origin))
+	}
+	v.Summary = check.OfSlow(share)
+	crowded := crowds(c, b, profile) && 2*len(forced) >= len(g.Cycles)
+	switch weight := c.Matters(share, &terms); {
+	case len(forced) < fewForced:
+		v.Summary = "only one GC cycle was requested"
+	case weight == check.NotSlow:
+		v.Summary = fmt.Sprintf("%s requested, but almost no requests are slow", units.Plural(len(forced), "GC cycle"))
+	case l.Host.Starved() && float64(b.Direct+waited)/total < check.Material:
+		v.Summary += ", on a host that did not run the process all the time"
+	case weight == check.Matters, crowded:
+		v.State = check.Supported
+		v.Saves = c.Save(per, b.Direct+waited, min(max(b.InMark, b.Total())+waited, l.Total))
+		at := make(map[int]int64, len(per))
+		for n, row := range l.Slow {
+			at[row] = per[n]
+		}
+		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return at[row] }))
+	case weight == check.OnTheEdge:
+		v.Summary += ", just below the threshold"
+		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
+	}
+}
+
+// judgeForcedByCPU judges by what the cycles burn where no requests tell what they cost. Work is seconds of processors.
+func (g *collector) judgeForcedByCPU(c *check.Case, v *check.Verdict, work, profile float64, profiled bool) {
+	burnt := 0.
+	if g.Processors.Known() {
+		burnt = work / max(g.Span, 1e-9) / g.Processors.Number
+		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", burnt, "1", g.Origin))
+	}
+	switch met := g.Meetings(); {
+	case c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && !c.Slow():
+		v.Summary += ", but almost no requests are slow"
+	case met != nil && c.Slow() && met.MeanOverlap >= hurting*met.MeanFree && float64(met.Total()) >= check.Material*float64(c.Ledger.Total):
+		v.State = check.Supported
+		v.Summary = fmt.Sprintf("requests during a GC cycle take %s × as long", units.Num(met.MeanOverlap/met.MeanFree))
+		v.Saves = c.Bound(float64(met.Total()), 0, float64(met.Total()))
+	case !profiled && burnt >= limping, profiled && profile >= sparing:
+		v.State = check.Supported
+		v.Needs = append(v.Needs, check.Need{What: "what it costs requests, and the caller: an execution trace", Command: platform.GoTrace})
+	case profiled, g.Processors.Known():
+		v.Summary += ", which takes little CPU time"
+	default:
+		v.State = check.Inconclusive
+		v.Needs = []check.Need{{What: "what it costs requests: an execution trace", Command: platform.GoTrace}}
+	}
+}
+
+// judgeForcedCounter judges by how often the runtime says that cycles were requested, where none was watched.
+func judgeForcedCounter(c *check.Case) check.Verdict {
+	v := check.Verdict{State: check.Inconclusive, Summary: "no GC cycles were recorded",
+		Needs: []check.Need{gcTrace, {What: "or an execution trace", Command: platform.GoTrace}}}
+	count := c.Series(evidence.SeriesGoForced)
+	if count == nil || len(count.T) < 2 || count.T[len(count.T)-1]-count.T[0] < leastCounted {
+		return v
+	}
+	n := count.V[len(count.V)-1] - count.V[0]
+	rate := n / (float64(count.T[len(count.T)-1]-count.T[0]) / 1e9)
+	v.Evidence = append(v.Evidence, c.Figure("gc.forced_cycles_per_s", "GC cycles requested by the program, counted by the runtime", rate, "1/s", count.Origin))
+	if n <= 0 {
+		v.State, v.Needs, v.Summary = check.RuledOut, nil, "the program requested no GC cycles"
+		return v
+	}
+	v.Summary = fmt.Sprintf("%s GC cycles/s requested by the program; what they cost was not recorded", units.Num(rate))
+	return v
+}
+
+// unlessMissing leaves open what was ruled out by a log that lacks most of its cycles.
+func (g *collector) unlessMissing(v check.Verdict) check.Verdict {
+	if v.State == check.RuledOut && g.Marking.Known() && !g.Marking.MostlyKnown() {
+		v.State = check.Inconclusive
+		v.Summary = fmt.Sprintf("%.0f GC cycles are not in the log, as their numbers show: those that are there cannot speak for the rest", g.Missing)
+		v.Needs = []check.Need{{What: "all GC lines of the log: a part of them was cut or sampled away", Command: gcTrace.Command}}
+	}
+	return v
+}

@@ -1,0 +1,410 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/units"
+)
+
+// CollectorTerms are what the one policy for collectors takes from a runtime. What is the same for all stands in the constants below.
+type CollectorTerms struct {
+	// Notice is the p99 of slow requests from which what GC costs them is worth naming where no limit for them is known, and
+	// NoticeMost where GC is nearly all of their time; 0: whatever it is.
+	Notice, NoticeMost time.Duration
+	// Watched is the time (s) that must be watched for a share of it to speak for the service.
+	Watched float64
+	// Own and Spared are the shares of the time from which pauses are worth naming where no requests tell what they cost: of
+	// those that a program needs, and of those that need not be.
+	Own, Spared float64
+
+	// Figures are how many pauses there are, and their share of the time.
+	Figures func(c *Case, of Paused, share float64) []Evidence
+
+	Longer   []Need             // asks for more of the evidence
+	Requests func(*Case) []Need // asks for requests that pauses can be laid over
+	Predicts bool               // what would be without these pauses: where no model of the collector says what a fix does
+	Parts    func(*Case) []Part // all pauses, each in one part
+	Explains []string           // causes that explain pauses of any part
+}
+
+// Part is some of a collector's pauses, and the cause that they are judged by.
+type Part struct {
+	Cause  string // "" none
+	What   string // "young collections"
+	Pauses metrics.Pauses
+	Least  float64 // share of the time from which they are worth naming alone, above 0
+}
+
+// What is the same for pauses of every collector.
+const (
+	// ASecond is a pause (s) that some time limit does not outlast, however rare it is: health checks, callers' timeouts and
+	// leases begin there. None of it is ever ruled out.
+	ASecond = 1.
+	// AMinute is the time (s) of which the worst is judged: the resolution of most monitoring.
+	AMinute = 60.
+	// MinuteOf is how many times the share that is worth naming of all the time is worth naming of a minute: so short a time is
+	// worse by chance, as while a service starts.
+	MinuteOf = 4.
+	// pausedEnough is how long (s) pauses must have stopped the program in all to be worth naming where less was watched than
+	// [CollectorTerms.Watched]: what a person at a browser notices.
+	pausedEnough = .2
+	// leastStopped is the share of the time that pauses stop the world from which on what queues up behind them may be much,
+	// though what they stop themselves is little.
+	leastStopped = .01
+	// MuchStopped is the share of the time that makes pauses a finding where requests are quick for the service alone.
+	MuchStopped = .1
+	// fullHost is the share of a host's processors from which on they are full.
+	fullHost = .9
+	// mostOfSlow is the part of slow time from which on it is nearly all of it.
+	mostOfSlow = .75
+)
+
+// Paused are pauses that a cause judges.
+type Paused struct {
+	Cause     string
+	Collector *metrics.Collector
+	Pauses    metrics.Pauses
+	What      string  // "young collections"
+	Least     float64 // share of the time from which they are worth naming where no requests tell what they cost
+	Stalled   []int64 // ns that each slow request waited besides, for memory that they gave late; nil: nothing
+	Terms     *CollectorTerms
+}
+
+// JudgePauses is the policy for pauses of every collector. In this order it asks:
+//
+//	enough?      were there any, and was enough watched for a share of the time?
+//	slow?        are requests slow, where they are known, and slow enough to be noticed?
+//	material?    are these pauses a quarter of slow time (or, without requests, their share of the time)? an edge is left open
+//	hidden?      do requests wait in pauses before the service knows of them?
+//	long?        is one of them so long that it is worth naming by itself?
+//	together?    do all pauses matter, and no cause by its own part? then the largest part is named
+//
+// It fills in state, summary, figures and what would be saved. The bill is nil without requests on the same time line.
+func (c *Case) JudgePauses(v *Verdict, of Paused) *Bill {
+	g, p, t := of.Collector, of.Pauses, of.Terms
+	share := g.ShareOf(p)
+	v.State, v.Weight = RuledOut, share
+	v.Summary = fmt.Sprintf("%s pause the program %s of the time", of.What, units.Percent(share))
+	v.Evidence = append(v.Evidence, t.Figures(c, of, share)...)
+	if len(p) == 0 {
+		v.Summary = "no " + of.What
+		return c.BillOf(g, p)
+	}
+	most := p.Longest()
+	v.Evidence = append(v.Evidence, c.Figure("gc.longest_pause_ms", "longest of these pauses", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
+	b := c.BillOf(g, p)
+	switch {
+	case share >= MuchStopped && c.outOfSight(g):
+		b = nil
+		v.State = Supported
+		v.Summary += ", the host's CPUs are full, and its own rows do not include the wait before the service started a request"
+		v.Needs = append(v.Needs, Need{What: "requests as the clients saw them: a load generator's results, or the log of a proxy"})
+	case b != nil:
+		v.Evidence = append(v.Evidence, b.Figures(c, of.What)...)
+		c.JudgeBill(v, b, of)
+		if v.State != Supported && share >= of.Least && g.Span >= t.Watched && !c.HasRequestStates() && c.UserVisible(Noticeable) {
+			// Most of what slow requests did was not seen: they do not speak against the log.
+			v.State, v.Needs = Supported, nil
+			v.Summary = fmt.Sprintf("%s pause the program %s of the time, and are %s", of.What, units.Percent(share), OfSlow(b.Share()))
+			v.Saves = c.Bound(float64(b.Sum()), float64(b.Low), float64(max(b.High, b.Sum())))
+		}
+	case c.Ledger != nil && !c.Slow() && len(c.Ledger.Rows) > 0 && g.Meets(c.Ledger.RequestsOf()):
+		v.Summary += ", but requests are not slow"
+	default:
+		c.judgeShare(v, of, share)
+	}
+	c.judgeUnmet(v, of)
+	c.JudgeLength(v, of, b)
+	c.judgeTogether(v, of)
+	return b
+}
+
+// judgeShare judges by the share of the time, where no requests tell what pauses cost.
+func (c *Case) judgeShare(v *Verdict, of Paused, share float64) {
+	g, p, t := of.Collector, of.Pauses, of.Terms
+	worst := WorstMinute(g, p)
+	switch {
+	case share >= of.Least && g.Span < t.Watched && p.Seconds() < pausedEnough:
+		v.State, v.Needs = Inconclusive, t.Longer
+		v.Summary = fmt.Sprintf("%s paused the program for %s; the recording covers only %s, too short for a share", of.What, units.Time(1e9*p.Seconds()), units.Time(1e9*g.Span))
+	case share >= of.Least, share > 0 && worst.Share() >= MinuteOf*of.Least:
+		v.State = Supported
+		v.Needs = append(v.Needs, t.Requests(c)...)
+		if share < of.Least {
+			v.Summary = fmt.Sprintf("%s pause the program %s of the recording, but %s of its worst minute", of.What, units.Percent(share), units.Percent(worst.Share()))
+		}
+	case max(share, worst.Share()/MinuteOf) >= edge*of.Least:
+		v.State, v.Needs = Inconclusive, t.Requests(c)
+		v.Summary += ", just below the threshold"
+	}
+}
+
+// edge is the part of a threshold from which on another recording of the same service may find it exceeded: as [Arguable] is of
+// [Material].
+const edge = Arguable / Material
+
+// JudgeBill judges by what pauses cost slow requests, and by what these waited besides for memory.
+func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
+	per := b.Each()
+	var waited int64
+	for n, ns := range of.Stalled {
+		add := min(ns, max(0, c.Bundle.Requests.Latency(c.Ledger.Slow[n])-per[n]))
+		per[n] += add
+		waited += add
+	}
+	share := (float64(b.Sum()) + float64(waited)) / float64(max(c.Ledger.Total, 1))
+	v.Summary = of.What + " are " + OfSlow(share)
+	switch m := c.Matters(share, of.Terms); {
+	case m == NotSlow:
+		v.Summary = fmt.Sprintf("%s pause the program %s of the time, but almost no requests are slow", of.What, units.Percent(v.Weight))
+	case m == Matters:
+		v.State = Supported
+		v.Saves = c.Save(per, b.Low, b.High+waited)
+		if of.Terms.Predicts {
+			less := byRow(c.Ledger, per)
+			v.Prediction = append(v.Prediction, c.PredictP99(less), c.PredictSlow(less))
+		}
+	case m == Unnoticed:
+		v.State = Inconclusive
+		v.Summary += ", but slow requests take only milliseconds"
+		v.Needs = append(v.Needs, NeedLimit)
+	case v.Weight >= leastStopped && b.Most() >= Material && !b.Placed():
+		v.State = Inconclusive
+		v.Summary = fmt.Sprintf("%s pause slow requests for %s of their time; the queueing time behind them is unknown", of.What, units.Percent(share))
+		v.Needs = append(v.Needs, Need{What: "the queueing time behind pauses: the arrival times of all requests (a load generator's results, or an access log with times in ms), and the CPU time of the process", Command: "unstall record PID"})
+	case m == OnTheEdge:
+		v.State, v.Needs = Inconclusive, append(v.Needs, of.Terms.Longer...)
+		v.Summary += ", just below the threshold"
+	}
+}
+
+// NeedLimit asks what is slow for this service.
+var NeedLimit = Need{What: "a limit for request latency", Command: "unstall PID --slo 5ms"}
+
+// Weight is what a part of slow time comes to.
+type Weight uint8
+
+// In the order in which it is asked.
+const (
+	NotSlow   Weight = iota // almost no requests are slow
+	Matters                 // it is material, and slow requests are slow enough to be noticed
+	Unnoticed               // it is material, but slow requests take only milliseconds
+	OnTheEdge               // another recording may find it material
+	TooLittle
+)
+
+// Matters weighs a part of slow time that a collector costs.
+func (c *Case) Matters(share float64, t *CollectorTerms) Weight {
+	switch {
+	case !c.Slow():
+		return NotSlow
+	case share >= Material && c.noticed(share, t):
+		return Matters
+	case share >= Material:
+		return Unnoticed
+	case share >= Arguable:
+		return OnTheEdge
+	}
+	return TooLittle
+}
+
+// noticed says whether slow requests are slow enough for what GC costs them to be named: what is nearly all of it need not take
+// as long as what is one thing of several.
+func (c *Case) noticed(share float64, t *CollectorTerms) bool { return c.UserVisible(t.notice(share)) }
+
+func (t *CollectorTerms) notice(share float64) time.Duration {
+	if share >= mostOfSlow {
+		return t.NoticeMost
+	}
+	return t.Notice
+}
+
+// byRow is what each slow request is spared, by its row.
+func byRow(l *ledger.Ledger, per []int64) func(row int) int64 {
+	at := make(map[int]int64, len(per))
+	for n, row := range l.Slow {
+		at[row] = per[n]
+	}
+	return func(row int) int64 { return at[row] }
+}
+
+// outOfSight says whether requests may be slow though none is in what the service tells of them: it counts from when a thread
+// takes one up, and on full CPUs they wait for that.
+func (c *Case) outOfSight(g *metrics.Collector) bool {
+	l := c.Ledger
+	if l == nil || len(l.Rows) == 0 || l.ByClients() || c.Slow() || !g.Meets(l.RequestsOf()) {
+		return false
+	}
+	host := metrics.HostOf(c.Bundle, c.Subject, g.Window)
+	return host.Busy.MostlyKnown() && host.CPUs > 0 && host.Taken() >= fullHost*host.CPUs
+}
+
+// judgeUnmet supports what a service's own figures of requests cannot show: a request that arrives during a pause waits before
+// the service knows of it.
+func (c *Case) judgeUnmet(v *Verdict, of Paused) {
+	g, p, l := of.Collector, of.Pauses, c.Ledger
+	if v.State == Supported || l == nil || len(l.Rows) == 0 || c.Bundle.Requests.Lane.At(l.Rows[0]) == 0 || !SlowPausesMet(g, p) {
+		return
+	}
+	v.State, v.Needs = Supported, nil
+	v.Summary = fmt.Sprintf("%s pause the program %s of the time, %s each on average", of.What, units.Percent(v.Weight), units.Time(1e9*p.Seconds()/float64(len(p))))
+	v.Evidence = append(v.Evidence, c.Seen("requests that arrive during a pause wait before the service starts them, so its own figures do not show the wait", g.OriginOf(p[0])))
+	if b := c.BillOf(g, p); b != nil && b.Sum() > 0 && c.Share(ledger.StopTheWorld) > 0 {
+		v.Saves = b.Saves(c)
+	}
+}
+
+// JudgeLength supports what is not by the share of the time alone, if one pause of it was of a second or more; b is what they
+// cost requests, nil unknown.
+func (c *Case) JudgeLength(v *Verdict, of Paused, b *Bill) {
+	most := of.Pauses.Longest()
+	if v.State == Supported || most.Seconds() < ASecond {
+		return
+	}
+	v.State, v.Needs = Supported, nil
+	v.Summary = fmt.Sprintf("the longest of %s %s paused the program for %s", units.Num(float64(len(of.Pauses))), of.What, units.Time(1e9*most.Seconds()))
+	if len(of.Pauses) == 1 {
+		v.Summary = fmt.Sprintf("one pause of %s (%s)", units.Time(1e9*most.Seconds()), of.What)
+	}
+	switch {
+	case b != nil && b.Sum() > 0:
+		v.Saves = b.Saves(c)
+	case c.Ledger == nil || !of.Collector.Meets(c.Ledger.RequestsOf()):
+		v.Needs = of.Terms.Requests(c)
+	}
+}
+
+// Minute is the worst minute of some pauses.
+type Minute struct {
+	From    int64
+	Stopped float64 // s
+}
+
+// Share is the part of it in which the world was stopped.
+func (m Minute) Share() float64 { return m.Stopped / AMinute }
+
+// WorstMinute is the minute in which some pauses stopped the program for longest; none where no more than a minute was watched.
+func WorstMinute(g *metrics.Collector, p metrics.Pauses) Minute {
+	if g.Span <= AMinute {
+		return Minute{}
+	}
+	from, stopped := p.Worst(AMinute * 1e9)
+	return Minute{from, float64(stopped) / 1e9}
+}
+
+// together is what all pauses of a collector come to where no part of them is worth naming by itself.
+type together struct {
+	matters bool
+	home    string // the cause of the largest part; "" it has none
+	words   string // "full collections 20 %, young collections 18 %"
+	share   float64
+	ofSlow  bool // share is of slow time, else of the time
+}
+
+// judgeTogether names the largest part of pauses that matter only together, and rules none of the others out.
+func (c *Case) judgeTogether(v *Verdict, of Paused) {
+	if v.State == Supported || of.Terms.Parts == nil || len(of.Pauses) == 0 {
+		return
+	}
+	all := c.Together(of.Collector, of.Terms)
+	if !all.matters {
+		return
+	}
+	of100 := "the time"
+	if all.ofSlow {
+		of100 = "slow time"
+	}
+	v.State, v.Needs = Inconclusive, nil
+	v.Summary = fmt.Sprintf("GC pauses are %s of %s: %s", units.Percent(all.share), of100, all.words)
+	if all.home == of.Cause {
+		v.State = Supported
+		if b := c.BillOf(of.Collector, of.Pauses); all.ofSlow && b != nil {
+			v.Saves = b.Saves(c)
+		}
+	}
+	if v.State == Inconclusive || !all.ofSlow {
+		v.Needs = of.Terms.Requests(c)
+	}
+}
+
+// Together says whether all pauses of a collector matter though no part of them does alone: they are a quarter of slow time; or,
+// without requests, their shares of the time, each by what of it is worth naming, come to one.
+func (c *Case) Together(g *metrics.Collector, t *CollectorTerms) (x together) {
+	x = Once(c, func(c *Case) together { return c.sumParts(g, t) })
+	if slices.ContainsFunc(c.Found, func(f Found) bool {
+		return f.Step == StepCollector && f.ID != x.home || slices.Contains(t.Explains, f.ID)
+	}) {
+		return together{}
+	}
+	return x
+}
+
+func (c *Case) sumParts(g *metrics.Collector, t *CollectorTerms) (x together) {
+	parts := slices.DeleteFunc(t.Parts(c), func(p Part) bool { return len(p.Pauses) == 0 })
+	part := make(map[int]float64)
+	all := c.BillOf(g, g.Pauses)
+	met := c.Ledger != nil && len(c.Ledger.Rows) > 0 && g.Meets(c.Ledger.RequestsOf())
+	sum, alone := 0., false
+	for i, p := range parts {
+		alone = alone || p.Pauses.Longest().Seconds() >= ASecond
+		if all != nil {
+			part[i] = c.BillOf(g, p.Pauses).Share()
+			alone = alone || part[i] >= Material
+			continue
+		}
+		part[i] = g.ShareOf(p.Pauses)
+		sum += part[i] / p.Least
+		alone = alone || max(part[i], WorstMinute(g, p.Pauses).Share()/MinuteOf) >= p.Least
+	}
+	switch {
+	case alone: // it is judged by itself
+	case all != nil:
+		x.ofSlow, x.share = true, all.Share()
+		x.matters = x.share >= Material && c.noticed(x.share, t)
+	case !met && g.Span >= t.Watched:
+		x.share, x.matters = g.ShareOf(g.Pauses), sum >= 1
+	}
+	if !x.matters {
+		return x
+	}
+	order := make([]int, len(parts))
+	for i := range order {
+		order[i] = i
+	}
+	weight := func(i int) float64 {
+		if x.ofSlow {
+			return part[i]
+		}
+		return part[i] / parts[i].Least
+	}
+	slices.SortStableFunc(order, func(i, k int) int {
+		switch {
+		case weight(i) > weight(k):
+			return -1
+		case weight(i) < weight(k):
+			return 1
+		}
+		return 0
+	})
+	for n, i := range order[:min(3, len(order))] {
+		if n > 0 {
+			x.words += ", "
+		}
+		x.words += parts[i].What + " " + units.Percent(part[i])
+	}
+	x.home = parts[order[0]].Cause
+	return x
+}
+
+// IsHome says whether a cause is the one that all pauses of a collector are named by.
+func (c *Case) IsHome(cause string, g *metrics.Collector, t *CollectorTerms) bool {
+	if t.Parts == nil {
+		return false
+	}
+	all := c.Together(g, t)
+	return all.matters && all.home == cause
+}
