@@ -75,6 +75,12 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 		return fmt.Errorf("%s: %w: nothing was recorded into it", a.Name, ErrEmpty)
 	}
 	chosen := choose(formats, head)
+	if p := asPaste(formats, a, head, chosen); p != nil {
+		if err := p.readInto(ctx, a, bundle); err != nil {
+			return fmt.Errorf("%s: %w", a.Name, err)
+		}
+		return nil
+	}
 	if len(chosen) == 0 && len(bytes.TrimSpace(head)) == 0 && len(head) < HeadSize { // redis-cli's answer where there is nothing
 		return fmt.Errorf("%s: %w: there are blank lines alone", a.Name, ErrEmpty)
 	}
@@ -108,7 +114,7 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 // formats.
 func Claimed(formats []Format, a *Artifact) bool {
 	head, err := a.head()
-	return err != nil || len(head) > 0 && len(choose(formats, head)) > 0
+	return err != nil || len(head) > 0 && (len(choose(formats, head)) > 0 || asPaste(formats, a, head, nil) != nil)
 }
 
 // Known says whether a format claims an artifact that begins like this.
