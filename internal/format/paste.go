@@ -441,8 +441,8 @@ func (p *paste) formats() (all []Format) {
 	return all
 }
 
-// readInto reads the sections into the bundle: those of one format together, but for documents and for
-// what is so at a moment, which each tell of another one.
+// readInto reads the sections into the bundle: those of one format together, but for documents, which each
+// tell of something else.
 func (p *paste) readInto(ctx context.Context, a *Artifact, bundle *evidence.Bundle) error {
 	var errs []error
 	told := false
@@ -471,7 +471,7 @@ func (p *paste) readInto(ctx context.Context, a *Artifact, bundle *evidence.Bund
 		for _, s := range p.sections {
 			switch {
 			case !contains(s.chosen, f):
-			case f.Whole || f.Moments:
+			case f.Whole:
 				before := len(errs)
 				read(f, add(), s.lines)
 				if len(errs) == before {
@@ -506,4 +506,14 @@ func (p *paste) part(a *Artifact, lines []Line) *Artifact {
 	text := p.text(lines)
 	return &Artifact{Name: a.Name, Size: int64(len(text)), Modified: a.Modified, About: a.About, Series: a.Series, lines: lines, start: text,
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+}
+
+// Rewritten is what one format made of an artifact for another to read: lines in that one's form, each with the number
+// of the line that it was made of.
+func Rewritten(a *Artifact, lines []Line) *Artifact {
+	p := &paste{name: a.Name}
+	if lines == nil {
+		lines = []Line{}
+	}
+	return p.part(a, lines)
 }

@@ -133,6 +133,9 @@ func (g *gauged) stands(c *check.Case, v *check.Verdict) bool {
 		}
 	case g.UsedUp() && g.Readings >= fewReadings && g.Waiting >= check.Queueing && 2*g.Waiting >= g.Size:
 		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, %s on average.", g.Name, units.Num(g.Waiting))
+	case g.UsedUp() && g.Waiting >= g.Size && g.Waiting >= longQueue, math.IsNaN(g.Size) && g.Waiting >= longQueue:
+		v.Title = fmt.Sprintf("Requests probably wait for an exhausted pool: %s, %s at that moment.", g.Name, units.Num(g.Waiting))
+		v.Needs = append(v.Needs, check.Need{What: "more readings of the pool, to show that it stays so"})
 	default:
 		return false
 	}
@@ -141,9 +144,13 @@ func (g *gauged) stands(c *check.Case, v *check.Verdict) bool {
 		v.Weight = min(1, g.Waiting/g.Size)
 	}
 	v.Fix = append(v.Fix, enlargePool(g.Name))
-	v.Needs = []check.Need{{What: "an access log from the same time, to show what it costs requests"}}
+	v.Needs = append(v.Needs, check.Need{What: "an access log from the same time, to show what it costs requests"})
 	return true
 }
+
+// longQueue is how many wait at one look alone for it to say that a pool is exhausted: more than the pool usually has, in as
+// many as HikariCP's has by default. A burst that passes rarely meets the only look there was.
+const longQueue = 10
 
 const (
 	// A pool of which no reading saw more than this part in use is not exhausted: what waits before it waits for
