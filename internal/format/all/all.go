@@ -38,6 +38,7 @@ import (
 	"github.com/unstall/unstall/internal/format/redisreply"
 	"github.com/unstall/unstall/internal/format/redistimeout"
 	"github.com/unstall/unstall/internal/format/redistool"
+	"github.com/unstall/unstall/internal/format/safepointtimeout"
 	"github.com/unstall/unstall/internal/format/socketstat"
 	"github.com/unstall/unstall/internal/format/spans"
 	"github.com/unstall/unstall/internal/format/syscalls"
@@ -76,6 +77,7 @@ var Formats = []format.Format{
 	perfmon.Format,
 	dotnetstack.Format,
 	threaddump.Format,
+	safepointtimeout.Format,
 	classhisto.Format,
 	jvmtext.Format,
 	hserr.Format,

@@ -54,6 +54,9 @@ const fewLooks = 5
 
 func judgeLock(c *check.Case) check.Verdict {
 	w := metrics.LockDumps(c.Bundle, c.Threads(), c.Subject)
+	if f, ok := c.Fact(evidence.FactDeadlock); ok && !w.Waiting.Known() { // all that was copied of a dump
+		return deadlock(c, w, f, nil)
+	}
 	if !w.Waiting.Known() {
 		return check.Verdict{State: check.Inconclusive, Summary: "no thread dumps recorded", Needs: dumps("thread dumps under load, to show which threads wait for locks and which hold them")}
 	}

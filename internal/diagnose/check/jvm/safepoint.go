@@ -57,6 +57,36 @@ type halt struct {
 }
 
 func judgeSafepoint(c *check.Case) check.Verdict {
+	v := judgeStops(c)
+	if v.State == check.Supported || v.State == check.RuledOut && c.Ledger != nil && !c.Slow() {
+		return v
+	}
+	return lateThreads(c, v)
+}
+
+// lateThreads judges by the threads of which the JVM itself says that they did not stop in time, which is 10 s unless it was set.
+func lateThreads(c *check.Case, v check.Verdict) check.Verdict {
+	var late []evidence.Fact
+	for _, f := range c.Bundle.Facts {
+		if f.Subject == c.Subject && f.Key == evidence.FactSafepointLate {
+			late = append(late, f)
+		}
+	}
+	if len(late) == 0 {
+		return v
+	}
+	w := check.Verdict{State: check.Supported, Weight: 1, Title: fmt.Sprintf("Thread %q did not reach a safepoint in time, and all others waited for it.", late[0].Value),
+		Summary: units.Plural(len(late), "thread") + " did not stop in time", Needs: logging}
+	for _, f := range late[:min(len(late), 4)] {
+		w.Evidence = append(w.Evidence, c.Seen(fmt.Sprintf("%q did not stop within SafepointTimeoutDelay", f.Value), f.Origin))
+	}
+	w.Fix = []check.Fix{{Text: "find the long loop without a safepoint poll, or the copy of a large array, that this thread runs: a thread dump or a profile with --ttsp of async-profiler while it lasts", Code: late[0].Value},
+		{Text: "let counted loops stop at safepoints, too (JDK 10 and later do so with every collector but Serial and Parallel)", Setting: "-XX:+UseCountedLoopSafepoints"}}
+	return w
+}
+
+// judgeStops judges by the stops that a log tells of.
+func judgeStops(c *check.Case) check.Verdict {
 	g := stopsOf(c)
 	if g == nil {
 		return unwatched(c)

@@ -48,6 +48,9 @@ const (
 	rarely   = .001
 )
 
+// longStop (ns) is from when on one fork alone is told of: everybody notices a second (J. Nielsen, likewise).
+const longStop = 1e9
+
 // recurring says whether forks are long and come again, though rarely.
 func recurring(forks []metrics.RedisKept) bool {
 	return len(forks) > 0 && forks[0].Count >= few && forks[0].Each() >= longFork && shareOf(forks) >= rarely
@@ -91,6 +94,15 @@ func judgeFork(c *check.Case) check.Verdict {
 		k.Squares = k.Total * k.Longest / 2
 		s.forked(c, &v, []metrics.RedisKept{k})
 		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands then wait 10 ms and more, %s otherwise.", s.title(), units.Percent(late), units.Percent(otherwise))
+		return v
+	}
+	if f.Last.Number >= longStop && s.Single {
+		v.State, v.Weight = check.Supported, rarely
+		v.Title = fmt.Sprintf("%s probably stops for %s each time it forks to save its data.", s.title(), units.Time(f.Last.Number))
+		v.Spends = fmt.Sprintf("in forks of %s to save its data", units.Time(f.Last.Number))
+		v.Evidence = append(v.Evidence, c.Figure("fork.last_ms", "last fork (latest_fork_usec)", f.Last.Number/1e6, "ms", f.Last.Origin))
+		v.Fix = append(v.Fix, check.Fix{Text: "save on a replica only, or less often; or several smaller servers, which fork one after the other, each briefly"})
+		v.Needs = []check.Need{{What: "how often it forks: INFO twice, some minutes apart, or its log", Command: "unstall redis://HOST:PORT"}}
 		return v
 	}
 	if v.Summary == "it did not fork" && s.Looks == 0 {
