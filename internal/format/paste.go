@@ -471,7 +471,7 @@ func (p *paste) readInto(ctx context.Context, a *Artifact, bundle *evidence.Bund
 		for _, s := range p.sections {
 			switch {
 			case !contains(s.chosen, f):
-			case f.Whole:
+			case f.Whole && !f.Joins:
 				before := len(errs)
 				read(f, add(), s.lines)
 				if len(errs) == before {

@@ -89,6 +89,7 @@ var Formats = []format.Format{
 	gauges.Format,
 	gauges.Exposition,
 	gauges.Log,
+	metricspage.Actuator,
 	metricspage.Go,
 	metricspage.JVM,
 	metricspage.Dotnet,

@@ -45,7 +45,7 @@ func of(name, about string, own func(string) bool, parse func(*reading, *format.
 			b.Warnf(0, "%s not kept: too many", format.Count(r.dropped, "sample was", "samples were"))
 		}
 		if len(r.pages) == 1 && name != "metrics-node" {
-			b.Warnf(r.pages[0].line, "one page shows levels and counts since the start alone: save another one a minute later for rates, with date -u +'# %%FT%%TZ' before each")
+			b.Warnf(r.pages[0].line, "one page shows levels and counts since the start alone: for rates append another one a minute later, each with its time above: (date -u +'# %%FT%%TZ'; curl -s URL) >>metrics.txt")
 		}
 		return parse(r, a, b, ctx)
 	}}
@@ -418,7 +418,7 @@ func parseNode(r *reading, a *format.Artifact, b *evidence.Builder, ctx context.
 			b.Subject(evidence.Subject{Kind: evidence.Host})
 			*b.Clock() = evidence.Clock{Name: "one page", Error: evidence.Unanchored}
 			r.table(b, "metrics of the host", isNode)
-			b.Warnf(p.line, "one page shows counts since the start of the host alone: save another one a minute later for rates")
+			b.Warnf(p.line, "one page shows counts since the start of the host alone: for rates append another one a minute later, each with its time above: (date -u +'# %%FT%%TZ'; curl -s URL) >>metrics.txt")
 			return nil
 		}
 		b.Warnf(p.line, "one page: all rates are means since the host was started; save another one a minute later")

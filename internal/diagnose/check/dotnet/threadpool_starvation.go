@@ -288,7 +288,7 @@ const longQueue = 100
 // long queue that was looked at once: CPU use is not known then.
 func (s *starving) byClient(v *check.Verdict) bool {
 	p := s.pool
-	if p.CPU > idleEnough || !math.IsNaN(p.CPU) && !p.Short(1) {
+	if p.CPU > idleEnough {
 		return false
 	}
 	busy, told := s.c.Fact(evidence.FactPoolBusy)

@@ -31,6 +31,9 @@ func (g *gauged) sum() string {
 	if g.Readings == 0 {
 		return units.Plural(int(g.TimedOut), "request") + " gave up waiting for a connection"
 	}
+	if math.IsNaN(g.Most) {
+		return fmt.Sprintf("%s waiting on average (%s)", units.Num(g.Waiting), units.Plural(g.Readings, "reading"))
+	}
 	text := fmt.Sprintf("at most %.0f", g.Most)
 	if g.Size > 0 {
 		text += fmt.Sprintf(" of %.0f", g.Size)
@@ -59,7 +62,9 @@ func (g *gauged) figures(c *check.Case, v *check.Verdict) {
 	if g.Readings == 0 {
 		return
 	}
-	v.Evidence = append(v.Evidence, c.Figure("pool.most_in_use", "most "+g.Unit+" in use, pool "+g.Name, g.Most, "count", g.Origin))
+	if !math.IsNaN(g.Most) {
+		v.Evidence = append(v.Evidence, c.Figure("pool.most_in_use", "most "+g.Unit+" in use, pool "+g.Name, g.Most, "count", g.Origin))
+	}
 	if g.Size > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("pool.size", "size of the pool", g.Size, "count", g.Origin),
 			c.Figure("pool.full_share", "share of readings with all in use", float64(g.Full)/float64(g.Readings), "1", g.Origin))
