@@ -3,7 +3,6 @@ package format
 import (
 	"bytes"
 	"context"
-	"errors"
 	"html"
 	"io"
 	"slices"
@@ -498,7 +497,7 @@ func (p *paste) readInto(ctx context.Context, a *Artifact, bundle *evidence.Bund
 	if good > 0 {
 		return nil // a section that holds nothing is no error of the others
 	}
-	return errors.Join(errs...)
+	return errs[0]
 }
 
 // part is some lines as an artifact of their own. Each keeps its number.

@@ -42,7 +42,7 @@ var Format = format.Format{
 // Bounds of what is kept: about 200 MB at worst.
 const (
 	maxClasses = 500_000
-	maxNames   = 4 << 20 // strings that may be names of classes
+	maxNames   = 64 << 20 // bytes of strings that may be names of classes
 	maxName    = 300
 	maxShown   = 2000
 )
@@ -78,6 +78,7 @@ type reader struct {
 	ids     int
 	left    int64 // of the record
 	names   map[uint64]string
+	kept    int // bytes of these
 	classes map[uint64]uint64 // object → string
 	counts  map[uint64]*count
 	arrays  map[byte]*count
@@ -200,7 +201,7 @@ func (x *reader) id() (uint64, error) { return x.number(x.ids) }
 
 func (x *reader) name() error {
 	id, err := x.id()
-	if err != nil || x.left < 0 || x.left > maxName || len(x.names) >= maxNames {
+	if err != nil || x.left < 0 || x.left > maxName || x.kept+int(x.left) > maxNames {
 		return err
 	}
 	b := make([]byte, x.left)
@@ -209,6 +210,7 @@ func (x *reader) name() error {
 		return err
 	}
 	x.names[id] = string(b)
+	x.kept += len(b) + 32
 	return nil
 }
 
@@ -251,6 +253,7 @@ func (x *reader) segment(ctx context.Context) error {
 		tag, err := x.number(1)
 		if err != nil {
 			if err == io.EOF && x.left > 1<<61 {
+				x.left = 0
 				return nil
 			}
 			return err
@@ -272,6 +275,7 @@ func (x *reader) segment(ctx context.Context) error {
 			err = x.primitives()
 		default:
 			if x.left > 1<<61 {
+				x.left = 0
 				return nil // records follow
 			}
 			return errOdd

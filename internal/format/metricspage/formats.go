@@ -414,7 +414,7 @@ func parseNode(r *reading, a *format.Artifact, b *evidence.Builder, ctx context.
 	if len(r.pages) == 1 { // what was counted since the host was started
 		p := &r.pages[0]
 		boot := p.get("node_boot_time_seconds")
-		if !(boot > 0) || float64(p.t)/1e9 <= boot {
+		if !(boot > 0) || float64(p.t)/1e9 <= boot || boot > 8e9 {
 			b.Subject(evidence.Subject{Kind: evidence.Host})
 			*b.Clock() = evidence.Clock{Name: "one page", Error: evidence.Unanchored}
 			r.table(b, "metrics of the host", isNode)

@@ -103,7 +103,9 @@ func (p *page) told() int64 {
 	for _, s := range p.samples {
 		switch s.name {
 		case "node_time_seconds":
-			return int64(s.v * 1e9)
+			if s.v > 0 && s.v < 8e9 {
+				return int64(s.v * 1e9)
+			}
 		case "process_start_time_seconds":
 			start = s.v
 		case "process_uptime_seconds":

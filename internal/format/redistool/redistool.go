@@ -46,12 +46,12 @@ func read(text string) (r row, ok bool) {
 	case strings.HasPrefix(text, "min: "):
 		var least, most, mean float64
 		var n int64
-		if c, _ := fmt.Sscanf(text, "min: %f, max: %f, avg: %f (%d samples)", &least, &most, &mean, &n); c == 4 && n > 0 && most >= least {
+		if c, _ := fmt.Sscanf(text, "min: %f, max: %f, avg: %f (%d samples)", &least, &most, &mean, &n); c == 4 && n > 0 && most >= least && most < 1e9 && mean >= 0 && mean < 1e9 {
 			return row{kind: "latency", of: [3]float64{most, mean, float64(n)}}, true
 		}
 	case strings.HasPrefix(text, "Max latency so far: "):
 		var us float64
-		if c, _ := fmt.Sscanf(text, "Max latency so far: %f microseconds", &us); c == 1 {
+		if c, _ := fmt.Sscanf(text, "Max latency so far: %f microseconds", &us); c == 1 && us >= 0 && us < 1e12 {
 			return row{kind: "intrinsic", of: [3]float64{us}}, true
 		}
 	case strings.HasPrefix(text, "Biggest ") && strings.Contains(text, " found '"):
@@ -83,7 +83,7 @@ func match(head []byte) format.Confidence {
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "redis"})
-	*b.Clock() = evidence.Clock{Name: "no time is told", Error: evidence.Unanchored}
+	*b.Clock() = evidence.Clock{Name: "no times", Error: evidence.Unanchored}
 	var rows []row
 	more, line := 0, int64(0)
 	most := make(map[string]float64)

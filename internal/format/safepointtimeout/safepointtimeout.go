@@ -49,7 +49,7 @@ const (
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})
-	*b.Clock() = evidence.Clock{Name: "no time is told", Error: evidence.Unanchored}
+	*b.Clock() = evidence.Clock{Name: "no times", Error: evidence.Unanchored}
 	inside, lists, dropped := false, 0, 0
 	var order []string
 	times := make(map[string]int)

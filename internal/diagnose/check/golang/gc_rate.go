@@ -330,7 +330,7 @@ func judgeGCFraction(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	v = check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("GC had %s of the CPUs since the process began", units.Percent(number)), Needs: []check.Need{gcTrace}}
-	v.Evidence = append(v.Evidence, c.Figure("gc.cpu_fraction", "share of the available CPU time that GC had since the start (GCCPUFraction)", number, "1", origin))
+	v.Evidence = append(v.Evidence, c.Figure("gc.since_start_share", "share of the available CPU time that GC had since the start (GCCPUFraction)", number, "1", origin))
 	if number < burningProcs {
 		return v, true
 	}

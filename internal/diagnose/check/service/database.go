@@ -31,7 +31,7 @@ func judgeDatabase(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{State: check.Supported, Weight: 1}
 	switch {
 	case blocked && locked.Number >= most.Number/2:
-		v.Title = fmt.Sprintf("Statements of %s wait for locks of others, up to %s: whoever calls it then waits as long.", s.Name, units.Time(locked.Number))
+		v.Title = fmt.Sprintf("Statements of %s wait for locks of others, up to %s, and so do its callers.", s.Name, units.Time(locked.Number))
 		v.Summary = fmt.Sprintf("waits for locks of up to %s", units.Time(locked.Number))
 		v.Fix = []check.Fix{{Text: "make the transactions that hold these locks short: no calls to others within one, rows taken in the same order everywhere"}}
 	default:
