@@ -47,6 +47,9 @@ var (
 )
 
 func match(head []byte) format.Confidence {
+	if !bytes.Contains(head, logLevel) && !bytes.Contains(head, queryTime) {
+		return format.No
+	}
 	for l := range bytes.Lines(head) {
 		if bytes.HasPrefix(l, queryTime) && bytes.Contains(l, []byte("Lock_time: ")) {
 			return format.Sure

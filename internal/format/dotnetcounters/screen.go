@@ -147,6 +147,9 @@ func grouped(s string) (float64, bool) {
 
 // isScreen recognises one, cut anywhere.
 func isScreen(head []byte) bool {
+	if !bytes.Contains(head, []byte("[System.Runtime]")) && !bytes.Contains(head, []byte("[Microsoft")) {
+		return false
+	}
 	provider, rows := false, 0
 	for l := range bytes.Lines(head) {
 		text := strings.TrimRight(unquoteScreen(string(l[:min(len(l), 512)])), " \t\r\n")

@@ -29,8 +29,18 @@ var Log = format.Format{
 			if _, _, ok := hikari(string(line)); ok {
 				return format.Sure
 			}
-			if _, _, ok := gaveUp(string(line)); ok || exhausted(line) != nil {
+			if _, _, ok := gaveUp(string(line)); ok {
 				return format.Sure
+			}
+		}
+		for i := range exhaustions {
+			if bytes.Contains(head, []byte(exhaustions[i].mark)) {
+				for line := range bytes.Lines(head) {
+					if exhausted(line) != nil {
+						return format.Sure
+					}
+				}
+				return format.No
 			}
 		}
 		return format.No

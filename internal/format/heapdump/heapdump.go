@@ -78,7 +78,7 @@ type reader struct {
 	ids     int
 	left    int64 // of the record
 	names   map[uint64]string
-	kept    int // bytes of these
+	kept    int               // bytes of these
 	classes map[uint64]uint64 // object → string
 	counts  map[uint64]*count
 	arrays  map[byte]*count

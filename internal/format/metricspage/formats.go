@@ -17,15 +17,20 @@ import (
 
 // Pages by what serves them: one page may hold several.
 var (
-	Go     = of("metrics-go", "pages of Go's Prometheus client (go_)", isGo, parseGo)
-	JVM    = of("metrics-jvm", "pages of a JVM's Prometheus client (jvm_): Micrometer, client_java, OpenTelemetry, the JMX exporter", isJVM, parseJVM)
-	Dotnet = of("metrics-dotnet", "pages of .NET's Prometheus clients (dotnet_, process_runtime_dotnet_)", isDotnet, parseDotnet)
-	Redis  = of("metrics-redis", "pages of redis_exporter", isRedis, parseRedis)
-	Node   = of("metrics-node", "pages of node_exporter", isNode, parseNode)
+	Go     = of("metrics-go", "pages of Go's Prometheus client (go_)", parseGo, isGo, "go_")
+	JVM    = of("metrics-jvm", "pages of a JVM's Prometheus client (jvm_): Micrometer, client_java, OpenTelemetry, the JMX exporter", parseJVM, isJVM, jvmPrefixes...)
+	Dotnet = of("metrics-dotnet", "pages of .NET's Prometheus clients (dotnet_, process_runtime_dotnet_)", parseDotnet, isDotnet, dotnetPrefixes...)
+	Redis  = of("metrics-redis", "pages of redis_exporter", parseRedis, isRedis, "redis_")
+	Node   = of("metrics-node", "pages of node_exporter", parseNode, isNode, "node_")
 )
 
-func of(name, about string, own func(string) bool, parse func(*reading, *format.Artifact, *evidence.Builder, context.Context) error) format.Format {
-	return format.Format{Name: name, About: about, Match: matching(own), Parse: func(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+var (
+	jvmPrefixes    = []string{"jvm_", "java_lang_"}
+	dotnetPrefixes = []string{"dotnet_", "process_runtime_dotnet_", "system_runtime_"}
+)
+
+func of(name, about string, parse func(*reading, *format.Artifact, *evidence.Builder, context.Context) error, own func(string) bool, prefixes ...string) format.Format {
+	return format.Format{Name: name, About: about, Match: matching(own, prefixes), Parse: func(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		r, err := read(ctx, a, func(s string) bool { return own(s) || strings.HasPrefix(s, "process_") })
 		switch {
 		case ctx.Err() != nil:
@@ -52,11 +57,20 @@ func of(name, about string, own func(string) bool, parse func(*reading, *format.
 }
 
 func isGo(s string) bool    { return strings.HasPrefix(s, "go_") && !strings.HasPrefix(s, "go_sql_") }
-func isJVM(s string) bool   { return strings.HasPrefix(s, "jvm_") || strings.HasPrefix(s, "java_lang_") }
+func isJVM(s string) bool   { return begins(s, jvmPrefixes) }
 func isRedis(s string) bool { return strings.HasPrefix(s, "redis_") }
 func isNode(s string) bool  { return strings.HasPrefix(s, "node_") }
 func isDotnet(s string) bool {
-	return strings.HasPrefix(s, "dotnet_") || strings.HasPrefix(s, "process_runtime_dotnet_") || strings.HasPrefix(s, "system_runtime_")
+	return begins(s, dotnetPrefixes)
+}
+
+func begins(s string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // times sets the clock and gives each page a time: its own where all have one, else one after the other.

@@ -23,6 +23,7 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -284,9 +285,12 @@ func (p *page) get(names ...string) float64 {
 	return math.NaN()
 }
 
-// matching judges text by how many samples are wanted: one may stand in any log.
-func matching(wanted func(string) bool) func([]byte) format.Confidence {
+// matching judges text by how many samples are wanted: one may stand in any log. Names begin with one of some prefixes.
+func matching(wanted func(string) bool, prefixes []string) func([]byte) format.Confidence {
 	return func(head []byte) format.Confidence {
+		if !slices.ContainsFunc(prefixes, func(p string) bool { return bytes.Contains(head, []byte(p)) }) {
+			return format.No
+		}
 		n := 0
 		for line := range bytes.Lines(head) {
 			line = bytes.TrimSpace(line)

@@ -71,6 +71,9 @@ func read(text string) (r row, ok bool) {
 }
 
 func match(head []byte) format.Confidence {
+	if !bytes.Contains(head, []byte("min: ")) && !bytes.Contains(head, []byte("Max latency so far: ")) && !bytes.Contains(head, []byte("Biggest ")) {
+		return format.No
+	}
 	for l := range bytes.Lines(head) {
 		if len(l) > 4 && (l[0] == 'm' || l[0] == 'M' || l[0] == 'B' || l[0] == ' ') && len(l) < 512 {
 			if _, ok := read(string(l)); ok {
