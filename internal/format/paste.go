@@ -40,7 +40,7 @@ const (
 // asPaste takes an artifact apart that fits into its head; nil if it is none: then the formats that
 // were chosen for the whole read it as it is.
 func asPaste(formats []Format, a *Artifact, head []byte, whole []Format) *paste {
-	if len(head) >= HeadSize || bytes.IndexByte(head, 0) >= 0 || a.Size >= HeadSize || a.lines != nil || a.Series != "" || a.About != (evidence.Subject{}) {
+	if len(head) >= HeadSize || isBinary(head) || a.Size >= HeadSize || a.lines != nil || a.Series != "" || a.About != (evidence.Subject{}) {
 		return nil
 	}
 	if len(whole) > 0 && !framed(head) {
@@ -64,6 +64,11 @@ func asPaste(formats []Format, a *Artifact, head []byte, whole []Format) *paste 
 		}
 	}
 	return p
+}
+
+// isBinary says whether bytes are no text: text has no control characters but those of lines, pages and terminals.
+func isBinary(b []byte) bool {
+	return bytes.IndexFunc(b, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' && r != 0x1b }) >= 0
 }
 
 func contains(formats []Format, f Format) bool {
@@ -208,7 +213,7 @@ func (p *paste) read(a *Artifact) bool {
 		if quoted >= 2 {
 			text = unquoted(text)
 		}
-		if entities >= 2 {
+		if entities >= 2 && !bytes.HasPrefix(text, []byte(`{"`)) { // within JSON they are values
 			text = []byte(html.UnescapeString(string(text)))
 			text = bytes.ReplaceAll(text, []byte("\u00a0"), []byte(" "))
 			text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("<br>")), []byte("<br/>"))
@@ -452,8 +457,11 @@ func (p *paste) readInto(ctx context.Context, a *Artifact, bundle *evidence.Bund
 		b := bundle.Builder(id, f.Name)
 		b.Moments = f.Moments
 		if !told {
-			b.Warnf(0, "read as a paste: %s of text skipped", Count(p.skipped, "line", "lines"))
-			told = true
+			if told = true; p.skipped > 0 {
+				b.Warnf(0, "read as a paste: %s of text skipped", Count(p.skipped, "line", "lines"))
+			} else {
+				b.Warnf(0, "read as a paste: what was laid over its lines was taken off")
+			}
 		}
 		err := f.Parse(ctx, part, b)
 		b.Close()
