@@ -23,6 +23,7 @@ type paste struct {
 	changed  bool   // some line was not as it is now
 	sections []section
 	skipped  int // lines that are of no section
+	asked    int // how often the formats were asked
 }
 
 // section is a stretch of lines that some formats claim.
@@ -31,10 +32,12 @@ type section struct {
 	chosen []Format
 }
 
-// mostPasted is how many lines a paste has at most, and how many sections.
+// mostPasted is how many lines a paste has at most, how many sections, and how many of these formats are asked about: each is
+// asked of each.
 const (
 	mostPasted   = 20_000
 	mostSections = 200
+	mostAsked    = 400
 )
 
 // asPaste takes an artifact apart that fits into its head; nil if it is none: then the formats that
@@ -375,9 +378,10 @@ func (p *paste) section(formats []Format, from, until int) {
 
 // claim asks which formats are sure of lines.
 func (p *paste) claim(formats []Format, lines []Line) bool {
-	if len(lines) == 0 {
+	if len(lines) == 0 || p.asked == mostAsked {
 		return false
 	}
+	p.asked++
 	text := p.text(lines)
 	var sure []Format
 	for _, f := range choose(formats, text) {
