@@ -43,7 +43,7 @@ var (
 	acquired   = []byte(" acquired ")
 	checkpoint = []byte("checkpoint complete: ")
 	queryTime  = []byte("# Query_time: ")
-	logLevel   = []byte("LOG:  ")
+	logLevel   = []byte("LOG: ") // and another blank, which pages leave out
 )
 
 func match(head []byte) format.Confidence {
@@ -55,7 +55,7 @@ func match(head []byte) format.Confidence {
 			return format.Sure
 		}
 		if i := bytes.Index(l, logLevel); i >= 0 {
-			if _, _, ok := postgres(l[i+len(logLevel):]); ok {
+			if _, _, ok := postgres(bytes.TrimLeft(l[i+len(logLevel):], " ")); ok {
 				return format.Sure
 			}
 		}
@@ -74,7 +74,7 @@ const (
 func postgres(text []byte) (what int, ns float64, ok bool) {
 	switch {
 	case bytes.HasPrefix(text, duration):
-		if rest := text[len(duration):]; bytes.Contains(rest, []byte(" ms  ")) || bytes.HasSuffix(bytes.TrimSpace(rest), []byte(" ms")) {
+		if rest := text[len(duration):]; bytes.Contains(rest, []byte(" ms ")) || bytes.HasSuffix(bytes.TrimSpace(rest), []byte(" ms")) {
 			ns, ok = number(rest, 1e6)
 			return aStatement, ns, ok
 		}
@@ -182,7 +182,7 @@ func (p *parser) take(l format.Line) {
 	text := l.Text
 	if i := bytes.Index(text, logLevel); i >= 0 {
 		p.entry()
-		rest := text[i+len(logLevel):]
+		rest := bytes.TrimLeft(text[i+len(logLevel):], " ")
 		what, ns, ok := postgres(rest)
 		if !ok {
 			return
@@ -191,7 +191,8 @@ func (p *parser) take(l format.Line) {
 		p.at(text[:i], l.Stamp)
 		switch what {
 		case aStatement:
-			_, sql, _ := bytes.Cut(rest, []byte(" ms  "))
+			_, sql, _ := bytes.Cut(rest, []byte(" ms "))
+			sql = bytes.TrimLeft(sql, " ")
 			for _, kind := range []string{"statement: ", "execute ", "parse ", "bind "} {
 				if s, found := bytes.CutPrefix(sql, []byte(kind)); found {
 					if sql = s; kind != "statement: " {

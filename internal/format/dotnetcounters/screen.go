@@ -94,12 +94,26 @@ func (x *screen) line(text string) {
 	} else {
 		x.name, x.tag = "", ""
 	}
+	display = perSeconds(display)
 	key := x.provider + "/" + display + "[" + tags
 	if x.seen == nil || x.seen[key] {
 		x.next()
 	}
 	x.seen[key] = true
 	x.p.reading(int32(len(x.p.stamps)-1), rawKey{x.provider, display, tags, strings.HasSuffix(display, " sec)")}, v)
+}
+
+// perSeconds writes what tools before 5.0 show as "Allocation Rate / 1 sec (B)" and "Gen 0 GC Count / 60 sec" as later ones do.
+func perSeconds(display string) string {
+	name, rest, ok := strings.Cut(display, " / ")
+	number, unit, found := strings.Cut(rest, " sec")
+	if !ok || !found || strings.Trim(number, "0123456789.,") != "" || strings.Contains(name, " (") {
+		return display
+	}
+	if unit = strings.Trim(unit, " ()"); unit == "" {
+		unit = "Count"
+	}
+	return name + " (" + unit + " / " + number + " sec)"
 }
 
 // splitScreen reads "ThreadPool Queue Length                1,912": the figure stands behind at least two blanks, with the

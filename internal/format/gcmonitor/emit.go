@@ -66,6 +66,9 @@ func (p *parser) take(l format.Line) {
 	}
 	if e.mark == fromMonitor { // the next line tells of what
 		p.monitor, p.monitorAt, p.monitorLine = e, at, l.Number
+		if bytes.Contains(l.Text, poolHad) || bytes.Contains(l.Text, noneAtAll) {
+			p.reason(l.Text)
+		}
 		return
 	}
 	if e.generation != "" {

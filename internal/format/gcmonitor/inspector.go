@@ -33,17 +33,23 @@ var (
 // milliseconds reads "8123ms" and "2012 ms", ns; 0 of anything else.
 func milliseconds(b []byte) int64 {
 	n := 0
-	for n < len(b) && n < 10 && b[n] >= '0' && b[n] <= '9' {
+	for n < len(b) && n < 15 && b[n] >= '0' && b[n] <= '9' {
 		n++
 	}
-	if n == 0 || !bytes.HasPrefix(bytes.TrimLeft(b[n:], " "), []byte("ms")) {
+	unit := int64(1e6)
+	switch rest := bytes.TrimLeft(b[n:], " "); {
+	case n == 0:
+		return 0
+	case bytes.HasPrefix(rest, []byte("ns")): // Alluxio's
+		unit = 1
+	case !bytes.HasPrefix(rest, []byte("ms")):
 		return 0
 	}
 	v, err := strconv.ParseInt(string(b[:n]), 10, 64)
-	if err != nil || v*1e6 > maxDuration {
+	if err != nil || float64(v)*float64(unit) > maxDuration {
 		return 0
 	}
-	return v * 1e6
+	return v * unit
 }
 
 // generationOf is which generation a collector works on, by the name its bean has.

@@ -25,7 +25,9 @@ func judgeDatabase(c *check.Case) (v check.Verdict, ok bool) {
 	locked, _ := c.Fact(evidence.FactLockWaitMost)
 	slow := told && (most.Number >= tenSeconds || most.Number >= aSecond && n.Number >= fewStatement)
 	blocked := locked.Number >= tenSeconds || locked.Number >= aSecond && waits.Number >= 1
-	if s.Kind != evidence.Dependency || !slow && !blocked {
+	synced, _ := c.Fact(evidence.FactCheckpointSync)
+	disk := synced.Number >= tenSeconds
+	if s.Kind != evidence.Dependency || !slow && !blocked && !disk {
 		return v, false
 	}
 	v = check.Verdict{State: check.Supported, Weight: 1}
@@ -34,6 +36,11 @@ func judgeDatabase(c *check.Case) (v check.Verdict, ok bool) {
 		v.Title = fmt.Sprintf("Statements of %s wait for locks of others, up to %s, and so do its callers.", s.Name, units.Time(locked.Number))
 		v.Summary = fmt.Sprintf("waits for locks of up to %s", units.Time(locked.Number))
 		v.Fix = []check.Fix{{Text: "make the transactions that hold these locks short: no calls to others within one, rows taken in the same order everywhere"}}
+	case disk && synced.Number >= most.Number:
+		v.Title = fmt.Sprintf("%s probably waits for its disk: in a checkpoint the sync of one file took %s.", s.Name, units.Time(synced.Number))
+		v.Summary = fmt.Sprintf("a sync of %s in a checkpoint", units.Time(synced.Number))
+		v.Evidence = append(v.Evidence, c.Figure("database.checkpoint_sync_ms", "longest sync of one file in a checkpoint", synced.Number/1e6, "ms", synced.Origin))
+		v.Fix = []check.Fix{{Text: "find out what else writes to this disk (iostat -x 1, pidstat -d 1), and spread checkpoints", Setting: "checkpoint_completion_target=0.9"}}
 	default:
 		v.Title = fmt.Sprintf("%s answers slowly: %s took up to %s, by its own log.", s.Name, units.Plural(int(n.Number), "statement"), units.Time(most.Number))
 		v.Summary = fmt.Sprintf("statements of up to %s", units.Time(most.Number))
