@@ -172,7 +172,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	case len(all) == 0 && err != nil:
 		return err
 	case len(all) == 0:
-		return errors.New("redistimeout: no message that tells of the thread pool")
+		return errors.New("redistimeout: no message with the state of the thread pool")
 	case err != nil:
 		b.Warnf(lines[len(lines)-1], "the log is incomplete: %v", err)
 		b.Cut()
