@@ -54,10 +54,15 @@ func nodeFiles(p *page) (lines []format.Line) {
 			of := func(name string, scale float64) string {
 				return plain(zero(p.sum(name, func(s *sample) bool { return s.label("device") == d })) * scale)
 			}
+			weighted := of("node_disk_io_time_weighted_seconds_total", 1e3)
+			if math.IsNaN(p.get("node_disk_io_time_weighted_seconds_total")) { // not on the page: the time of all requests together is the same
+				mine := func(s *sample) bool { return s.label("device") == d }
+				weighted = plain((zero(p.sum("node_disk_read_time_seconds_total", mine)) + zero(p.sum("node_disk_write_time_seconds_total", mine))) * 1e3)
+			}
 			add("%4d %7d %s %s %s %s %s %s %s %s %s %s %s %s", 8, i*16, d,
 				of("node_disk_reads_completed_total", 1), of("node_disk_reads_merged_total", 1), of("node_disk_read_bytes_total", 1./512), of("node_disk_read_time_seconds_total", 1e3),
 				of("node_disk_writes_completed_total", 1), of("node_disk_writes_merged_total", 1), of("node_disk_written_bytes_total", 1./512), of("node_disk_write_time_seconds_total", 1e3),
-				of("node_disk_io_now", 1), of("node_disk_io_time_seconds_total", 1e3), of("node_disk_io_time_weighted_seconds_total", 1e3))
+				of("node_disk_io_now", 1), of("node_disk_io_time_seconds_total", 1e3), weighted)
 		}
 	}
 	section := func(path, prefix, suffix string, line func(name string, v float64)) {

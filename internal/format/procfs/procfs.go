@@ -277,8 +277,10 @@ type reading struct {
 
 // parser reads one archive.
 type parser struct {
-	coming [][]byte // files that the command prints after this one
-	single bool     // this file has one line
+	coming  [][]byte // files that the command prints after this one
+	single  bool     // this file has one line
+	current []byte   // this file
+	fresh   bool     // none of its lines came yet
 
 	b      *evidence.Builder
 	host   tracks
@@ -362,6 +364,9 @@ func (p *parser) line(l format.Line) {
 		p.shut()
 		p.moment(at)
 		p.reader = nil
+		if p.fresh { // the time stands before what the same command prints
+			p.coming = append([][]byte{p.current}, p.coming...)
+		}
 		p.openNext()
 		return
 	}
@@ -379,6 +384,7 @@ func (p *parser) line(l format.Line) {
 	case !p.reader(p, l.Text):
 		p.bad()
 	}
+	p.fresh = p.fresh && len(l.Text) == 0
 	if p.single && len(l.Text) > 0 {
 		p.shut()
 		p.openNext()
@@ -387,7 +393,7 @@ func (p *parser) line(l format.Line) {
 
 // openNext opens the next file that a command prints, if there is any.
 func (p *parser) openNext() {
-	p.single = false
+	p.single, p.fresh = false, false
 	if len(p.coming) == 0 {
 		p.reader = nil
 		return
@@ -395,6 +401,7 @@ func (p *parser) openNext() {
 	path := p.coming[0]
 	p.coming = p.coming[1:]
 	p.open(path)
+	p.current, p.fresh = path, true
 	p.single = oneLine[string(path[bytes.LastIndexByte(path, '/')+1:])]
 }
 

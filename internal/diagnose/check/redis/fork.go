@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -58,6 +59,9 @@ func recurring(forks []metrics.RedisKept) bool {
 
 func judgeFork(c *check.Case) check.Verdict {
 	s := serverOf(c)
+	if last := c.Series(evidence.SeriesRedisLatestFork); last != nil && (s == nil || s.Looks == 0) && last.V[len(last.V)-1]*1e3 >= longStop {
+		return oneFork(c, s, last.V[len(last.V)-1]*1e3, last.Origin) // a section of INFO, without the time it is from
+	}
 	if s == nil || s.Looks == 0 && len(s.Events) == 0 && s.told(evidence.RedisSaveBegan)+s.told(evidence.RedisRewriteBegan)+s.told(evidence.RedisForkFailed) == 0 {
 		return notTold("")
 	}
@@ -97,13 +101,7 @@ func judgeFork(c *check.Case) check.Verdict {
 		return v
 	}
 	if f.Last.Number >= longStop && s.Single {
-		v.State, v.Weight = check.Supported, rarely
-		v.Title = fmt.Sprintf("%s probably stops for %s each time it forks to save its data.", s.title(), units.Time(f.Last.Number))
-		v.Spends = fmt.Sprintf("in forks of %s to save its data", units.Time(f.Last.Number))
-		v.Evidence = append(v.Evidence, c.Figure("fork.last_ms", "last fork (latest_fork_usec)", f.Last.Number/1e6, "ms", f.Last.Origin))
-		v.Fix = append(v.Fix, check.Fix{Text: "save on a replica only, or less often; or several smaller servers, which fork one after the other, each briefly"})
-		v.Needs = []check.Need{{What: "how often it forks: INFO twice, some minutes apart, or its log", Command: "unstall redis://HOST:PORT"}}
-		return v
+		return oneFork(c, s, f.Last.Number, f.Last.Origin)
 	}
 	if v.Summary == "it did not fork" && s.Looks == 0 {
 		return notTold("")
@@ -206,4 +204,19 @@ func (s *server) failures(c *check.Case, v *check.Verdict) {
 			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("its log, %s: %s", units.Times(t.Count), t.Text), t.Origin))
 		}
 	}
+}
+
+// oneFork judges by how long (ns) the last fork took alone: how often there is one is not known.
+func oneFork(c *check.Case, s *server, took float64, origin evidence.Origin) check.Verdict {
+	title := platform.Redis.Title
+	if s != nil {
+		title = s.title()
+	}
+	return check.Verdict{State: check.Supported, Weight: rarely,
+		Title:    fmt.Sprintf("%s probably stops for %s each time it forks to save its data.", title, units.Time(took)),
+		Summary:  fmt.Sprintf("its last fork took %s", units.Time(took)),
+		Spends:   fmt.Sprintf("in forks of %s to save its data", units.Time(took)),
+		Evidence: []check.Evidence{c.Figure("fork.last_ms", "last fork (latest_fork_usec)", took/1e6, "ms", origin)},
+		Fix:      []check.Fix{{Text: "save on a replica only, or less often; or several smaller servers, which fork one after the other, each briefly"}},
+		Needs:    []check.Need{{What: "how often it forks: INFO twice, some minutes apart, or its log", Command: "unstall redis://HOST:PORT"}}}
 }
