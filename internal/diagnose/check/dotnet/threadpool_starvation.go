@@ -45,7 +45,7 @@ helps until then: a higher minimum of threads (System.Threading.ThreadPool.MinTh
 or the environment's DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): each
 thread costs memory, and the code still blocks. What does not help: more CPUs, a larger
 maximum.`,
-	Thresholds: "thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or 25 % of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle",
+	Thresholds: "thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or 25 % of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle; at one look alone, 100 work items in the queue where CPU use is not known, or three times the minimum of threads busy when the Redis client gave up",
 	Needs:      "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
 
 	Applies: isDotnet,

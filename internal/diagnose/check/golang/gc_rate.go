@@ -43,7 +43,7 @@ now and of the p99 that can be gained (unstall predict shows the whole curve). W
 live heap may grow by half before a limit makes GC take a quarter of the CPUs, the
 advice is a limit; else it is GOGC, or more memory. What does not help: tuning pauses,
 more goroutines, runtime.GC().`,
-	Thresholds: "a GC cycle per second that marks 5 % of the time, or marking for half of the time, and 25 % of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
+	Thresholds: "a GC cycle per second that marks 5 % of the time, or marking for half of the time, and 25 % of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile, or 15 % of the CPUs since the start (GCCPUFraction)",
 	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
 	Applies:    isGo,
 	Judge:      judgeGCRate,

@@ -29,7 +29,7 @@ come and go.
 
 What helps: give every goroutine an end: context with cancel, a buffered channel for a
 result that may never be read, a select with the context's Done.`,
-	Thresholds: "50 more goroutines at one place and 20 % more than before, in two profiles or left over in a trace, and more in total",
+	Thresholds: "50 more goroutines at one place and 20 % more than before, in two profiles or left over in a trace, and more in total; by their number alone, 500 and 50 % more over a minute and three readings, none of them lower than the one before",
 	Needs:      "two goroutine profiles some time apart, or an execution trace",
 	Applies:    isGo,
 	Judge:      judgeLeak,

@@ -43,7 +43,7 @@ What helps: for counted loops -XX:+UseCountedLoopSafepoints (with
 which thread is late is shown by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100
 (ms), from JDK 25 on by the event jdk.SafepointLatency; for VM operations, running them
 less often. What does not help: heap settings.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; without requests, one pause of 10 ms, or five shorter ones that take 10 % of the time",
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; without requests, one pause of 10 ms, or five shorter ones that take 10 % of the time; or a thread that did not stop within SafepointTimeoutDelay",
 	Needs:      "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
 	Applies:    isJVM,
 	Judge:      judgeSafepoint,

@@ -36,7 +36,7 @@ What helps: snapshots only on a replica, or none if they are not needed (save ""
 smaller servers (several of 4 GB fork one after the other, each briefly); huge pages on Linux 5.8
 and later; fewer writes during a save; vm.overcommit_memory=1 against failing forks. Diskless syncs
 do not avoid the fork.`,
-	Thresholds: "forks of 10 ms and more that stop the server for 0.5 % of the time, two of them or one of a second; two of 100 ms and more for 0.1 % of the time; or clients that wait 10 ms and more for 0.5 % of the time, twice as often during a save; or 0.5 % of commands refused after a failed fork",
+	Thresholds: "forks of 10 ms and more that stop the server for 0.5 % of the time, two of them or one of a second; two of 100 ms and more for 0.1 % of the time; or clients that wait 10 ms and more for 0.5 % of the time, twice as often during a save; or 0.5 % of commands refused after a failed fork; by one INFO alone, a last fork of a second",
 	Needs:      "INFO twice, with a fork in between: unstall redis://HOST:PORT",
 	Applies:    isRedis,
 	Judge:      judgeFork,
