@@ -89,7 +89,7 @@ func framed(head []byte) bool {
 			return true
 		case l[0] == '>':
 			quoted++
-		case bytes.IndexByte(l, '&') >= 0 && entity(l):
+		case bytes.IndexByte(l, '&') >= 0 && entity(l), bytes.IndexByte(l, 0xc2) >= 0 && bytes.Contains(l, hardBlank):
 			entities++
 		}
 		if quoted >= 2 || entities >= 2 {
@@ -98,6 +98,9 @@ func framed(head []byte) bool {
 	}
 	return false
 }
+
+// hardBlank is the blank of a page that lines are not broken at, which stands for any other in what is copied from one.
+var hardBlank = []byte("\u00a0")
 
 // entity says whether a line has an entity of HTML that stands for a sign of a dump.
 func entity(l []byte) bool {
