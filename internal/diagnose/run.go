@@ -171,11 +171,11 @@ func (r *run) ofProcess() bool {
 	return false
 }
 
-// judgeHosts asks the causes that a host alone can show: whatever runs there waits for it.
+// judgeHosts asks the causes that a host alone can show, or a dependency by its own log: whatever runs there, or calls it, waits for it.
 func (r *run) judgeHosts() (out []Verdict) {
 	for i, s := range r.b.Subjects {
 		name, ok := r.name[evidence.SubjectID(i)]
-		if !ok || s.Kind != evidence.Host {
+		if !ok || s.Kind != evidence.Host && s.Kind != evidence.Dependency {
 			continue
 		}
 		c := &check.Case{Bundle: r.b, Subject: evidence.SubjectID(i)}

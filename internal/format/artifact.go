@@ -32,6 +32,7 @@ type Artifact struct {
 	unended     bool     // its last line has no end; known after Lines
 	envelope    *envelope
 	start       []byte
+	lines       []Line // of a section of a paste: no other are read
 }
 
 // File returns the artifact for a path. The file is opened when it is read.

@@ -16,6 +16,7 @@ import (
 //	journald  {"MESSAGE":"…","__REALTIME_TIMESTAMP":"…"}                          -o json
 //	compose   web-1  | …                                                          docker compose logs, with and without -t
 //	compose   web.1.76bikgr3bu48@node    | …                                      docker service logs
+//	logger    2026-11-20 22:49:44,123 INFO [main] c.a.Log - …                     a line of another program (logger.go)
 //	timestamps 2026-11-20T22:49:44.123456789Z …                                   kubectl logs --timestamps, docker logs -t
 //
 // Docker and the CRI runtimes cut lines longer than 16 KiB into pieces, each in
@@ -43,6 +44,7 @@ var envelopes = []envelope{
 	{"cri", criLine},
 	{"journald", syslogLine},
 	{"compose", composeLine},
+	{"logger", loggerLine},
 	{"timestamps", stampedPiece},
 }
 

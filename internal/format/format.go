@@ -40,6 +40,9 @@ type Format struct {
 	// no other format reads them, whatever their lines look like.
 	Whole bool
 
+	// Joins says that such artifacts may be pieces of one session, though they are Whole: of a paste they are read together.
+	Joins bool
+
 	// Moments says that such an artifact tells what is so at a moment: of one process
 	// there may be many.
 	Moments bool
@@ -75,15 +78,21 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 		return fmt.Errorf("%s: %w: nothing was recorded into it", a.Name, ErrEmpty)
 	}
 	chosen := choose(formats, head)
+	if p := asPaste(formats, a, head, chosen); p != nil {
+		if err := p.readInto(ctx, a, bundle); err != nil {
+			return fmt.Errorf("%s: %w", a.Name, err)
+		}
+		return nil
+	}
 	if len(chosen) == 0 && len(bytes.TrimSpace(head)) == 0 && len(head) < HeadSize { // redis-cli's answer where there is nothing
 		return fmt.Errorf("%s: %w: there are blank lines alone", a.Name, ErrEmpty)
 	}
 	if len(chosen) == 0 {
 		what, named := looksLike(head)
-		if named {
-			return fmt.Errorf("%s: %w: %s", a.Name, ErrUnknown, what)
+		if !named {
+			what += nearest(head)
 		}
-		return fmt.Errorf("%s: %w: %s; supported formats: %s", a.Name, ErrUnknown, what, names(formats))
+		return fmt.Errorf("%s: %w: %s", a.Name, ErrUnknown, what)
 	}
 	id := bundle.AddArtifact(evidence.Artifact{Name: a.Name, Envelopes: a.Envelopes(), Bytes: a.Size, Modified: a.Modified,
 		About: a.About, Series: a.Series})
@@ -108,7 +117,7 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 // formats.
 func Claimed(formats []Format, a *Artifact) bool {
 	head, err := a.head()
-	return err != nil || len(head) > 0 && len(choose(formats, head)) > 0
+	return err != nil || len(head) > 0 && (len(choose(formats, head)) > 0 || asPaste(formats, a, head, nil) != nil)
 }
 
 // Known says whether a format claims an artifact that begins like this.
@@ -135,14 +144,6 @@ func choose(formats []Format, head []byte) (chosen []Format) {
 	return chosen
 }
 
-func names(formats []Format) string {
-	var s []string
-	for _, f := range formats {
-		s = append(s, f.Name)
-	}
-	return strings.Join(s, ", ")
-}
-
 // isETL recognises the first buffer of an event trace log: the header of a buffer, 72 bytes, whose
 // size is its first field, and behind it that of the first event
 // (https://learn.microsoft.com/windows/win32/api/evntrace/ns-evntrace-event_trace_header).
@@ -160,7 +161,6 @@ func looksLike(head []byte) (what string, named bool) {
 	for _, k := range []struct{ magic, what string }{
 		{"\x7fELF", "it is an ELF program"},
 		{"PK\x03\x04", "it is a zip archive: unpack it first"},
-		{"JAVA PROFILE", "it is a Java heap dump"},
 		{"PERFILE2", "it is perf.data: what perf script prints of it is read"},
 		{"\x96\xd5", "it is what sar keeps: what sar -A -f prints of it is read"}, // SA_MAGIC of sysstat's sa.h
 		{"BZh", "it is bzip2: unpack it first"},
@@ -197,16 +197,12 @@ func looksLike(head []byte) (what string, named bool) {
 // otherJVM names a log or dump of a JVM that is not HotSpot, "" if it is none.
 func otherJVM(head []byte) string {
 	if bytes.HasPrefix(head, []byte("0SECTION")) {
-		return "it is a javacore of an IBM or OpenJ9 JVM; of JVMs only HotSpot is supported"
+		return "it is a javacore of an IBM or OpenJ9 JVM; of JVMs HotSpot is supported, and the verbose GC logs of OpenJ9"
 	}
 	for _, k := range []struct{ words, what string }{
-		{"<verbosegc", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
-		{"<gc-op ", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
-		{"<af type=\"", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
-		{"<exclusive-start ", "it is a verbose GC log of IBM J9 or OpenJ9; of JVMs only HotSpot is supported"},
-		{"[memory ][", "it is a GC log of JRockit; of JVMs only HotSpot is supported"},
-		{"[INFO ][memory ]", "it is a GC log of JRockit; of JVMs only HotSpot is supported"},
-		{"[memory ] ", "it is a GC log of JRockit; of JVMs only HotSpot is supported"},
+		{"[memory ][", "it is a GC log of JRockit; of JVMs HotSpot is supported, and the verbose GC logs of OpenJ9"},
+		{"[INFO ][memory ]", "it is a GC log of JRockit; of JVMs HotSpot is supported, and the verbose GC logs of OpenJ9"},
+		{"[memory ] ", "it is a GC log of JRockit; of JVMs HotSpot is supported, and the verbose GC logs of OpenJ9"},
 	} {
 		if bytes.Contains(head, []byte(k.words)) {
 			return k.what

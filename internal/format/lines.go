@@ -28,6 +28,14 @@ var ErrCut = errors.New("truncated")
 // returns an error wrapping ErrCut if the artifact breaks off within its
 // compression, nil at a proper end.
 func (a *Artifact) Lines(f func(Line) bool) error {
+	if a.lines != nil {
+		for _, l := range a.lines {
+			if !f(l) {
+				return nil
+			}
+		}
+		return nil
+	}
 	if _, err := a.head(); err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func spread[T any](a *Artifact, workers int, worker func() func(Line, *T), take 
 				return false
 			}
 		}
-		if _, ended = a.head(); ended == nil && a.envelope == nil {
+		if _, ended = a.head(); ended == nil && a.envelope == nil && a.lines == nil {
 			ended = a.pieces(func(p *pieces) bool {
 				b := fresh()
 				b.text, b.first, b.long = p.next(b.text)

@@ -56,6 +56,20 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 		}
 		all = append(all, p)
 	}
+	for i := range b.Series { // of which nothing but the queue is told
+		s := &b.Series[i]
+		name, ok := strings.CutPrefix(s.Name, evidence.SeriesClientPoolWaits+":")
+		if !ok || s.Subject != subject || s.Unit == "threads" || b.SeriesOf(subject, evidence.SeriesClientPoolUsed+":"+name) != nil {
+			continue
+		}
+		if waits := within(s, w); len(waits) > 0 {
+			p := ConnectionPool{Name: name, Unit: s.Unit, Readings: len(waits), Most: math.NaN(), Size: math.NaN(), Queue: slices.Max(waits), Origin: s.Origin}
+			for _, v := range waits {
+				p.Waiting += v / float64(len(waits))
+			}
+			all = append(all, p)
+		}
+	}
 	all = withTimeouts(b, subject, all)
 	slices.SortStableFunc(all, func(x, y ConnectionPool) int {
 		return cmp.Or(cmp.Compare(waiting(y), waiting(x)), cmp.Compare(y.TimedOut, x.TimedOut))

@@ -399,3 +399,28 @@ const (
 	CoverLargeWaits = "large object waits" // threads that wait to allocate large objects while generation 2 is collected in the background
 	CoverDeaths     = "object survival"    // which objects survive collections
 )
+
+// What a pool of threads told at the moment in which a client of it gave up waiting (StackExchange.Redis), and what tools of Redis measured.
+const (
+	FactSafepointLate    = "safepoint.late"               // a thread that did not stop in time (SafepointTimeout): Value is its name, Number how often
+	FactGCCPUFraction    = "GCCPUFraction"                // share of the available CPU time that Go's GC had since the start, 0…1
+	FactPoolBusy         = "dotnet.threadpool.busy"       // worker threads that had work
+	FactPoolIOBusy       = "dotnet.threadpool.io.busy"    // threads for completed I/O that had work
+	FactPoolIOMinimum    = "dotnet.threadpool.io.minimum" // of these, created without delay
+	FactRedisTimeouts    = "redis.client.timeouts"        // answers that did not come in time, as the client tells; Value is one of the commands
+	FactRedisPing        = "redis.ping.longest"           // ns a PING took at most, by redis-cli
+	FactIntrinsicLatency = "host.intrinsicLatency"        // ns the host kept a program that only counts from running at most
+)
+
+// SeriesGoGoroutines is how many goroutines there are, by the name of runtime/metrics.
+const SeriesGoGoroutines = "/sched/goroutines:goroutines"
+
+// What a database's own log tells of it, as a dependency.
+const (
+	FactStatementsSlow = "database.statements.slow" // statements that took longer than its log's bound
+	FactStatementMost  = "database.statement.most"  // ns of the slowest; Value is it without its literals
+	FactLockWaitMost   = "database.lockwait.most"   // ns a statement waited for a lock, at most
+	FactLockWaits      = "database.lockwaits"       // waits for locks it tells of
+	FactCheckpointMost = "database.checkpoint.most" // ns the longest checkpoint took
+	FactCheckpointSync = "database.checkpoint.sync" // ns the longest sync of one file took in a checkpoint
+)

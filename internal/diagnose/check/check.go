@@ -36,7 +36,7 @@ type Check struct {
 	// Applies says whether the question makes sense for a subject.
 	Applies func(*Case) bool
 	Judge   func(*Case) Verdict
-	// JudgeHost judges a host by its own figures, where no process of it was recorded; false: they do not say that it has
+	// JudgeHost judges a host or a dependency by its own figures, where no process of it was recorded; false: they do not say that it has
 	// the cause. Nil for causes that a process alone can have.
 	JudgeHost func(*Case) (Verdict, bool)
 }

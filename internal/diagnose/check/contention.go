@@ -32,6 +32,10 @@ type Contention struct {
 // naming where no requests show what it costs: one always does.
 const Queueing = 1.0
 
+// crowd is how many threads that wait for one lock, at one look alone, say that they queue for it: chance rarely shows so many where
+// the lock is free most of the time.
+const crowd = 3
+
 // hardly is how many waiting threads, in the mean, are none to speak of.
 const hardly = .01
 
@@ -95,6 +99,12 @@ func (c *Case) contended(k Contention) Verdict {
 		v.Summary += ", but none of them serves requests, and the threads that do were not waiting"
 		v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
 		v.Needs = []Need{{What: "requests, to see whether they wait for these threads: an access log or a load generator's results from the same period", Command: "unstall FILE... --requests access.log"}}
+		return v
+	case k.More != nil && len(k.Groups) > 0 && k.Groups[0].Count >= crowd && k.Holder.Told:
+		v.State, v.Needs, v.Weight = Supported, k.More, min(1, k.Waiting.Number/max(1, k.Cores))
+		v.Title = "Probably: " + k.Title
+		v.Summary = fmt.Sprintf("%d threads waited for one lock at the same time", k.Groups[0].Count)
+		k.found(&v)
 		return v
 	case k.More != nil:
 		v.State, v.Needs = Inconclusive, k.More

@@ -236,7 +236,7 @@ func byRow(l *ledger.Ledger, per []int64) func(row int) int64 {
 // takes one up, and on full CPUs they wait for that.
 func (c *Case) outOfSight(g *metrics.Collector) bool {
 	l := c.Ledger
-	if l == nil || len(l.Rows) == 0 || l.ByClients() || c.Slow() || !g.Meets(l.RequestsOf()) {
+	if l == nil || len(l.Rows) == 0 || l.FromOutside() || c.Slow() || !g.Meets(l.RequestsOf()) {
 		return false
 	}
 	host := metrics.HostOf(c.Bundle, c.Subject, g.Window)

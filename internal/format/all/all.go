@@ -7,16 +7,20 @@ import (
 	"github.com/unstall/unstall/internal/format/accesslog"
 	"github.com/unstall/unstall/internal/format/classhisto"
 	"github.com/unstall/unstall/internal/format/container"
+	"github.com/unstall/unstall/internal/format/databaselog"
 	"github.com/unstall/unstall/internal/format/dotnetcounters"
 	"github.com/unstall/unstall/internal/format/dotnetstack"
 	"github.com/unstall/unstall/internal/format/exchanges"
+	"github.com/unstall/unstall/internal/format/expvar"
 	"github.com/unstall/unstall/internal/format/gauges"
 	"github.com/unstall/unstall/internal/format/gcmonitor"
 	"github.com/unstall/unstall/internal/format/gctrace"
 	"github.com/unstall/unstall/internal/format/gobuild"
 	"github.com/unstall/unstall/internal/format/gopprof"
 	"github.com/unstall/unstall/internal/format/gotrace"
+	"github.com/unstall/unstall/internal/format/heapdump"
 	"github.com/unstall/unstall/internal/format/hotspotgc"
+	"github.com/unstall/unstall/internal/format/hserr"
 	"github.com/unstall/unstall/internal/format/hsperf"
 	"github.com/unstall/unstall/internal/format/hugepages"
 	"github.com/unstall/unstall/internal/format/jfr"
@@ -24,13 +28,18 @@ import (
 	"github.com/unstall/unstall/internal/format/jvmtext"
 	"github.com/unstall/unstall/internal/format/kernelstacks"
 	"github.com/unstall/unstall/internal/format/loadresult"
+	"github.com/unstall/unstall/internal/format/metricspage"
 	"github.com/unstall/unstall/internal/format/nettrace"
+	"github.com/unstall/unstall/internal/format/openj9gc"
 	"github.com/unstall/unstall/internal/format/perfmon"
 	"github.com/unstall/unstall/internal/format/perfscript"
 	"github.com/unstall/unstall/internal/format/phpfpm"
 	"github.com/unstall/unstall/internal/format/procfs"
 	"github.com/unstall/unstall/internal/format/redislog"
 	"github.com/unstall/unstall/internal/format/redisreply"
+	"github.com/unstall/unstall/internal/format/redistimeout"
+	"github.com/unstall/unstall/internal/format/redistool"
+	"github.com/unstall/unstall/internal/format/safepointtimeout"
 	"github.com/unstall/unstall/internal/format/socketstat"
 	"github.com/unstall/unstall/internal/format/spans"
 	"github.com/unstall/unstall/internal/format/syscalls"
@@ -44,10 +53,12 @@ import (
 var Formats = []format.Format{
 	gotrace.Format,
 	gopprof.Format,
+	expvar.Format,
 	nettrace.Format,
 	spans.Format,
 	hotspotgc.Format,
 	gcmonitor.Format,
+	openj9gc.Format,
 	gctrace.Format,
 	gobuild.Format,
 	loadresult.Format,
@@ -68,12 +79,25 @@ var Formats = []format.Format{
 	perfmon.Format,
 	dotnetstack.Format,
 	threaddump.Format,
+	safepointtimeout.Format,
 	classhisto.Format,
 	jvmtext.Format,
+	hserr.Format,
+	heapdump.Format,
 	redisreply.Format,
 	redislog.Format,
+	redistool.Format,
+	redistimeout.Format,
 	gauges.Format,
+	gauges.Exposition,
 	gauges.Log,
+	metricspage.Actuator,
+	metricspage.Go,
+	metricspage.JVM,
+	metricspage.Dotnet,
+	metricspage.Redis,
+	metricspage.Node,
+	databaselog.Format,
 	phpfpm.Status,
 	phpfpm.Config,
 	phpfpm.Slow,

@@ -20,12 +20,16 @@ func (p *parser) csv(ctx context.Context, a *format.Artifact) error {
 		if text == "" || strings.EqualFold(text, csvHeader) {
 			return true
 		}
-		fields, n, ok := splitRow(text)
+		if strings.EqualFold(text, semicolonHeader) {
+			p.semicolons = true
+			return true
+		}
+		fields, n, ok := splitRow(text, p.separator(text))
 		if !ok || l.Long {
 			p.odd()
 			return true
 		}
-		v, ok := number(strings.Join(fields[n+1:], "."))
+		v, ok := number(strings.Replace(strings.Join(fields[n+1:], "."), ",", ".", 1))
 		if !ok {
 			p.odd()
 			return true
@@ -39,9 +43,20 @@ func (p *parser) csv(ctx context.Context, a *format.Artifact) error {
 	})
 }
 
+// semicolonHeader is that of files whose fields a spreadsheet of a culture with decimal commas wrote anew.
+var semicolonHeader = strings.ReplaceAll(csvHeader, ",", ";")
+
+// separator is what stands between the fields of a row.
+func (p *parser) separator(text string) string {
+	if p.semicolons || strings.Count(text, ";") >= 4 && strings.Count(text, ",") < 4 {
+		return ";"
+	}
+	return ","
+}
+
 // splitRow takes a row apart; n is the field with the type.
-func splitRow(text string) (fields []string, n int, ok bool) {
-	fields = strings.Split(text, ",")
+func splitRow(text, separator string) (fields []string, n int, ok bool) {
+	fields = strings.Split(text, separator)
 	n = len(fields) - 1
 	for n > 3 && fields[n] != "Metric" && fields[n] != "Rate" {
 		n--
@@ -56,14 +71,14 @@ func unquote(line string) string {
 
 // isRow recognises a row of a file whose header was left out.
 func isRow(line string) bool {
-	fields, n, ok := splitRow(line)
+	fields, n, ok := splitRow(line, (&parser{}).separator(line))
 	if !ok {
 		return false
 	}
 	if _, ok = parseStamp(fields[0]); !ok {
 		return false
 	}
-	_, ok = number(strings.Join(fields[n+1:], "."))
+	_, ok = number(strings.Replace(strings.Join(fields[n+1:], "."), ",", ".", 1))
 	return ok
 }
 

@@ -1,5 +1,5 @@
 // Package dotnetcounters reads the files that `dotnet-counters collect` writes of a .NET
-// process, as CSV and as JSON
+// process, as CSV and as JSON, and what `dotnet-counters monitor` shows (screen.go)
 // (https://github.com/dotnet/diagnostics/tree/main/src/Tools/dotnet-counters/Exporters).
 //
 //	Timestamp,Provider,Counter Name,Counter Type,Mean/Increment
@@ -42,7 +42,7 @@ import (
 // Format is a file of dotnet-counters collect.
 var Format = format.Format{
 	Name:  "dotnetcounters",
-	About: "counters of .NET processes: dotnet-counters collect, CSV and JSON",
+	About: "counters of .NET processes: dotnet-counters collect, CSV and JSON, and the screens of dotnet-counters monitor",
 	Whole: true,
 	Match: match,
 	Parse: parse,
@@ -51,7 +51,7 @@ var Format = format.Format{
 const csvHeader = "timestamp,provider,counter name,counter type,mean/increment"
 
 func match(head []byte) format.Confidence {
-	if isCSV(head) || isJSON(head) {
+	if isCSV(head) || isJSON(head) || isScreen(head) {
 		return format.Sure
 	}
 	return format.No
@@ -64,7 +64,7 @@ func trimmed(head []byte) []byte {
 func isCSV(head []byte) bool {
 	line, _, _ := bytes.Cut(trimmed(head), []byte("\n"))
 	text := unquote(string(line[:min(len(line), 1<<10)]))
-	return strings.EqualFold(text, csvHeader) || isRow(text)
+	return strings.EqualFold(text, csvHeader) || strings.EqualFold(text, semicolonHeader) || isRow(text)
 }
 
 func isJSON(head []byte) bool {
@@ -80,12 +80,16 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if err != nil {
 		return err
 	}
-	head := make([]byte, 512)
+	head := make([]byte, 64<<10)
 	n, _ := io.ReadFull(r, head) // what fails here fails below
 	_ = r.Close()
-	if bytes.HasPrefix(trimmed(head[:n]), []byte("{")) {
+	switch head = head[:n]; {
+	case bytes.HasPrefix(trimmed(head), []byte("{")):
 		err = p.json(ctx, a)
-	} else {
+	case !isCSV(head) && isScreen(head):
+		p.screened = true
+		err = p.screens(ctx, a)
+	default:
 		err = p.csv(ctx, a)
 	}
 	switch {
@@ -136,6 +140,9 @@ type parser struct {
 	first   int64 // row of the first strange one
 	dropped int64
 	process string
+
+	semicolons bool // between fields, as where a comma is the decimal sign
+	screened   bool // screens, which have no time
 }
 
 // row takes one reading.
@@ -170,6 +177,32 @@ func (p *parser) row(when, provider, display, tags string, rate bool, v float64)
 		p.raw[k] = r
 		p.order = append(p.order, r)
 	}
+	p.add(r, at, when, v)
+}
+
+// reading takes a figure at a stamp that is known.
+func (p *parser) reading(at int32, k rawKey, v float64) {
+	k = rawKey{clip(k.provider), clip(k.display), clip(k.tags), k.rate}
+	r := p.raw[k]
+	if r == nil {
+		if len(p.order) == maxSeries {
+			p.dropped++
+			return
+		}
+		r = &raw{rawKey: k, first: p.rows}
+		p.raw[k] = r
+		p.order = append(p.order, r)
+	}
+	if p.points == maxPoints {
+		p.dropped++
+		return
+	}
+	p.points++
+	r.at, r.v = append(r.at, at), append(r.v, v)
+}
+
+// add takes a figure of a row with its stamp.
+func (p *parser) add(r *raw, at int32, when string, v float64) {
 	if p.points == maxPoints {
 		p.dropped++
 		return

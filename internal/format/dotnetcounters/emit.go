@@ -184,6 +184,10 @@ func summary(x *evidence.Series) []string {
 // of an hour from its last stamp: then that is the zone's offset.
 func (p *parser) clock(times []int64) (zone string) {
 	c := p.b.Clock()
+	if p.screened {
+		*c = evidence.Clock{Name: "screens, one after the other", Error: evidence.Unanchored, Resolution: 1e9}
+		return "a screen has no time: to show whether this lasts, record with dotnet-counters collect -p PID --format csv"
+	}
 	c.Resolution = 1e9
 	if p.stamps[0].fraction {
 		c.Resolution = 1

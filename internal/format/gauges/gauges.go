@@ -33,7 +33,7 @@ import (
 // Format is a file of gauges.
 var Format = format.Format{
 	Name:  "gauges",
-	About: "pool gauges and response times of dependencies: CSV, JSON, Prometheus text; pg_stat_statements, MySQL digests",
+	About: "pool gauges and response times of dependencies: CSV, JSON; pg_stat_statements, MySQL digests",
 	Whole: true,
 	Match: func(head []byte) format.Confidence {
 		if reading(head) != nil {
@@ -42,6 +42,22 @@ var Format = format.Format{
 		return format.No
 	},
 	Parse: parse,
+}
+
+// Exposition is a page of metrics in the text of Prometheus with a pool's gauges: what else is in it others read.
+var Exposition = format.Format{
+	Name:  "gauges",
+	About: "pool gauges in the text of Prometheus",
+	Match: func(head []byte) format.Confidence {
+		if isExposition(head) {
+			return format.Sure
+		}
+		return format.No
+	},
+	Parse: func(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+		p := newParser(ctx, b)
+		return p.finish(p.exposition(a))
+	},
 }
 
 type reader func(p *parser, a *format.Artifact) error
@@ -55,8 +71,6 @@ func reading(head []byte) reader {
 		if row := firstObject(text); row != nil && tableOf(row.keys()) != nil {
 			return (*parser).objects
 		}
-	case isExposition(text):
-		return (*parser).exposition
 	default:
 		line, _, _ := bytes.Cut(text, []byte("\n"))
 		if sep := separator(line); sep != 0 && len(line) < 8<<10 && tableOf(split(nil, string(bytes.TrimRight(line, "\r")), sep)) != nil {

@@ -23,7 +23,7 @@ import (
 // The last has no statistics before version 5.1. A failure is told of in several lines, of which the kind with most counts.
 var Log = format.Format{
 	Name:  "hikaricp",
-	About: "HikariCP's pool statistics in a log",
+	About: "HikariCP's pool statistics in a log, and messages of other pools that are used up (Tomcat JDBC, DBCP, Druid, c3p0, Npgsql, SQLAlchemy, …)",
 	Match: func(head []byte) format.Confidence {
 		for line := range bytes.Lines(head) {
 			if _, _, ok := hikari(string(line)); ok {
@@ -33,6 +33,16 @@ var Log = format.Format{
 				return format.Sure
 			}
 		}
+		for i := range exhaustions {
+			if bytes.Contains(head, []byte(exhaustions[i].mark)) {
+				for line := range bytes.Lines(head) {
+					if exhausted(line) != nil {
+						return format.Sure
+					}
+				}
+				return format.No
+			}
+		}
 		return format.No
 	},
 	Parse: parseLog,
@@ -40,15 +50,19 @@ var Log = format.Format{
 
 func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := newParser(ctx, b)
-	p.process.runtime = "jvm"
 	untimed := false
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number%8192 == 0 && ctx.Err() != nil {
 			return false
 		}
+		if x := exhausted(l.Text); x != nil {
+			p.exhausted(x, &l)
+			return true
+		}
 		if !bytes.Contains(l.Text, []byte("(total=")) && !bytes.Contains(l.Text, []byte(notAvailable)) {
 			return true
 		}
+		p.process.runtime = "jvm"
 		text := string(l.Text)
 		p.timeout(text, &l)
 		name, g, ok := hikari(text)
@@ -148,6 +162,44 @@ func (p *parser) timeout(text string, l *format.Line) {
 		if x.first == 0 || at < x.first {
 			x.first = at
 		}
+	}
+}
+
+// exhausted notes a message of a library whose pool was used up.
+func (p *parser) exhausted(e *exhaustion, l *format.Line) {
+	if e.runtime != "" {
+		p.process.runtime = e.runtime
+	}
+	text := string(l.Text)
+	g, waited := e.readings(text)
+	at, zoned, timed := stamp(text)
+	if !timed {
+		at = l.Stamp
+	}
+	p.unzoned = p.unzoned || timed && !zoned
+	x := p.timeouts[e.pool]
+	if x == nil {
+		if len(p.timeouts) == maxSubjects {
+			return
+		}
+		x = &timeouts{line: l.Number}
+		p.timeouts[e.pool] = x
+	}
+	x.longest = max(x.longest, waited)
+	switch {
+	case at > 0:
+		x.messages++
+		x.last = max(x.last, at)
+		if x.first == 0 || at < x.first {
+			x.first = at
+		}
+	case !strings.HasPrefix(strings.TrimSpace(text), "Caused by: "):
+		x.bare++
+	default:
+		return
+	}
+	if g.t = at; !math.IsNaN(g.active) {
+		p.read(p.pool(e.pool, "connections", l.Number), g)
 	}
 }
 

@@ -298,7 +298,7 @@ func (x *scrapes) end() {
 			}
 			x.waited[name] = counted{t, sum}
 		}
-		if math.IsNaN(g.active) {
+		if math.IsNaN(g.active) && !(g.pending > 0) {
 			continue
 		}
 		unit := s.units[name]

@@ -14,6 +14,11 @@ type parser struct {
 	line    int64
 
 	last        entry // that has a line of its own
+	monitor     entry // a pause of a JvmPauseMonitor, of which the next line tells more
+	monitorAt   int64
+	monitorLine int64
+	none        bool  // that line says there was no collection
+	still       int64 // pauses without one
 	lines       int64
 	from, until int64
 	unzoned     bool // some time names no zone
@@ -28,6 +33,10 @@ const everyLook = int64(1e9)
 
 // take reads a line; others of the log are none of its business.
 func (p *parser) take(l format.Line) {
+	if p.monitor.took > 0 && (bytes.Contains(l.Text, poolHad) || bytes.Contains(l.Text, noneAtAll)) {
+		p.reason(l.Text)
+		return
+	}
 	e, ok := read(l.Text)
 	if !ok {
 		if bytes.Contains(l.Text, mark) {
@@ -46,6 +55,7 @@ func (p *parser) take(l format.Line) {
 		p.undated++
 		return
 	}
+	p.flush()
 	p.lines++
 	if p.from == 0 || at-e.within < p.from {
 		p.from = at - e.within
@@ -54,15 +64,52 @@ func (p *parser) take(l format.Line) {
 	if e.generation == "" && p.last.look == e.look && p.last.generation != "" {
 		return // it was told already
 	}
+	if e.mark == fromMonitor { // the next line tells of what
+		p.monitor, p.monitorAt, p.monitorLine = e, at, l.Number
+		if bytes.Contains(l.Text, poolHad) || bytes.Contains(l.Text, noneAtAll) {
+			p.reason(l.Text)
+		}
+		return
+	}
 	if e.generation != "" {
 		p.last = e
 	}
 	p.emit(e, at)
 }
 
+// reason reads the line below one of a JvmPauseMonitor: which collections there were.
+func (p *parser) reason(line []byte) {
+	if bytes.Contains(line, noneAtAll) {
+		p.none = true
+	} else if _, rest, ok := bytes.Cut(line, []byte("GC pool '")); ok {
+		name, _, _ := bytes.Cut(rest, []byte("'"))
+		if p.monitor.generation != "old" {
+			p.monitor.generation = generationOf(name)
+		}
+	}
+}
+
+// flush writes the pause of a JvmPauseMonitor that is open. That what it names was a collection is known only where it
+// says so; else the JVM or its host stood still for another reason.
+func (p *parser) flush() {
+	if p.monitor.took == 0 {
+		return
+	}
+	e, at, line := p.monitor, p.monitorAt, p.line
+	none := p.none
+	p.monitor, p.none = entry{}, false
+	if none {
+		p.still++
+		return
+	}
+	p.line = p.monitorLine
+	p.emit(e, at)
+	p.line = line
+}
+
 // emit writes the pauses of a look, which end when it came.
 func (p *parser) emit(e entry, at int64) {
-	if e.took > e.within || e.generation == "old" && e.took >= everyLook && e.within-everyLook < e.took/2 {
+	if e.beside || e.took > e.within || e.mark == fromService && e.generation == "old" && e.took >= everyLook && e.within-everyLook < e.took/2 {
 		p.beside++
 		return
 	}
@@ -98,12 +145,16 @@ func (p *parser) emit(e entry, at int64) {
 
 // finish says what was watched: what took long.
 func (p *parser) finish() {
+	p.flush()
 	*p.b.Clock() = evidence.Clock{Name: "dates of the log", Error: 1e9, Resolution: 1e6}
 	if p.unzoned {
 		p.b.Warnf(0, "the times of this log have no time zone and were read as UTC: check them against the other files")
 	}
 	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactLongAlone, Number: float64(p.lines), Origin: p.b.Origin(0)})
 	p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.from, Until: p.until, Origin: p.b.Origin(p.line)})
+	if p.still > 0 {
+		p.b.Warnf(0, "pauses in which the JVM collected nothing: %d; the JVM or its host stood still: safepoints (-Xlog:safepoint), steal and swapping of the host (vmstat 1) tell why", p.still)
+	}
 	if p.beside > 0 {
 		p.b.Warnf(0, "lines about collections that ran beside the program for most of their time: %d", p.beside)
 	}

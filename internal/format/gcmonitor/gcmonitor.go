@@ -1,5 +1,5 @@
-// Package gcmonitor reads what Elasticsearch and OpenSearch write about collections into their
-// own log, in plain text or JSON:
+// Package gcmonitor reads what servers on a JVM write about collections into their own log: Elasticsearch and OpenSearch, in plain
+// text or JSON, Cassandra, Hadoop, HBase and others (inspector.go).
 //
 //	[2018-09-10T16:07:02,914][INFO ][o.e.m.j.JvmGcMonitorService] [node] [gc][old][355204][472] duration [5.2s], collections [1]/[5.5s], total [5.2s]/[1.5m], memory [11.3gb]->[10.3gb]/[11.7gb], all_pools …
 //	[2018-09-10T16:06:53,406][WARN ][o.e.m.j.JvmGcMonitorService] [node] [gc][355199] overhead, spent [3.5s] collecting in the last [3.9s]
@@ -30,7 +30,7 @@ import (
 // Format is a log of Elasticsearch or OpenSearch with lines about collections.
 var Format = format.Format{
 	Name:  "gcmonitor",
-	About: "logs of Elasticsearch and OpenSearch with lines about long collections (JvmGcMonitorService)",
+	About: "lines about long collections in logs of Elasticsearch and OpenSearch (JvmGcMonitorService), Cassandra (GCInspector), Hadoop and HBase (JvmPauseMonitor)",
 	Match: match,
 	Parse: parse,
 }
@@ -44,12 +44,30 @@ type entry struct {
 	within     int64 // ns between this look and the one before
 
 	before, after, capacity float64 // bytes of the heap, NaN not told
+
+	mark   origin
+	beside bool // its time passed beside the program, as far as is told
 }
+
+// origin is whose line it is.
+type origin uint8
+
+const (
+	fromService   origin = iota // JvmGcMonitorService
+	fromInspector               // Cassandra's
+	fromMonitor                 // JvmPauseMonitor: a pause, of a collection or not
+)
 
 var mark = []byte("[gc][")
 
 // read finds what a line says of collections.
 func read(line []byte) (e entry, ok bool) {
+	if e, ok := inspect(line); ok {
+		return e, true
+	}
+	if e, ok := monitored(line); ok {
+		return e, true
+	}
 	i := bytes.Index(line, mark)
 	if i < 0 {
 		return e, false

@@ -99,6 +99,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -110,6 +111,7 @@ var Format = format.Format{
 	Name:  "procfs",
 	About: "Linux /proc files read over time, '-- <unix ns> /proc/… --' above each, or as head and tail print them",
 	Whole: true,
+	Joins: true,
 	Match: match,
 	Parse: parse,
 }
@@ -123,7 +125,7 @@ func match(head []byte) format.Confidence {
 			return format.Sure
 		}
 		if command, ok := shellCommand(line); ok {
-			if kernelFile(printed(command)) {
+			if slices.ContainsFunc(printed(command), kernelFile) {
 				return format.Sure
 			}
 			rest = more
@@ -198,16 +200,31 @@ func shellCommand(line []byte) (command []byte, ok bool) {
 	return command, bytes.IndexByte(prompt, '@') > 0 && bytes.Count(prompt, []byte(" ")) <= 1
 }
 
-// printed is the file that a command prints whole, nil of any other command.
-func printed(command []byte) []byte {
-	f := bytes.Fields(command)
-	if len(f) > 1 && string(f[0]) == "sudo" {
-		f = f[1:]
+// mostPrinted is how many files of a command are looked for.
+const mostPrinted = 16
+
+// printed are the files that a command prints whole, in this order, nil of any other command: "cat FILE...", and several of these
+// one after the other, with others that print a time.
+func printed(command []byte) (files [][]byte) {
+	for _, part := range bytes.FieldsFunc(command, func(r rune) bool { return r == ';' || r == '&' }) {
+		f := bytes.Fields(part)
+		if len(f) > 1 && string(f[0]) == "sudo" {
+			f = f[1:]
+		}
+		if len(f) == 0 || string(f[0]) == "date" || string(f[0]) == "sleep" {
+			continue
+		}
+		if len(f) < 2 || string(f[0]) != "cat" {
+			return nil
+		}
+		for _, path := range f[1:] {
+			if path[0] != '/' || len(files) == mostPrinted {
+				return nil
+			}
+			files = append(files, path)
+		}
 	}
-	if len(f) != 2 || string(f[0]) != "cat" || f[1][0] != '/' {
-		return nil
-	}
-	return f[1]
+	return files
 }
 
 // Limits of what is kept: about 100 MB.
@@ -260,6 +277,11 @@ type reading struct {
 
 // parser reads one archive.
 type parser struct {
+	coming  [][]byte // files that the command prints after this one
+	single  bool     // this file has one line
+	current []byte   // this file
+	fresh   bool     // none of its lines came yet
+
 	b      *evidence.Builder
 	host   tracks
 	name   string // of the host
@@ -334,13 +356,18 @@ func (p *parser) line(l format.Line) {
 	}
 	if command, ok := shellCommand(l.Text); ok {
 		p.shut()
-		p.open(printed(command))
+		p.coming = printed(command)
+		p.openNext()
 		return
 	}
 	if at, ok := format.Dated(l.Text); ok {
 		p.shut()
 		p.moment(at)
 		p.reader = nil
+		if p.fresh { // the time stands before what the same command prints
+			p.coming = append([][]byte{p.current}, p.coming...)
+		}
+		p.openNext()
 		return
 	}
 	if path := bare(l.Text); path != "" && !p.headed {
@@ -357,7 +384,30 @@ func (p *parser) line(l format.Line) {
 	case !p.reader(p, l.Text):
 		p.bad()
 	}
+	p.fresh = p.fresh && len(l.Text) == 0
+	if p.single && len(l.Text) > 0 {
+		p.shut()
+		p.openNext()
+	}
 }
+
+// openNext opens the next file that a command prints, if there is any.
+func (p *parser) openNext() {
+	p.single, p.fresh = false, false
+	if len(p.coming) == 0 {
+		p.reader = nil
+		return
+	}
+	path := p.coming[0]
+	p.coming = p.coming[1:]
+	p.open(path)
+	p.current, p.fresh = path, true
+	p.single = oneLine[string(path[bytes.LastIndexByte(path, '/')+1:])]
+}
+
+// oneLine are files of one line: what follows is the next that the command prints.
+var oneLine = map[string]bool{"cpu.max": true, "cpu.cfs_quota_us": true, "cpu.cfs_period_us": true, "cpu.shares": true, "cpu.weight": true, "memory.max": true, "memory.high": true, "memory.current": true,
+	"memory.limit_in_bytes": true, "memory.usage_in_bytes": true, "memory.failcnt": true, "pids.current": true, "cpuacct.usage": true, "loadavg": true, "uptime": true}
 
 func (p *parser) bad() {
 	p.damaged++

@@ -43,6 +43,7 @@ var Format = format.Format{
 	About:   "what Redis, Valkey or KeyDB say of themselves, as redis-cli prints it: INFO, SLOWLOG GET, LATENCY, CLIENT LIST, MEMORY STATS, CONFIG GET",
 	Whole:   true,
 	Moments: true,
+	Joins:   true,
 	Match:   match,
 	Parse:   parse,
 }

@@ -268,6 +268,10 @@ func (p *parser) disk(f []string) bool {
 		p.put(&p.host, evidence.SeriesDiskReads+":"+name, "1/s", reads.v, false)
 		underWay(evidence.SeriesDiskReading, "r_await", reads)
 		underWay(evidence.SeriesDiskWriting, "w_await", writes)
+		if _, apart := p.h.at["w_await"]; !apart { // before sysstat 10.0.3: of both together
+			underWay(evidence.SeriesDiskReading, "await", reads)
+			underWay(evidence.SeriesDiskWriting, "await", writes)
+		}
 		tps = figure{v: reads.v + writes.v}
 	}
 	if flushes, ok := p.get(f, "f/s"); ok {

@@ -1,6 +1,7 @@
 // Package sysstat reads what people have when they looked at a Linux host with its usual
 // tools, as text: vmstat of procps, and mpstat, pidstat, iostat and sar of sysstat.
 //
+//	top                     CPU by mode (top.go)
 //	vmstat 1                r, b, memory, swap, blocks, interrupts, switches, CPU by mode
 //	mpstat -P ALL 1         CPU by mode, of each CPU
 //	pidstat -u -r -d -w 1   CPU, faults, size, disks, switches of processes, -t of their threads
@@ -45,7 +46,7 @@ import (
 // Format is the output of one of these tools, or of several.
 var Format = format.Format{
 	Name:  "sysstat",
-	About: "text of vmstat, mpstat, pidstat, iostat and sar, procps 3.2 to 4.0, sysstat 9.0 to 12.7",
+	About: "text of vmstat, mpstat, pidstat, iostat, sar and the head of top, procps 3.2 to 4.0, sysstat 9.0 to 12.7",
 	Match: match,
 	Parse: parse,
 }
@@ -58,7 +59,7 @@ func match(head []byte) format.Confidence {
 			return format.No // cut anywhere
 		}
 		text := string(line[:min(len(line), mostLine)])
-		if _, ok := banner(text); ok {
+		if _, ok := banner(text); ok || isTop(text) {
 			return format.Sure
 		}
 		if h := headingOf(strings.Fields(text)); h != nil && h.kind != other {
@@ -130,11 +131,23 @@ type parser struct {
 	number, points, dropped int64
 	used, odd, firstOdd     int64
 	averages, ignored       int64 // rows
+
+	tops     int     // screens of top
+	topLoads float64 // the load of the last
 }
 
 func (p *parser) line(text string) {
 	if x, ok := banner(text); ok {
 		p.begin(x)
+		return
+	}
+	if strings.Contains(text, "Cpu(s):") || strings.HasPrefix(text, "top - ") {
+		if p.top(text) {
+			p.used++
+			return
+		}
+	}
+	if p.tops > 0 && p.h == nil && p.belowTop(text) {
 		return
 	}
 	f := strings.Fields(text)

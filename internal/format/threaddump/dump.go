@@ -53,14 +53,15 @@ type parser struct {
 	dateLine    int64
 	about       evidence.Subject
 
-	now    thread
-	open   bool
-	dump   []thread
-	begun  int64 // line
-	circle []string
-	told   [][]string // circles the JVM found in this dump
-	found  [][]string // circles that were told of, of all dumps
-	listed bool       // the circle has been told, its stacks follow
+	now       thread
+	open      bool
+	dump      []thread
+	begun     int64 // line
+	circle    []string
+	told      [][]string // circles the JVM found in this dump
+	found     [][]string // circles that were told of, of all dumps
+	listed    bool       // the circle has been told, its stacks follow
+	deadlocks int64      // that the JVM found
 
 	dumps, threads, more, deep int64
 	odd, oddLine               int64
@@ -91,6 +92,9 @@ func (p *parser) take(l format.Line) {
 	case isHeader(trimmed):
 		p.header(trimmed, l)
 	case p.toFile(text):
+	case p.section == outside && isDeadlock(trimmed): // nothing else was copied
+		p.begin(l, nil)
+		p.section, p.listed = deadlock, false
 	case p.section == outside:
 		p.beside(text)
 	case p.section == deadlock:
@@ -319,5 +323,6 @@ func (p *parser) deadlocked() {
 	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactDeadlock, Value: value, Number: float64(len(p.circle)), Origin: p.b.Origin(p.line)})
 	p.b.Warnf(p.line, "the JVM found a deadlock: %s wait for each other and never continue", value)
 	p.told = append(p.told, slices.Clone(p.circle))
+	p.deadlocks++
 	p.circle = p.circle[:0]
 }

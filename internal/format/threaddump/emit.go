@@ -84,6 +84,9 @@ func (t *thread) lane(index int) evidence.LaneID {
 // end writes a dump out.
 func (p *parser) end() {
 	p.flush()
+	if p.section == deadlock && !p.listed {
+		p.deadlocked()
+	}
 	if len(p.dump) == 0 {
 		return
 	}

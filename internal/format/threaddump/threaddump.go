@@ -63,10 +63,14 @@ func match(head []byte) format.Confidence {
 	if isJSON(head) || isActuator(head) || isToFile(head) {
 		return format.Sure
 	}
-	var titled, inside bool
+	var titled, inside, circle bool
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimRight(l, " \t\r\n")
 		switch {
+		case isDeadlock(l):
+			circle = true
+		case circle && bytes.Contains(l, []byte("which is held by ")):
+			return format.Sure
 		case bytes.Contains(l, title):
 			titled = true
 		case isHeader(l):
@@ -91,9 +95,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case p.threads == 0 && err != nil:
+	case p.threads == 0 && p.deadlocks == 0 && err != nil:
 		return err
-	case p.threads == 0:
+	case p.threads == 0 && p.deadlocks == 0:
 		return errors.New("thread dump: it holds no thread: take it again with jcmd PID Thread.print")
 	case err != nil:
 		b.Warnf(p.line, "the thread dump is incomplete: %v", err)
@@ -114,4 +118,10 @@ func (p *parser) text(ctx context.Context, a *format.Artifact) error {
 		p.b.Cut()
 	}
 	return err
+}
+
+// isDeadlock says whether a line begins what the JVM says of threads that wait for each other.
+func isDeadlock(l []byte) bool {
+	l = bytes.TrimLeft(l, " \t")
+	return bytes.HasPrefix(l, []byte("Found ")) && bytes.Contains(l, []byte("Java-level deadlock")) && bytes.HasSuffix(bytes.TrimRight(l, " \t\r\n"), []byte(":"))
 }

@@ -45,7 +45,7 @@ helps until then: a higher minimum of threads (System.Threading.ThreadPool.MinTh
 or the environment's DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): each
 thread costs memory, and the code still blocks. What does not help: more CPUs, a larger
 maximum.`,
-	Thresholds: "thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or 25 % of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle",
+	Thresholds: "thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or 25 % of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle; at one look alone, 100 work items in the queue where CPU use is not known, or three times the minimum of threads busy when the Redis client gave up",
 	Needs:      "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
 
 	Applies: isDotnet,
@@ -234,6 +234,9 @@ func (s *starving) byCount(v *check.Verdict) {
 	}
 	paused, _ := s.collected()
 	queued := s.exhausted() && p.Worst == nil && p.Short(1)
+	if s.byClient(v) {
+		return
+	}
 	climbs := p.Climbs() && (p.Climb.Steps > 1 || p.Blocked() > 0) && !s.drains() && (p.Above(level) || p.Cores == 0 && (p.Queued() || p.Climb.To-p.Climb.From >= long))
 	switch {
 	case p.Loose && p.Grows():
@@ -268,6 +271,59 @@ func (s *starving) byCount(v *check.Verdict) {
 		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
 		v.Summary += "; whether the number grows was not recorded"
 	}
+}
+
+// What a client of the pool tells when it gave up waiting: so many times the minimum of threads at work, and so many more than it,
+// that they are not just the first burst, which is given threads at once.
+const (
+	beyondMinimum = 3
+	beyondLeast   = 8
+)
+
+// longQueue is how many work items that wait at one look say that threads are short, where nothing else is known: a pool works off
+// as many of the usual length in a tenth of a second.
+const longQueue = 100
+
+// byClient judges by what a client of the process says of the pool at the moment in which it gave up waiting for an answer, or by a
+// long queue that was looked at once: CPU use is not known then.
+func (s *starving) byClient(v *check.Verdict) bool {
+	p := s.pool
+	if p.CPU > idleEnough {
+		return false
+	}
+	busy, told := s.c.Fact(evidence.FactPoolBusy)
+	least, _ := s.c.Fact(evidence.FactPoolMinimum)
+	ioBusy, _ := s.c.Fact(evidence.FactPoolIOBusy)
+	ioLeast, _ := s.c.Fact(evidence.FactPoolIOMinimum)
+	over := func(busy, least float64) bool { return busy >= beyondMinimum*least && busy-least >= beyondLeast }
+	queued := p.Queue.Known() && p.Queue.Last() >= longQueue
+	switch {
+	case told && (over(busy.Number, least.Number) || over(ioBusy.Number, ioLeast.Number)):
+		n, of, kind := busy.Number, least.Number, "worker threads"
+		if !over(n, of) {
+			n, of, kind = ioBusy.Number, ioLeast.Number, "threads for completed I/O"
+		}
+		v.Title = fmt.Sprintf("Pool threads are probably blocked: when the Redis client gave up, %.0f %s were busy, where the pool creates %.0f without delay.", n, kind, of)
+		v.Summary = fmt.Sprintf("%.0f busy %s, minimum %.0f", n, kind, of)
+		v.Evidence = append(v.Evidence, s.c.Figure("pool.busy_threads", kind+" of the pool with work", n, "count", busy.Origin),
+			s.c.Figure("pool.minimum_threads", "threads the pool creates without delay", of, "count", busy.Origin))
+	case told, !queued || !math.IsNaN(p.CPU):
+		return false
+	default:
+		v.Title = fmt.Sprintf("Pool threads are probably blocked: %.0f work items wait for one of %.0f.", p.Queue.Last(), p.Threads.Last())
+		v.Summary = fmt.Sprintf("%.0f work items wait for a pool thread", p.Queue.Last())
+	}
+	if queued {
+		v.Evidence = append(v.Evidence, s.c.Figure("pool.queued_items_most", "most work items waiting for a pool thread", p.Queue.Last(), "count", p.Queue.Origin))
+	}
+	if f, ok := s.c.Fact(evidence.FactRedisTimeouts); ok {
+		v.Evidence = append(v.Evidence, s.c.Figure("redis.client_timeouts", "answers of Redis that came too late for the client", f.Number, "count", f.Origin))
+	}
+	v.State, v.Weight = check.Supported, 1
+	v.Fix = []check.Fix{{Text: "await instead of blocking, from the blocking call up to the handler; the thread stacks show where"},
+		{Text: "until then, let the pool create more threads without delay: ThreadPool.SetMinThreads, or", Setting: "System.Threading.ThreadPool.MinThreads"}}
+	v.Needs = []check.Need{stacksEvidence, countersEvidence}
+	return true
 }
 
 // drained is in what time (s) a pool that is not short of threads works off its queue.

@@ -43,7 +43,7 @@ now and of the p99 that can be gained (unstall predict shows the whole curve). W
 live heap may grow by half before a limit makes GC take a quarter of the CPUs, the
 advice is a limit; else it is GOGC, or more memory. What does not help: tuning pauses,
 more goroutines, runtime.GC().`,
-	Thresholds: "a GC cycle per second that marks 5 % of the time, or marking for half of the time, and 25 % of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile",
+	Thresholds: "a GC cycle per second that marks 5 % of the time, or marking for half of the time, and 25 % of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile, or 15 % of the CPUs since the start (GCCPUFraction)",
 	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
 	Applies:    isGo,
 	Judge:      judgeGCRate,
@@ -82,6 +82,12 @@ const leastCounted = 1e9
 func judgeGCRate(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
+		if v, ok := judgeGCCounter(c); ok && v.State != check.Inconclusive {
+			return v
+		}
+		if v, ok := judgeGCFraction(c); ok {
+			return v
+		}
 		if v, ok := judgeGCCounter(c); ok {
 			return v
 		}
@@ -315,4 +321,27 @@ func settings(c *check.Case) (out []check.Evidence) {
 		}
 	}
 	return out
+}
+
+// judgeGCFraction judges by the share of the CPUs that GC had since the start of the process, as runtime.MemStats tell it: not
+// what requests wait for, and not how it is now.
+func judgeGCFraction(c *check.Case) (v check.Verdict, ok bool) {
+	number, origin := 0., evidence.Origin(0)
+	if s := c.Series(evidence.SeriesGoCPUFraction); s != nil {
+		number, origin = s.V[len(s.V)-1], s.Origin
+	} else if f, ok := c.Fact(evidence.FactGCCPUFraction); ok {
+		number, origin = f.Number, f.Origin
+	}
+	if !(number > 0) {
+		return v, false
+	}
+	v = check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("GC had %s of the CPUs since the process began", units.Percent(number)), Needs: []check.Need{gcTrace}}
+	v.Evidence = append(v.Evidence, c.Figure("gc.since_start_share", "share of the available CPU time that GC had since the start (GCCPUFraction)", number, "1", origin))
+	if number < burningProcs {
+		return v, true
+	}
+	v.State, v.Weight = check.Supported, number
+	v.Title = fmt.Sprintf("GC used %s of the available CPU time since the process began, probably because the heap is too small.", units.Percent(number))
+	v.Fix = append(v.Fix, check.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT with a higher GOGC since Go 1.19, a ballast before"})
+	return v, true
 }

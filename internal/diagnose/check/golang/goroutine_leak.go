@@ -29,7 +29,7 @@ come and go.
 
 What helps: give every goroutine an end: context with cancel, a buffered channel for a
 result that may never be read, a select with the context's Done.`,
-	Thresholds: "50 more goroutines at one place and 20 % more than before, in two profiles or left over in a trace, and more in total",
+	Thresholds: "50 more goroutines at one place and 20 % more than before, in two profiles or left over in a trace, and more in total; by their number alone, 500 and 50 % more over a minute and three readings, none of them lower than the one before",
 	Needs:      "two goroutine profiles some time apart, or an execution trace",
 	Applies:    isGo,
 	Judge:      judgeLeak,
@@ -142,6 +142,9 @@ func judgeLeak(c *check.Case) check.Verdict {
 		return judgeLeakByProfiles(c, profiles)
 	}
 	if v, ok := judgeLeakByTrace(c); ok {
+		return v
+	}
+	if v, ok := judgeLeakByCount(c); ok {
 		return v
 	}
 	v := check.Verdict{State: check.Inconclusive, Summary: "the number of goroutines over time was not recorded",
@@ -315,4 +318,42 @@ func underWay(c *check.Case, f evidence.Fact) (n int) {
 		}
 	}
 	return n
+}
+
+// A count that only grows over some readings is a leak, or requests that pile up: how many it takes, by how much they must grow
+// in all, and how many more they must be.
+const (
+	countedLooks  = 3
+	countedGrowth = 1.5
+	countedMore   = 500
+)
+
+// judgeLeakByCount judges by the number of goroutines alone, as pages of metrics tell it.
+func judgeLeakByCount(c *check.Case) (v check.Verdict, ok bool) {
+	n := c.Series(evidence.SeriesGoGoroutines)
+	if n == nil {
+		return v, false
+	}
+	first, last := n.V[0], n.V[len(n.V)-1]
+	v = check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("%.0f goroutines at one moment: a second count is needed to show growth", last), Needs: []check.Need{twoProfiles}}
+	if len(n.V) < 2 {
+		return v, true
+	}
+	v.Summary = fmt.Sprintf("%.0f → %.0f goroutines", first, last)
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.first", "goroutines at the first reading", first, "1", n.Origin), c.Figure("goroutines.last", "goroutines at the last reading", last, "1", n.Origin))
+	for i := 1; i < len(n.V); i++ {
+		if n.V[i] < n.V[i-1] {
+			return v, true
+		}
+	}
+	if len(n.V) < countedLooks || last < countedGrowth*first || last-first < countedMore || n.T[len(n.T)-1]-n.T[0] < 60e9 {
+		return v, true
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Goroutines probably leak: %.0f → %.0f, and their number never falls.", first, last)
+	if s := float64(n.T[len(n.T)-1]-n.T[0]) / 1e9; s > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("goroutines.growth_per_s", "growth of their number", (last-first)/s, "1/s", n.Origin))
+	}
+	v.Fix = []check.Fix{{Text: "find where they are started and wait, with two goroutine profiles, and give each an end: a context that is cancelled, a select on Done, or a buffered channel"}}
+	return v, true
 }

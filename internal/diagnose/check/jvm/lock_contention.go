@@ -37,7 +37,7 @@ lock, so that few threads wait at a time and no single place stands out.
 What helps: less work under the lock, no waiting under it, one lock per key
 (ConcurrentHashMap.compute), a snapshot that is replaced as a whole for data that is
 mostly read (CopyOnWrite…, a volatile reference). What does not help: more threads.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock, or for three threads at one lock whose holder the dump names",
 	Needs:      "thread dumps over some seconds under load: unstall record PID, or jcmd PID Thread.print ten times, one second apart",
 	Applies:    isJVM,
 	Judge:      judgeLock,
@@ -54,6 +54,9 @@ const fewLooks = 5
 
 func judgeLock(c *check.Case) check.Verdict {
 	w := metrics.LockDumps(c.Bundle, c.Threads(), c.Subject)
+	if f, ok := c.Fact(evidence.FactDeadlock); ok && !w.Waiting.Known() { // all that was copied of a dump
+		return deadlock(c, w, f, nil)
+	}
 	if !w.Waiting.Known() {
 		return check.Verdict{State: check.Inconclusive, Summary: "no thread dumps recorded", Needs: dumps("thread dumps under load, to show which threads wait for locks and which hold them")}
 	}

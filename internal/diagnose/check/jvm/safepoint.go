@@ -43,7 +43,7 @@ What helps: for counted loops -XX:+UseCountedLoopSafepoints (with
 which thread is late is shown by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100
 (ms), from JDK 25 on by the event jdk.SafepointLatency; for VM operations, running them
 less often. What does not help: heap settings.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; without requests, one pause of 10 ms, or five shorter ones that take 10 % of the time",
+	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; without requests, one pause of 10 ms, or five shorter ones that take 10 % of the time; or a thread that did not stop within SafepointTimeoutDelay",
 	Needs:      "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
 	Applies:    isJVM,
 	Judge:      possible(judgeSafepoint),
@@ -57,6 +57,36 @@ type halt struct {
 }
 
 func judgeSafepoint(c *check.Case) check.Verdict {
+	v := judgeStops(c)
+	if v.State == check.Supported || v.State == check.RuledOut && c.Ledger != nil && !c.Slow() {
+		return v
+	}
+	return lateThreads(c, v)
+}
+
+// lateThreads judges by the threads of which the JVM itself says that they did not stop in time, which is 10 s unless it was set.
+func lateThreads(c *check.Case, v check.Verdict) check.Verdict {
+	var late []evidence.Fact
+	for _, f := range c.Bundle.Facts {
+		if f.Subject == c.Subject && f.Key == evidence.FactSafepointLate {
+			late = append(late, f)
+		}
+	}
+	if len(late) == 0 {
+		return v
+	}
+	w := check.Verdict{State: check.Supported, Weight: 1, Title: fmt.Sprintf("Thread %q did not reach a safepoint in time, and all others waited for it.", late[0].Value),
+		Summary: units.Plural(len(late), "thread") + " did not stop in time", Needs: logging}
+	for _, f := range late[:min(len(late), 4)] {
+		w.Evidence = append(w.Evidence, c.Seen(fmt.Sprintf("%q did not stop within SafepointTimeoutDelay", f.Value), f.Origin))
+	}
+	w.Fix = []check.Fix{{Text: "find the long loop without a safepoint poll, or the copy of a large array, that this thread runs: a thread dump or a profile with --ttsp of async-profiler while it lasts", Code: late[0].Value},
+		{Text: "let counted loops stop at safepoints, too (JDK 10 and later do so with every collector but Serial and Parallel)", Setting: "-XX:+UseCountedLoopSafepoints"}}
+	return w
+}
+
+// judgeStops judges by the stops that a log tells of.
+func judgeStops(c *check.Case) check.Verdict {
 	g := stopsOf(c)
 	if g == nil {
 		return unwatched(c)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -62,6 +63,59 @@ func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 	v.Evidence = append([]check.Evidence{c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin)}, (&host{Host: h, process: metrics.Unknown}).figures(c)...)
 	v.Fix = []check.Fix{{Text: "handle fewer packets: larger ones (batches, pipelines), fewer rules for each (iptables, conntrack), none between processes of one host (a UNIX socket)"},
 		{Text: "spread what remains over CPUs: more queues of the network card (ethtool -L), RPS where there is one (rps_cpus)"}}
+	v.Needs = []check.Need{askProcess}
+	return v, true
+}
+
+const (
+	mostlyStolen = .25 // share of the CPUs given to other virtual machines: whatever runs takes a third longer at least
+	manyPages    = 256 // pages read from swap a second: 1 MiB
+)
+
+// shareOfHost is a figure of the host's CPUs as a share of all of them.
+func shareOfHost(c *check.Case, name string, h *metrics.Host) metrics.Value {
+	if v := metrics.Mean(c.Bundle, c.Subject, evidence.ShareOf(name), metrics.Whole); v.Known() {
+		return v
+	}
+	v := metrics.Mean(c.Bundle, c.Subject, name, metrics.Whole)
+	if v.Known() && h.CPUs > 0 {
+		v.Number /= h.CPUs
+		return v
+	}
+	return metrics.Unknown
+}
+
+// judgeHostSteal judges by what the hypervisor gave to others.
+func judgeHostSteal(c *check.Case) (v check.Verdict, ok bool) {
+	h := metrics.HostOf(c.Bundle, c.Subject, metrics.Whole)
+	steal, busy := shareOfHost(c, evidence.SeriesHostCPUSteal, h), shareOfHost(c, evidence.SeriesHostCPUBusy, h)
+	if !steal.Known() || steal.Number < mostlyStolen || busy.Known() && busy.Number+steal.Number < cpusFull {
+		return v, false
+	}
+	v = check.Verdict{State: check.Supported, Weight: steal.Number,
+		Title:   fmt.Sprintf("Other virtual machines use the host's CPUs: the hypervisor gave them %s of the time.", units.Percent(steal.Number)),
+		Summary: fmt.Sprintf("%s of the CPUs were stolen", units.Percent(steal.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("host.stolen_share", "share of the CPUs' time that the hypervisor gave to other virtual machines", steal.Number, "1", steal.Origin))
+	v.Fix = []check.Fix{{Text: "move the virtual machine, or rent one with dedicated CPUs; of a burstable one the credits are used up"}}
+	v.Needs = []check.Need{askProcess}
+	return v, true
+}
+
+// judgeHostSwap judges by pages that are read back from swap while tasks wait for disks.
+func judgeHostSwap(c *check.Case) (v check.Verdict, ok bool) {
+	h := metrics.HostOf(c.Bundle, c.Subject, metrics.Whole)
+	in, out := metrics.Mean(c.Bundle, c.Subject, evidence.SeriesHostSwapIn, metrics.Whole), metrics.Mean(c.Bundle, c.Subject, evidence.SeriesHostSwapOut, metrics.Whole)
+	waits := shareOfHost(c, evidence.SeriesHostCPUIowait, h)
+	if !(in.Number >= manyPages) || !(out.Number >= manyPages) || !(waits.Number >= check.Material) {
+		return v, false
+	}
+	v = check.Verdict{State: check.Supported, Weight: waits.Number,
+		Title:   fmt.Sprintf("Memory is short: the host reads %s pages/s back from swap and writes %s, and waits for disks %s of the time.", units.Num(in.Number), units.Num(out.Number), units.Percent(waits.Number)),
+		Summary: fmt.Sprintf("%s pages/s read from swap", units.Num(in.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("host.swap_in_pages_per_s", "pages of the host read from swap", in.Number, "1/s", in.Origin),
+		c.Figure("host.swap_out_pages_per_s", "pages of the host written to swap", out.Number, "1/s", out.Origin),
+		c.Figure("host.iowait_share", "share of the CPUs' time idle while a disk was waited for", waits.Number, "1", waits.Origin))
+	v.Fix = []check.Fix{{Text: "give the host more memory, or use less of it: smaller heaps and caches, fewer programs"}}
 	v.Needs = []check.Need{askProcess}
 	return v, true
 }

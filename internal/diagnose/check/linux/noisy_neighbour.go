@@ -22,10 +22,11 @@ instead. That needs a recording of the host: CPU time by process at the same tim
 How to tell it from similar problems: a process whose own threads use all CPUs waits for
 itself; then other processes use less than it is missing. A quota stops a process while
 CPUs are free.`,
-	Thresholds: "other processes that use 10 % of the host's CPUs, and 25 % of slow time in which the host did not run the process, or in which its runnable threads waited longer than they ran, with slow requests of 20 ms or most requests slow",
+	Thresholds: "other processes that use 10 % of the host's CPUs, and 25 % of slow time in which the host did not run the process, or in which its runnable threads waited longer than they ran, with slow requests of 20 ms or most requests slow; of a host alone, 25 % of the CPUs given to other virtual machines while 80 % are in use",
 	Needs:      "CPU time of the other processes on the host: " + Record,
 	Applies:    func(c *check.Case) bool { return true },
 	Judge:      judgeNeighbour,
+	JudgeHost:  judgeHostSteal,
 }
 
 // few is the part of the host's processors below which others cannot be what is

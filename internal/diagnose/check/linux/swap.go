@@ -29,10 +29,11 @@ What helps: more memory, or less of it in use: smaller heaps and caches, fewer p
 service: memory.min (MemoryMin= in systemd) so that the kernel takes other memory first,
 memory.swap.max=0 (MemorySwapMax=0) so that it is never swapped out, mlockall for a small
 one. vm.swappiness low makes the kernel drop files first; 0 does not switch swap off. Zswap or zram make reading back cheaper.`,
-	Thresholds: "pages read from swap, and 25 % of slow time in these reads with 5 slow requests with 1 % of all request time; without requests, 25 % of the time of busy threads or, without stacks, memory pressure in 25 % of the time while the process has major faults",
+	Thresholds: "pages read from swap, and 25 % of slow time in these reads with 5 slow requests with 1 % of all request time; without requests, 25 % of the time of busy threads or, without stacks, memory pressure in 25 % of the time while the process has major faults; of a host alone, 256 pages/s read from swap and as many written, and CPUs that wait for disks 25 % of the time",
 	Needs:      "/proc/vmstat and the process's major faults: unstall record PID, with --kernel for stacks",
 	Applies:    func(c *check.Case) bool { m := swapIn(c); return m.met(c) || strain(c).SwapIn.Known() },
 	Judge:      judgeSwap,
+	JudgeHost:  judgeHostSwap,
 }
 
 // fewPages is how many pages a second are read from swap below which nobody notices.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -35,7 +36,7 @@ What helps: snapshots only on a replica, or none if they are not needed (save ""
 smaller servers (several of 4 GB fork one after the other, each briefly); huge pages on Linux 5.8
 and later; fewer writes during a save; vm.overcommit_memory=1 against failing forks. Diskless syncs
 do not avoid the fork.`,
-	Thresholds: "forks of 10 ms and more that stop the server for 0.5 % of the time, two of them or one of a second; two of 100 ms and more for 0.1 % of the time; or clients that wait 10 ms and more for 0.5 % of the time, twice as often during a save; or 0.5 % of commands refused after a failed fork",
+	Thresholds: "forks of 10 ms and more that stop the server for 0.5 % of the time, two of them or one of a second; two of 100 ms and more for 0.1 % of the time; or clients that wait 10 ms and more for 0.5 % of the time, twice as often during a save; or 0.5 % of commands refused after a failed fork; by one INFO alone, a last fork of a second",
 	Needs:      "INFO twice, with a fork in between: unstall redis://HOST:PORT",
 	Applies:    isRedis,
 	Judge:      judgeFork,
@@ -48,6 +49,9 @@ const (
 	rarely   = .001
 )
 
+// longStop (ns) is from when on one fork alone is told of: everybody notices a second (J. Nielsen, likewise).
+const longStop = 1e9
+
 // recurring says whether forks are long and come again, though rarely.
 func recurring(forks []metrics.RedisKept) bool {
 	return len(forks) > 0 && forks[0].Count >= few && forks[0].Each() >= longFork && shareOf(forks) >= rarely
@@ -55,6 +59,9 @@ func recurring(forks []metrics.RedisKept) bool {
 
 func judgeFork(c *check.Case) check.Verdict {
 	s := serverOf(c)
+	if last := c.Series(evidence.SeriesRedisLatestFork); last != nil && (s == nil || s.Looks == 0) && last.V[len(last.V)-1]*1e3 >= longStop {
+		return oneFork(c, s, last.V[len(last.V)-1]*1e3, last.Origin) // a section of INFO, without the time it is from
+	}
 	if s == nil || s.Looks == 0 && len(s.Events) == 0 && s.told(evidence.RedisSaveBegan)+s.told(evidence.RedisRewriteBegan)+s.told(evidence.RedisForkFailed) == 0 {
 		return notTold("")
 	}
@@ -92,6 +99,9 @@ func judgeFork(c *check.Case) check.Verdict {
 		s.forked(c, &v, []metrics.RedisKept{k})
 		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands then wait 10 ms and more, %s otherwise.", s.title(), units.Percent(late), units.Percent(otherwise))
 		return v
+	}
+	if f.Last.Number >= longStop && s.Single {
+		return oneFork(c, s, f.Last.Number, f.Last.Origin)
 	}
 	if v.Summary == "it did not fork" && s.Looks == 0 {
 		return notTold("")
@@ -194,4 +204,19 @@ func (s *server) failures(c *check.Case, v *check.Verdict) {
 			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("its log, %s: %s", units.Times(t.Count), t.Text), t.Origin))
 		}
 	}
+}
+
+// oneFork judges by how long (ns) the last fork took alone: how often there is one is not known.
+func oneFork(c *check.Case, s *server, took float64, origin evidence.Origin) check.Verdict {
+	title := platform.Redis.Title
+	if s != nil {
+		title = s.title()
+	}
+	return check.Verdict{State: check.Supported, Weight: rarely,
+		Title:    fmt.Sprintf("%s probably stops for %s each time it forks to save its data.", title, units.Time(took)),
+		Summary:  fmt.Sprintf("its last fork took %s", units.Time(took)),
+		Spends:   fmt.Sprintf("in forks of %s to save its data", units.Time(took)),
+		Evidence: []check.Evidence{c.Figure("fork.last_ms", "last fork (latest_fork_usec)", took/1e6, "ms", origin)},
+		Fix:      []check.Fix{{Text: "save on a replica only, or less often; or several smaller servers, which fork one after the other, each briefly"}},
+		Needs:    []check.Need{{What: "how often it forks: INFO twice, some minutes apart, or its log", Command: "unstall redis://HOST:PORT"}}}
 }

@@ -36,10 +36,11 @@ database. Spans show the rest as local time, between the calls.
 
 What helps: diagnosing the dependency itself; a timeout with a budget per request; fewer
 calls in sequence; a cache where answers repeat.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for calls with late responses",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for calls with late responses; by a database's own log alone, a statement, a wait for a lock or a sync of one file of 10 s, or two statements of 1 s",
 	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
 	Applies:    (*check.Case).Serves,
 	Judge:      judgeDependency,
+	JudgeHost:  judgeDatabase,
 }
 
 func judgeDependency(c *check.Case) check.Verdict {

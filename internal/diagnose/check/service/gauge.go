@@ -31,6 +31,9 @@ func (g *gauged) sum() string {
 	if g.Readings == 0 {
 		return units.Plural(int(g.TimedOut), "request") + " gave up waiting for a connection"
 	}
+	if math.IsNaN(g.Most) {
+		return fmt.Sprintf("%s waiting on average (%s)", units.Num(g.Waiting), units.Plural(g.Readings, "reading"))
+	}
 	text := fmt.Sprintf("at most %.0f", g.Most)
 	if g.Size > 0 {
 		text += fmt.Sprintf(" of %.0f", g.Size)
@@ -59,7 +62,9 @@ func (g *gauged) figures(c *check.Case, v *check.Verdict) {
 	if g.Readings == 0 {
 		return
 	}
-	v.Evidence = append(v.Evidence, c.Figure("pool.most_in_use", "most "+g.Unit+" in use, pool "+g.Name, g.Most, "count", g.Origin))
+	if !math.IsNaN(g.Most) {
+		v.Evidence = append(v.Evidence, c.Figure("pool.most_in_use", "most "+g.Unit+" in use, pool "+g.Name, g.Most, "count", g.Origin))
+	}
 	if g.Size > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("pool.size", "size of the pool", g.Size, "count", g.Origin),
 			c.Figure("pool.full_share", "share of readings with all in use", float64(g.Full)/float64(g.Readings), "1", g.Origin))
@@ -133,6 +138,9 @@ func (g *gauged) stands(c *check.Case, v *check.Verdict) bool {
 		}
 	case g.UsedUp() && g.Readings >= fewReadings && g.Waiting >= check.Queueing && 2*g.Waiting >= g.Size:
 		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, %s on average.", g.Name, units.Num(g.Waiting))
+	case g.UsedUp() && g.Waiting >= g.Size && g.Waiting >= longQueue, math.IsNaN(g.Size) && g.Waiting >= longQueue:
+		v.Title = fmt.Sprintf("Requests probably wait for an exhausted pool: %s, %s at that moment.", g.Name, units.Num(g.Waiting))
+		v.Needs = append(v.Needs, check.Need{What: "more readings of the pool, to show that it stays so"})
 	default:
 		return false
 	}
@@ -141,9 +149,13 @@ func (g *gauged) stands(c *check.Case, v *check.Verdict) bool {
 		v.Weight = min(1, g.Waiting/g.Size)
 	}
 	v.Fix = append(v.Fix, enlargePool(g.Name))
-	v.Needs = []check.Need{{What: "an access log from the same time, to show what it costs requests"}}
+	v.Needs = append(v.Needs, check.Need{What: "an access log from the same time, to show what it costs requests"})
 	return true
 }
+
+// longQueue is how many wait at one look alone for it to say that a pool is exhausted: more than the pool usually has, in as
+// many as HikariCP's has by default. A burst that passes rarely meets the only look there was.
+const longQueue = 10
 
 const (
 	// A pool of which no reading saw more than this part in use is not exhausted: what waits before it waits for

@@ -39,7 +39,7 @@ waiting for work, not for a slot.
 
 What helps: a larger pool, if the dependency can handle more; holding for less time;
 rejecting excess requests at the entrance instead of queueing them inside.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for the pool, with a p99 of 20 ms unless --slo is given; or a gauge that shows it full with requests waiting",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for the pool, with a p99 of 20 ms unless --slo is given; or a gauge that shows it full with requests waiting, at one reading at least 10 and as many as it has places; or a log line of its library about a request that gave up",
 	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
 	Applies:    (*check.Case).Serves,
 	Judge:      judgePool,

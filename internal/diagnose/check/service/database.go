@@ -1,0 +1,61 @@
+package service
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// How long statements of a database must take for its own log to say by itself that callers wait for it: one that takes tenSeconds,
+// as long as anybody waits for an answer, or a few that take aSecond (J. Nielsen, Usability Engineering, 1993, chapter 5).
+const (
+	aSecond      = 1e9
+	tenSeconds   = 10e9
+	fewStatement = 2
+)
+
+// judgeDatabase judges a database by what its own log tells of slow statements, waits for locks and checkpoints.
+func judgeDatabase(c *check.Case) (v check.Verdict, ok bool) {
+	s := c.Bundle.Subjects[c.Subject]
+	n, told := c.Fact(evidence.FactStatementsSlow)
+	most, _ := c.Fact(evidence.FactStatementMost)
+	waits, _ := c.Fact(evidence.FactLockWaits)
+	locked, _ := c.Fact(evidence.FactLockWaitMost)
+	slow := told && (most.Number >= tenSeconds || most.Number >= aSecond && n.Number >= fewStatement)
+	blocked := locked.Number >= tenSeconds || locked.Number >= aSecond && waits.Number >= 1
+	synced, _ := c.Fact(evidence.FactCheckpointSync)
+	disk := synced.Number >= tenSeconds
+	if s.Kind != evidence.Dependency || !slow && !blocked && !disk {
+		return v, false
+	}
+	v = check.Verdict{State: check.Supported, Weight: 1}
+	switch {
+	case blocked && locked.Number >= most.Number/2:
+		v.Title = fmt.Sprintf("Statements of %s wait for locks of others, up to %s, and so do its callers.", s.Name, units.Time(locked.Number))
+		v.Summary = fmt.Sprintf("waits for locks of up to %s", units.Time(locked.Number))
+		v.Fix = []check.Fix{{Text: "make the transactions that hold these locks short: no calls to others within one, rows taken in the same order everywhere"}}
+	case disk && synced.Number >= most.Number:
+		v.Title = fmt.Sprintf("%s probably waits for its disk: in a checkpoint the sync of one file took %s.", s.Name, units.Time(synced.Number))
+		v.Summary = fmt.Sprintf("a sync of %s in a checkpoint", units.Time(synced.Number))
+		v.Evidence = append(v.Evidence, c.Figure("database.checkpoint_sync_ms", "longest sync of one file in a checkpoint", synced.Number/1e6, "ms", synced.Origin))
+		v.Fix = []check.Fix{{Text: "find out what else writes to this disk (iostat -x 1, pidstat -d 1), and spread checkpoints", Setting: "checkpoint_completion_target=0.9"}}
+	default:
+		v.Title = fmt.Sprintf("%s answers slowly: %s took up to %s, by its own log.", s.Name, units.Plural(int(n.Number), "statement"), units.Time(most.Number))
+		v.Summary = fmt.Sprintf("statements of up to %s", units.Time(most.Number))
+		v.Fix = []check.Fix{{Text: "look at the plan of the slowest statement (EXPLAIN ANALYZE): an index, fewer rows, or its result kept", Code: most.Value}}
+	}
+	if told {
+		v.Evidence = append(v.Evidence, c.Figure("database.slow_statements", "statements in its log of slow ones", n.Number, "count", n.Origin),
+			c.Figure("database.slowest_ms", "slowest statement: "+most.Value, most.Number/1e6, "ms", most.Origin))
+	}
+	if locked.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("database.lock_wait_ms", "longest wait for a lock", locked.Number/1e6, "ms", locked.Origin))
+	}
+	if x, ok := c.Fact(evidence.FactCheckpointMost); ok && x.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("database.checkpoint_ms", "longest checkpoint", x.Number/1e6, "ms", x.Origin))
+	}
+	v.Needs = []check.Need{{What: "requests of its callers from the same time, to show what it costs them: an access log or spans"}}
+	return v, true
+}

@@ -1,0 +1,380 @@
+// Package databaselog reads what databases write into their own logs of statements that took long, of waits for locks and of
+// checkpoints:
+//
+//	2023-05-02 10:11:12.120 UTC [2211] app@shop LOG:  duration: 8123.441 ms  statement: SELECT …      PostgreSQL, log_min_duration_statement
+//	… LOG:  process 2213 still waiting for ShareLock on transaction 91223 after 1000.112 ms           log_lock_waits
+//	… LOG:  checkpoint complete: wrote 8123 buffers (49.6%); …; write=26.912 s, sync=2.801 s, total=29.989 s; …, longest=2.412 s, …
+//	# Query_time: 12.412331  Lock_time: 0.000121  Rows_sent: 12  Rows_examined: 9122331               MySQL and MariaDB, slow_query_log
+//
+// https://www.postgresql.org/docs/current/runtime-config-logging.html, versions 9 to 17;
+// https://dev.mysql.com/doc/refman/8.4/en/slow-query-log.html, versions 5.1 to 8.4, MariaDB 5.5 to 11.
+//
+// Of a statement only its fingerprint is kept: literals, numbers and lists become "?". A log like this tells of what took long
+// alone: how many statements were quick it does not say, so that no share of slow ones is known.
+package databaselog
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is such a log.
+var Format = format.Format{
+	Name:  "databaselog",
+	About: "logs of PostgreSQL, MySQL and MariaDB with slow statements, waits for locks and checkpoints",
+	Match: match,
+	Parse: parse,
+}
+
+var (
+	duration   = []byte("duration: ")
+	waiting    = []byte(" still waiting for ")
+	acquired   = []byte(" acquired ")
+	checkpoint = []byte("checkpoint complete: ")
+	queryTime  = []byte("# Query_time: ")
+	logLevel   = []byte("LOG: ") // and another blank, which pages leave out
+)
+
+func match(head []byte) format.Confidence {
+	if !bytes.Contains(head, logLevel) && !bytes.Contains(head, queryTime) {
+		return format.No
+	}
+	for l := range bytes.Lines(head) {
+		if bytes.HasPrefix(l, queryTime) && bytes.Contains(l, []byte("Lock_time: ")) {
+			return format.Sure
+		}
+		if i := bytes.Index(l, logLevel); i >= 0 {
+			if _, _, ok := postgres(bytes.TrimLeft(l[i+len(logLevel):], " ")); ok {
+				return format.Sure
+			}
+		}
+	}
+	return format.No
+}
+
+// What a line is about.
+const (
+	aStatement = iota
+	aLock
+	aCheckpoint
+)
+
+// postgres reads a message of PostgreSQL: how long, ns.
+func postgres(text []byte) (what int, ns float64, ok bool) {
+	switch {
+	case bytes.HasPrefix(text, duration):
+		if rest := text[len(duration):]; bytes.Contains(rest, []byte(" ms ")) || bytes.HasSuffix(bytes.TrimSpace(rest), []byte(" ms")) {
+			ns, ok = number(rest, 1e6)
+			return aStatement, ns, ok
+		}
+	case bytes.HasPrefix(text, []byte("process ")) && (bytes.Contains(text, waiting) || bytes.Contains(text, acquired)):
+		i := bytes.LastIndex(text, []byte(" after "))
+		if i < 0 {
+			return 0, 0, false
+		}
+		ns, ok = number(text[i+len(" after "):], 1e6)
+		return aLock, ns, ok
+	case bytes.HasPrefix(text, checkpoint), bytes.HasPrefix(text, []byte("restartpoint complete: ")):
+		ns, ok = after(text, "total=")
+		return aCheckpoint, ns, ok
+	}
+	return 0, 0, false
+}
+
+// after reads seconds behind words, ns.
+func after(text []byte, words string) (ns float64, ok bool) {
+	_, rest, found := bytes.Cut(text, []byte(words))
+	if !found {
+		return 0, false
+	}
+	return number(rest, 1e9)
+}
+
+// number reads the number that text begins with.
+func number(text []byte, unit float64) (v float64, ok bool) {
+	n := 0
+	for n < len(text) && n < 20 && (text[n] >= '0' && text[n] <= '9' || text[n] == '.') {
+		n++
+	}
+	v, err := strconv.ParseFloat(string(text[:n]), 64)
+	return v * unit, err == nil && v >= 0 && v < 1e9
+}
+
+// Bounds of what is kept.
+const (
+	maxStatements = 5000 // fingerprints
+	maxText       = 16 << 10
+	mostShown     = 20
+)
+
+// statement is all slow runs of one.
+type statement struct {
+	text      string
+	n         int64
+	sum, most float64 // ns
+	locked    float64 // ns of the one that waited longest
+	examined  float64 // rows, at most
+	first     int64   // line
+}
+
+type parser struct {
+	b           *evidence.Builder
+	name        string
+	statements  map[string]*statement
+	n           int64
+	sum, most   float64
+	mostText    string
+	mostLine    int64
+	locks       int64
+	lockMost    float64
+	lockLine    int64
+	checkpoints int64
+	checkMost   float64
+	checkLine   int64
+	syncMost    float64
+	times       [2]int64
+	line        int64
+	dropped     int64
+	unzoned     bool
+
+	// of MySQL, whose entries are several lines
+	took, locked, examined float64
+	open                   bool
+	text                   strings.Builder
+	from                   int64
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{b: b, statements: make(map[string]*statement)}
+	err := a.Lines(func(l format.Line) bool {
+		p.line = l.Number
+		p.take(l)
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	p.entry()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case p.n+p.locks+p.checkpoints == 0 && err != nil:
+		return err
+	case p.n+p.locks+p.checkpoints == 0:
+		return errors.New("databaselog: no slow statement, wait for a lock or checkpoint in it")
+	case err != nil:
+		b.Warnf(p.line, "the log is incomplete after this line: %v", err)
+		b.Cut()
+	}
+	p.finish()
+	return nil
+}
+
+func (p *parser) take(l format.Line) {
+	text := l.Text
+	if i := bytes.Index(text, logLevel); i >= 0 {
+		p.entry()
+		rest := bytes.TrimLeft(text[i+len(logLevel):], " ")
+		what, ns, ok := postgres(rest)
+		if !ok {
+			return
+		}
+		p.name = "PostgreSQL"
+		p.at(text[:i], l.Stamp)
+		switch what {
+		case aStatement:
+			_, sql, _ := bytes.Cut(rest, []byte(" ms "))
+			sql = bytes.TrimLeft(sql, " ")
+			for _, kind := range []string{"statement: ", "execute ", "parse ", "bind "} {
+				if s, found := bytes.CutPrefix(sql, []byte(kind)); found {
+					if sql = s; kind != "statement: " {
+						_, sql, _ = bytes.Cut(s, []byte(": "))
+					}
+					break
+				}
+			}
+			p.statement(string(sql[:min(len(sql), maxText)]), ns, 0, math.NaN(), l.Number)
+		case aLock:
+			p.lock(ns, bytes.Contains(rest, waiting), l.Number)
+		case aCheckpoint:
+			p.checkpoints++
+			if ns > p.checkMost {
+				p.checkMost, p.checkLine = ns, l.Number
+			}
+			if longest, ok := after(rest, "longest="); ok {
+				p.syncMost = max(p.syncMost, longest)
+			}
+		}
+		return
+	}
+	switch {
+	case bytes.HasPrefix(text, []byte("# Time: ")):
+		p.entry()
+		p.at(text[len("# Time: "):], l.Stamp)
+	case bytes.HasPrefix(text, []byte("# User@Host: ")):
+		p.entry()
+	case bytes.HasPrefix(text, queryTime):
+		p.entry()
+		took, ok := number(text[len(queryTime):], 1e9)
+		if !ok {
+			return
+		}
+		if p.name == "" {
+			p.name = "MySQL"
+		}
+		locked, _ := after(text, "Lock_time: ")
+		examined := math.NaN()
+		if v, ok := after(text, "Rows_examined: "); ok {
+			examined = v / 1e9
+		}
+		p.took, p.locked, p.examined, p.open, p.from = took, locked, examined, true, l.Number
+	case bytes.Contains(text, []byte("MariaDB")) && !p.open:
+		p.name = "MariaDB"
+	case p.open && len(text) > 0 && text[0] != '#':
+		lower := bytes.ToLower(text[:min(len(text), 16)])
+		if bytes.HasPrefix(lower, []byte("set timestamp=")) || bytes.HasPrefix(lower, []byte("use ")) {
+			return
+		}
+		if p.text.Len() < maxText {
+			p.text.Write(text[:min(len(text), maxText)])
+			p.text.WriteByte(' ')
+		}
+	case p.open && bytes.HasPrefix(text, []byte("# Thread_id: ")), bytes.Contains(text, []byte("QC_hit: ")):
+		p.name = "MariaDB"
+	}
+	if bytes.Contains(text, []byte("QC_hit: ")) {
+		p.name = "MariaDB"
+	}
+}
+
+// entry ends one of MySQL's.
+func (p *parser) entry() {
+	if !p.open {
+		return
+	}
+	p.open = false
+	p.statement(p.text.String(), p.took, p.locked, p.examined, p.from)
+	if p.locked >= 1e9 {
+		p.lock(p.locked, true, p.from)
+	}
+	p.text.Reset()
+}
+
+func (p *parser) lock(ns float64, counts bool, line int64) {
+	if counts {
+		p.locks++
+	}
+	if ns > p.lockMost {
+		p.lockMost, p.lockLine = ns, line
+	}
+}
+
+func (p *parser) statement(sql string, ns, locked, examined float64, line int64) {
+	text := Fingerprint(sql)
+	p.n++
+	p.sum += ns
+	if ns > p.most {
+		p.most, p.mostText, p.mostLine = ns, text, line
+	}
+	s := p.statements[text]
+	if s == nil {
+		if len(p.statements) == maxStatements {
+			p.dropped++
+			return
+		}
+		s = &statement{text: text, first: line}
+		p.statements[text] = s
+	}
+	s.n++
+	s.sum += ns
+	s.most, s.locked = max(s.most, ns), max(s.locked, locked)
+	if examined > s.examined {
+		s.examined = examined
+	}
+}
+
+// layouts of times: PostgreSQL's, MySQL's since 5.7 and before.
+var layouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "060102 15:04:05"}
+
+// at takes the time that a line begins with.
+func (p *parser) at(text []byte, stamp int64) {
+	t := stamp
+	s := strings.TrimSpace(string(text[:min(len(text), 64)]))
+	for _, layout := range layouts {
+		if len(s) < len(layout) {
+			continue
+		}
+		x := s[:len(layout)]
+		if layout[0] == '0' {
+			x = strings.Replace(x, "  ", " 0", 1)
+		}
+		if v, err := time.Parse(layout, x); err == nil {
+			t = v.UnixNano()
+			p.unzoned = p.unzoned || !strings.Contains(s, "UTC") && !strings.Contains(s, "GMT") && !strings.Contains(s, "Z")
+			break
+		}
+	}
+	if t <= 0 {
+		return
+	}
+	if p.times[0] == 0 || t < p.times[0] {
+		p.times[0] = t
+	}
+	p.times[1] = max(p.times[1], t)
+}
+
+func (p *parser) finish() {
+	b := p.b
+	*b.Clock() = evidence.Clock{Name: "times of the log", Error: 1e9, Resolution: 1e9}
+	if p.times[0] == 0 {
+		b.Clock().Error = evidence.Unanchored
+	} else if p.unzoned {
+		b.Warnf(0, "the times of this log have no time zone that is known, and were read as UTC: check them against the other files")
+	}
+	subject := b.Subject(evidence.Subject{Kind: evidence.Dependency, Name: p.name})
+	fact := func(key, value string, v float64, line int64) {
+		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: v, From: p.times[0], Until: p.times[1], Origin: b.Origin(line)})
+	}
+	if p.n > 0 {
+		fact(evidence.FactStatementsSlow, strconv.FormatInt(p.n, 10), float64(p.n), p.mostLine)
+		fact(evidence.FactStatementMost, p.mostText, p.most, p.mostLine)
+		t := evidence.Table{Title: "slow statements of " + p.name + ", most time first", Columns: []string{"", "times", "total s", "mean ms", "max ms", "longest wait for a lock ms", "rows examined"}}
+		all := make([]*statement, 0, len(p.statements))
+		for _, s := range p.statements {
+			all = append(all, s)
+		}
+		slices.SortFunc(all, func(x, y *statement) int { return cmp.Or(cmp.Compare(y.sum, x.sum), cmp.Compare(x.text, y.text)) })
+		for _, s := range all[:min(len(all), mostShown)] {
+			t.Rows = append(t.Rows, []string{s.text, strconv.FormatInt(s.n, 10), short(s.sum / 1e9), short(s.sum / float64(s.n) / 1e6), short(s.most / 1e6), short(s.locked / 1e6), short(s.examined)})
+		}
+		b.Table(t)
+	}
+	if p.locks > 0 || p.lockMost > 0 {
+		fact(evidence.FactLockWaits, strconv.FormatInt(p.locks, 10), float64(p.locks), p.lockLine)
+		fact(evidence.FactLockWaitMost, "", p.lockMost, p.lockLine)
+	}
+	if p.checkpoints > 0 {
+		fact(evidence.FactCheckpointMost, strconv.FormatInt(p.checkpoints, 10), p.checkMost, p.checkLine)
+		fact(evidence.FactCheckpointSync, "", p.syncMost, p.checkLine)
+		b.Table(evidence.Table{Title: "checkpoints of " + p.name, Columns: []string{"", "times", "longest s", "longest sync of a file s"},
+			Rows: [][]string{{"checkpoints", strconv.FormatInt(p.checkpoints, 10), short(p.checkMost / 1e9), short(p.syncMost / 1e9)}}})
+	}
+	if p.dropped > 0 {
+		b.Warnf(0, "statements beyond the first %d kinds, which are only counted: %d", maxStatements, p.dropped)
+	}
+}
+
+func short(v float64) string {
+	if v == 0 || math.IsNaN(v) {
+		return ""
+	}
+	return fmt.Sprintf("%.4g", v)
+}

@@ -1,0 +1,183 @@
+package dotnetcounters
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/unstall/unstall/internal/format"
+)
+
+// screens reads what dotnet-counters monitor shows, as it is copied out of a terminal: one screen, or several of them
+// one below the other.
+//
+//	Press p to pause, r to resume, q to quit.
+//	    Status: Running
+//
+//	[System.Runtime]
+//	    % Time in GC since last GC (%)                                 1
+//	    ThreadPool Queue Length                                    1,912
+//
+// Since .NET 9 a counter with tags has its values below it, each with its tag before it:
+//
+//	dotnet.gc.collections ({collection})
+//	    gc.heap.generation
+//	    ------------------
+//	    gen0                                             2
+//
+// A screen has no time: several are taken for 1 s apart, as the tool refreshes them.
+func (p *parser) screens(ctx context.Context, a *format.Artifact) error {
+	x := screen{p: p}
+	return a.Lines(func(l format.Line) bool {
+		p.rows = l.Number
+		x.line(strings.TrimRight(unquoteScreen(string(l.Text)), " \t"))
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+}
+
+type screen struct {
+	p        *parser
+	provider string
+	seen     map[string]bool
+	name     string // of a counter whose values stand below it
+	indent   int
+	tag      string
+}
+
+// unquoteScreen takes off the marks of a quoted mail, and leaves blanks: they tell what belongs to what.
+func unquoteScreen(line string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(line, "\ufeff"), "> ")
+}
+
+// mostScreens is how many are read.
+const mostScreens = 100_000
+
+func (x *screen) next() {
+	p := x.p
+	x.seen = make(map[string]bool)
+	if len(p.stamps) < mostScreens {
+		p.stamps = append(p.stamps, stamp{ns: int64(len(p.stamps)+1) * 1e9, date: true, zoned: true})
+	}
+}
+
+func (x *screen) line(text string) {
+	trimmed := strings.TrimLeft(text, " \t")
+	switch {
+	case trimmed == "", strings.HasPrefix(trimmed, "Press p to"), strings.HasPrefix(trimmed, "Status:"), strings.HasPrefix(trimmed, "Name ") && strings.Contains(trimmed, "Current Value"), strings.Trim(trimmed, "-") == "":
+		return
+	case trimmed[0] == '[' && strings.HasSuffix(trimmed, "]"):
+		x.provider, x.name, x.tag = trimmed[1:len(trimmed)-1], "", ""
+		return
+	case x.provider == "":
+		x.p.odd()
+		return
+	}
+	indent := len(text) - len(trimmed)
+	name, v, ok := splitScreen(trimmed)
+	switch {
+	case !ok && x.name != "" && indent > x.indent: // the name of a tag
+		x.tag = trimmed
+		return
+	case !ok && strings.Contains(trimmed, "."):
+		x.name, x.indent, x.tag = trimmed, indent, ""
+		return
+	case !ok:
+		x.p.odd()
+		return
+	}
+	display, tags := name, ""
+	if x.name != "" && indent > x.indent {
+		display, tags = x.name, name
+		if tag := strings.Fields(x.tag); len(tag) == 1 {
+			tags = tag[0] + "=" + name
+		}
+	} else {
+		x.name, x.tag = "", ""
+	}
+	display = perSeconds(display)
+	key := x.provider + "/" + display + "[" + tags
+	if x.seen == nil || x.seen[key] {
+		x.next()
+	}
+	x.seen[key] = true
+	x.p.reading(int32(len(x.p.stamps)-1), rawKey{x.provider, display, tags, strings.HasSuffix(display, " sec)")}, v)
+}
+
+// perSeconds writes what tools before 5.0 show as "Allocation Rate / 1 sec (B)" and "Gen 0 GC Count / 60 sec" as later ones do.
+func perSeconds(display string) string {
+	name, rest, ok := strings.Cut(display, " / ")
+	number, unit, found := strings.Cut(rest, " sec")
+	if !ok || !found || strings.Trim(number, "0123456789.,") != "" || strings.Contains(name, " (") {
+		return display
+	}
+	if unit = strings.Trim(unit, " ()"); unit == "" {
+		unit = "Count"
+	}
+	return name + " (" + unit + " / " + number + " sec)"
+}
+
+// splitScreen reads "ThreadPool Queue Length                1,912": the figure stands behind at least two blanks, with the
+// signs of whatever culture between thousands.
+func splitScreen(text string) (name string, v float64, ok bool) {
+	i := strings.LastIndex(text, "  ")
+	if i < 0 {
+		i = strings.LastIndexByte(text, '\t')
+	}
+	if i <= 0 {
+		return "", 0, false
+	}
+	digits := strings.TrimSpace(text[i:])
+	v, ok = grouped(digits)
+	return strings.TrimSpace(text[:i]), v, ok
+}
+
+// grouped reads a number with signs between its thousands: "1,912.5", "1.912,5", "1 912", "0,25".
+func grouped(s string) (float64, bool) {
+	s = strings.NewReplacer("\u00a0", "", "\u202f", "", " ", "", "'", "").Replace(s)
+	comma, point := strings.LastIndexByte(s, ','), strings.LastIndexByte(s, '.')
+	thousands := func(sign string) bool { // as in 1,912 and 1,912,004
+		parts := strings.Split(s, sign)
+		for _, p := range parts[1:] {
+			if len(p) != 3 {
+				return false
+			}
+		}
+		return len(parts) > 1 && len(parts[0]) <= 3 && parts[0] != "0" && parts[0] != "-0"
+	}
+	switch {
+	case comma >= 0 && point > comma:
+		s = strings.ReplaceAll(s, ",", "")
+	case point >= 0 && comma > point:
+		s = strings.Replace(strings.ReplaceAll(s, ".", ""), ",", ".", 1)
+	case comma >= 0 && thousands(","):
+		s = strings.ReplaceAll(s, ",", "")
+	case comma >= 0:
+		s = strings.Replace(s, ",", ".", 1)
+	case strings.Count(s, ".") > 1 && thousands("."):
+		s = strings.ReplaceAll(s, ".", "")
+	}
+	return number(s)
+}
+
+// isScreen recognises one, cut anywhere.
+func isScreen(head []byte) bool {
+	if !bytes.Contains(head, []byte("[System.Runtime]")) && !bytes.Contains(head, []byte("[Microsoft")) {
+		return false
+	}
+	provider, rows := false, 0
+	for l := range bytes.Lines(head) {
+		text := strings.TrimRight(unquoteScreen(string(l[:min(len(l), 512)])), " \t\r\n")
+		trimmed := strings.TrimLeft(text, " \t")
+		switch {
+		case trimmed == "[System.Runtime]", strings.HasPrefix(trimmed, "[Microsoft.AspNetCore.") && strings.HasSuffix(trimmed, "]"), trimmed == "[Microsoft-AspNetCore-Server-Kestrel]":
+			provider = true
+		case provider && trimmed != text:
+			if _, _, ok := splitScreen(trimmed); ok {
+				if rows++; rows == 2 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

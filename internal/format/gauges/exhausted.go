@@ -1,0 +1,90 @@
+package gauges
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// exhaustion is the message by which a library says that somebody waited for a place of its pool in vain.
+// Figures are read behind words, which are "" where the message has none.
+type exhaustion struct {
+	mark    string // of the line
+	pool    string // what it is of
+	runtime string // "" any
+	waited  string // words before how long was waited
+	unit    float64
+	active  string // before how many were in use
+	size    string // before how many there may be
+	idle    string
+}
+
+const millisecond, second = 1e6, 1e9
+
+// exhaustions are those of libraries, from their sources:
+//
+//	org.apache.tomcat.jdbc.pool.ConnectionPool, com.alibaba.druid.pool.DruidDataSource, GenericObjectPool of Commons Pool 1 and 2,
+//	com.mchange.v2.resourcepool, io.agroal.pool, Dropwizard's pool (which is Tomcat's), Apache HttpClient, Reactor Pool, MongoDB's
+//	drivers; Npgsql and SqlClient; SQLAlchemy; ActiveRecord; knex and tarn
+var exhaustions = []exhaustion{
+	{mark: "Pool empty. Unable to fetch a connection in ", pool: "Tomcat JDBC", runtime: "jvm", waited: "fetch a connection in ", unit: second, active: "busy:", size: "size:", idle: "idle:"},
+	{mark: "wait millis ", pool: "Druid", runtime: "jvm", waited: "wait millis ", unit: millisecond, active: ", active ", size: "maxActive "},
+	{mark: "Timeout waiting for idle object", pool: "Commons Pool", runtime: "jvm", waited: "borrowMaxWaitDuration=PT", unit: second},
+	{mark: "Cannot get a connection, pool exhausted", pool: "Commons DBCP", runtime: "jvm"},
+	{mark: "An attempt by a client to checkout a Connection has timed out", pool: "c3p0", runtime: "jvm"},
+	{mark: "Sorry, acquisition timeout!", pool: "Agroal", runtime: "jvm"},
+	{mark: "Timeout waiting for connection from pool", pool: "Apache HttpClient", runtime: "jvm"},
+	{mark: "has been pending for more than the configured timeout of ", pool: "Reactor", runtime: "jvm", waited: "configured timeout of ", unit: millisecond},
+	{mark: "while waiting for a connection to server", pool: "MongoDB driver", runtime: "jvm", waited: "Timed out after ", unit: millisecond, active: "connections in use by other operations: ", size: "maxPoolSize: "},
+	{mark: "The connection pool has been exhausted, either raise", pool: "Npgsql", runtime: "dotnet", waited: "'Timeout' (currently ", unit: second, size: "(currently "},
+	{mark: "prior to obtaining a connection from the pool", pool: "SqlClient", runtime: "dotnet"},
+	{mark: "QueuePool limit of size ", pool: "SQLAlchemy QueuePool", waited: "timed out, timeout ", unit: second, size: "of size "},
+	{mark: "could not obtain a connection from the pool within ", pool: "ActiveRecord", waited: "pool within ", unit: second},
+	{mark: "Timeout acquiring a connection. The pool is probably full", pool: "knex"},
+}
+
+// exhausted finds what a line says of a pool that was used up; nil: it is none.
+func exhausted(line []byte) *exhaustion {
+	// One of these letters is in all of them; most lines of a log have none.
+	if !bytes.Contains(line, []byte("ool")) && !bytes.Contains(line, []byte("idle object")) && !bytes.Contains(line, []byte("wait millis ")) &&
+		!bytes.Contains(line, []byte("acquisition timeout")) && !bytes.Contains(line, []byte("checkout a Connection")) && !bytes.Contains(line, []byte("has been pending")) && !bytes.Contains(line, []byte("while waiting for a conn")) {
+		return nil
+	}
+	for i := range exhaustions {
+		x := &exhaustions[i]
+		if bytes.Contains(line, []byte(x.mark)) && (x.active == "" || x.mark != "wait millis " || bytes.Contains(line, []byte(x.active))) {
+			return x
+		}
+	}
+	return nil
+}
+
+// figureBehind reads the number behind words; NaN without.
+func figureBehind(text, words string) float64 {
+	if words == "" {
+		return math.NaN()
+	}
+	_, rest, ok := strings.Cut(text, words)
+	if !ok {
+		return math.NaN()
+	}
+	n := 0
+	for n < len(rest) && n < 12 && (rest[n] >= '0' && rest[n] <= '9' || rest[n] == '.' && n > 0) {
+		n++
+	}
+	v, err := strconv.ParseFloat(strings.TrimRight(rest[:n], "."), 64)
+	if err != nil || v > 1e9 {
+		return math.NaN()
+	}
+	return v
+}
+
+// readings are what the message says of the pool then, and how long was waited, ns.
+func (x *exhaustion) readings(text string) (g gauge, waited int64) {
+	g = gauge{active: figureBehind(text, x.active), idle: figureBehind(text, x.idle), pending: math.NaN(), max: figureBehind(text, x.size)}
+	if v := figureBehind(text, x.waited); v > 0 && v*x.unit < 1e15 {
+		waited = int64(v * x.unit)
+	}
+	return g, waited
+}

@@ -1,0 +1,132 @@
+package gcmonitor
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+)
+
+// Lines of Cassandra's GCInspector, of versions 1.0 to 5.0:
+//
+//	… GCInspector.java:294 - G1 Old Generation GC in 8123ms.  G1 Old Gen: 8012233112 -> 7912233112; …
+//	… GCInspector.java (line 119) GC for ConcurrentMarkSweep: 2012 ms for 1 collections, 3812233112 used; max is 4095213568
+//
+// and of the JvmPauseMonitor of Hadoop, HBase and others, whose second line tells whether there was a collection:
+//
+//	… Detected pause in JVM or host machine (eg GC): pause of approximately 12211ms
+//	GC pool 'ConcurrentMarkSweep' had collection(s): count=1 time=11802ms
+//	No GCs detected
+//
+// Sources: https://github.com/apache/cassandra/blob/trunk/src/java/org/apache/cassandra/service/GCInspector.java,
+// https://github.com/apache/hadoop/blob/trunk/hadoop-common-project/hadoop-common/src/main/java/org/apache/hadoop/util/JvmPauseMonitor.java.
+var (
+	inspector  = []byte("GCInspector.java")
+	gcIn       = []byte(" GC in ")
+	gcFor      = []byte("GC for ")
+	paused     = []byte("pause of approximately ")
+	detected   = []byte("Detected pause in JVM or host machine")
+	poolHad    = []byte("had collection(s): count=")
+	noneAtAll  = []byte("No GCs detected")
+	concurrent = []byte("ConcurrentMarkSweep") // its time is mostly beside the program
+)
+
+// milliseconds reads "8123ms" and "2012 ms", ns; 0 of anything else.
+func milliseconds(b []byte) int64 {
+	n := 0
+	for n < len(b) && n < 15 && b[n] >= '0' && b[n] <= '9' {
+		n++
+	}
+	unit := int64(1e6)
+	switch rest := bytes.TrimLeft(b[n:], " "); {
+	case n == 0:
+		return 0
+	case bytes.HasPrefix(rest, []byte("ns")): // Alluxio's
+		unit = 1
+	case !bytes.HasPrefix(rest, []byte("ms")):
+		return 0
+	}
+	v, err := strconv.ParseInt(string(b[:n]), 10, 64)
+	if err != nil || float64(v)*float64(unit) > maxDuration {
+		return 0
+	}
+	return v * unit
+}
+
+// generationOf is which generation a collector works on, by the name its bean has.
+func generationOf(name []byte) string {
+	for _, old := range []string{"Old", "MarkSweep", "Tenured", "Major"} {
+		if bytes.Contains(name, []byte(old)) {
+			return "old"
+		}
+	}
+	return "young"
+}
+
+// inspect reads a line of GCInspector. A cycle of CMS, which runs beside the program, says nothing of pauses.
+func inspect(line []byte) (e entry, ok bool) {
+	if !bytes.Contains(line, inspector) {
+		return e, false
+	}
+	e.before, e.after, e.capacity = math.NaN(), math.NaN(), math.NaN()
+	e.count, e.mark = 1, fromInspector
+	if i := bytes.Index(line, gcIn); i > 0 {
+		before := line[:i]
+		name := before[bytes.LastIndex(before, []byte("- "))+1:]
+		e.took, e.generation = milliseconds(line[i+len(gcIn):]), generationOf(name)
+		e.beside = bytes.Contains(name, concurrent)
+		e.within = e.took
+		if e.generation == "old" {
+			if rest, ok := after(line, "Old Gen: "); ok {
+				e.sizes(rest)
+			}
+		}
+		return e, e.took > 0
+	}
+	i := bytes.Index(line, gcFor)
+	if i < 0 {
+		return e, false
+	}
+	name, rest, ok := bytes.Cut(line[i+len(gcFor):], []byte(": "))
+	if !ok {
+		return e, false
+	}
+	e.took, e.generation, e.beside = milliseconds(rest), generationOf(name), bytes.Contains(name, concurrent)
+	e.within = e.took
+	if n, ok := after(rest, "ms for "); ok {
+		words := bytes.Fields(n)
+		if len(words) > 0 {
+			if v, err := strconv.ParseInt(string(words[0]), 10, 64); err == nil && v > 0 && v <= maxCount {
+				e.count = v
+			}
+		}
+	}
+	return e, e.took > 0
+}
+
+// sizes reads "8012233112 -> 7912233112", bytes.
+func (e *entry) sizes(b []byte) {
+	words := bytes.Fields(b)
+	if len(words) < 3 || string(words[1]) != "->" {
+		return
+	}
+	before, err := strconv.ParseFloat(string(words[0]), 64)
+	then, err2 := strconv.ParseFloat(string(bytes.TrimRight(words[2], ";,")), 64)
+	if err == nil && err2 == nil && before >= 0 && then >= 0 {
+		e.before, e.after = before, then
+	}
+}
+
+// monitored reads a line of a JvmPauseMonitor about a pause.
+func monitored(line []byte) (e entry, ok bool) {
+	if !bytes.Contains(line, detected) {
+		return e, false
+	}
+	rest, ok := after(line, string(paused))
+	if !ok {
+		return e, false
+	}
+	e.before, e.after, e.capacity = math.NaN(), math.NaN(), math.NaN()
+	e.took, e.count, e.mark = milliseconds(rest), 1, fromMonitor
+	e.within = e.took
+	return e, e.took > 0
+}

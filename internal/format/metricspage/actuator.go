@@ -1,0 +1,113 @@
+package metricspage
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/gauges"
+)
+
+// Actuator is a metric as Spring Boot's actuator answers for it at /actuator/metrics/NAME, one or several of them in a row
+// (https://docs.spring.io/spring-boot/api/rest/actuator/metrics.html):
+//
+//	{"name":"hikaricp.connections.pending","measurements":[{"statistic":"VALUE","value":41.0}],"availableTags":[{"tag":"pool","values":["db"]}]}
+//
+// It is a page of Micrometer with one metric, over all its tags.
+var Actuator = format.Format{
+	Name:  "actuator-metrics",
+	About: "metrics of Spring Boot's actuator (JSON)",
+	Whole: true,
+	Joins: true,
+	Match: func(head []byte) format.Confidence {
+		text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+		if len(text) > 0 && text[0] == '{' && bytes.Contains(text, []byte(`"measurements"`)) && bytes.Contains(text, []byte(`"statistic"`)) && bytes.Contains(text, []byte(`"name"`)) {
+			return format.Sure
+		}
+		return format.No
+	},
+	Parse: parseActuator,
+}
+
+// maxAnswers bounds what is read of such answers, bytes.
+const maxAnswers = 4 << 20
+
+func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	r, err := a.Reader()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	d := json.NewDecoder(io.LimitReader(r, maxAnswers))
+	var lines []format.Line
+	table := evidence.Table{Title: "metrics of the actuator", Columns: []string{"", "value"}}
+	var broke error
+	for len(lines) < 1000 && ctx.Err() == nil {
+		var m struct {
+			Name         string
+			Measurements []struct {
+				Statistic string
+				Value     float64
+			}
+			AvailableTags []struct {
+				Tag    string
+				Values []string
+			}
+		}
+		if broke = d.Decode(&m); broke != nil {
+			break
+		}
+		labels := ""
+		for _, t := range m.AvailableTags {
+			if len(t.Values) == 1 && isName(strings.ReplaceAll(t.Tag+"__", ".", "_")) && !strings.ContainsAny(t.Values[0], "\"\\\n{}") && len(labels)+len(t.Values[0]) < 500 {
+				labels += fmt.Sprintf("%s=%q,", strings.ReplaceAll(t.Tag, ".", "_"), t.Values[0])
+			}
+		}
+		name := strings.NewReplacer(".", "_", "-", "_").Replace(m.Name)
+		if !isName(name) {
+			continue
+		}
+		for _, x := range m.Measurements {
+			full := name
+			switch x.Statistic {
+			case "COUNT":
+				full += "_seconds_count"
+			case "TOTAL_TIME", "TOTAL":
+				full += "_seconds_sum"
+			case "MAX":
+				full += "_seconds_max"
+			}
+			lines = append(lines, format.Line{Text: []byte(fmt.Sprintf("%s{%s} %g", full, labels, x.Value)), Number: 1})
+			if len(table.Rows) < 60 {
+				table.Rows = append(table.Rows, []string{m.Name + " " + strings.ToLower(x.Statistic), fmt.Sprintf("%.6g", x.Value)})
+			}
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(lines) == 0:
+		return errors.New("actuator-metrics: no measurement in it")
+	case broke != nil && broke != io.EOF:
+		b.Cut()
+		b.Warnf(0, "what follows the first answers is no metric, or breaks off")
+	}
+	b.Table(table)
+	page := format.Rewritten(a, lines)
+	var text []byte
+	for _, l := range lines {
+		text = append(append(text, l.Text...), '\n')
+	}
+	if gauges.Exposition.Match(text) == format.Sure {
+		return gauges.Exposition.Parse(ctx, page, b)
+	}
+	b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})
+	*b.Clock() = evidence.Clock{Name: "one answer", Error: evidence.Unanchored}
+	return nil
+}

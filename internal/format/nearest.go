@@ -1,0 +1,39 @@
+package format
+
+import "bytes"
+
+// nearby is a kind of evidence that a text looks like which nothing reads, and the command that makes one that is read.
+type nearby struct {
+	marks []string // one of them is in the text
+	what  string
+	make  string
+}
+
+// kinds of text that people hand in, the most telling marks first.
+var kinds = []nearby{
+	{[]string{"java.lang.", "Exception in thread", ".java:", "at org.", "at com."}, "it has stacks or errors of a JVM, but no thread dump, GC line or pool message", "jcmd PID Thread.print >threads.txt"},
+	{[]string{"goroutine ", "panic: ", "runtime error:"}, "it looks like an error of a Go program, not like a dump of all goroutines", "curl -o goroutines.txt 'http://HOST:PORT/debug/pprof/goroutine?debug=2'"},
+	{[]string{"System.", "Microsoft.", ".cs:line "}, "it has errors of a .NET program, but no counters and no stacks", "dotnet-counters collect -p PID --format csv"},
+	{[]string{"redis", "Redis"}, "it mentions Redis, but has no INFO, SLOWLOG or log line of it", "redis-cli info all >info.txt; redis-cli slowlog get 128 >slowlog.txt"},
+	{[]string{"Traceback (most recent call last)", ".py\", line "}, "it has an error of a Python program", "unstall record PID"},
+	{[]string{" req/s", "requests/sec", "Requests/sec", "latency", "Latency"}, "it mentions latency, but is no result of a load generator that is known (wrk, hey, k6, vegeta, ab, bombardier)", "unstall load URL"},
+	{[]string{"GET /", "POST /", "PUT /", "HTTP/1", "HTTP/2"}, "it has lines about requests, but none tells how long a request took", "in nginx: log_format timed '$time_iso8601 $request $status $request_time';"},
+	{[]string{"# TYPE ", "# HELP "}, "it is a page of metrics, but of no runtime, pool or host that is known", "curl -s http://HOST:PORT/metrics >metrics.txt"},
+	{[]string{"CPU", "cpu", "Mem", "load average"}, "it mentions CPUs or memory, but is no output of vmstat, mpstat, iostat, sar or top", "vmstat -t 1 30 >vmstat.txt"},
+}
+
+// nearest says what a text looks like, and which command makes something that is read, "" of no text.
+func nearest(head []byte) string {
+	if bytes.IndexByte(head, 0) >= 0 {
+		return ""
+	}
+	head = head[:min(len(head), 64<<10)]
+	for _, k := range kinds {
+		for _, m := range k.marks {
+			if bytes.Contains(head, []byte(m)) {
+				return "; " + k.what + ". What is read: " + k.make
+			}
+		}
+	}
+	return ". What is read of a running process: unstall record PID"
+}

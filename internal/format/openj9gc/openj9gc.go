@@ -1,0 +1,305 @@
+// Package openj9gc reads the verbose GC log of OpenJ9 and IBM J9 (-verbose:gc, -Xverbosegclog), XML of version 2.6 and
+// later, and of J9 before it, whole or cut out of the middle:
+//
+//	<exclusive-start id="14" timestamp="2021-04-07T10:12:30.000" intervalms="28800.100">
+//	<sys-start reason="explicit" id="15" …/>
+//	<gc-end id="20" type="global" contextid="16" durationms="4101.220" …>
+//	  <mem-info id="21" free="2112334112" total="4294967296" percent="49">
+//	<exclusive-end id="24" timestamp="2021-04-07T10:12:34.103" durationms="4102.900" />
+//
+// Source: https://eclipse.dev/openj9/docs/vgclog/ and
+// https://github.com/eclipse-openj9/openj9/tree/master/runtime/gc_verbose_handler_vlhgc.
+//
+// A pause is the time from an exclusive-start to its exclusive-end, in which no thread of the program runs; what
+// was collected then says of which kind it is. Times have no zone, and are read as UTC. Where the end of a log is
+// cut within a pause, the pause is not told: how long it took is not known.
+package openj9gc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is a verbose GC log of OpenJ9.
+var Format = format.Format{
+	Name:  "openj9gc",
+	About: "verbose GC logs of OpenJ9 and IBM J9 (-Xverbosegclog)",
+	Match: match,
+	Parse: parse,
+}
+
+// marks are elements that no other log has.
+var marks = [][]byte{[]byte("<exclusive-start "), []byte("<exclusive-end "), []byte("<gc-end "), []byte("<verbosegc "), []byte(`<af type="`), []byte("<gc-op ")}
+
+func match(head []byte) format.Confidence {
+	for _, m := range marks {
+		if bytes.Contains(head, m) {
+			return format.Sure
+		}
+	}
+	return format.No
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{b: b, subject: b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})}
+	p.clear()
+	long := false
+	err := a.Lines(func(l format.Line) bool {
+		p.line, long = l.Number, long || l.Long
+		p.take(string(l.Text))
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case p.pauses == 0 && err != nil:
+		return err
+	case p.pauses == 0:
+		return errors.New("openj9gc: no pause with its beginning and its end: give more of the log")
+	case err != nil:
+		b.Warnf(p.line, "the log is incomplete after this line: %v", err)
+	}
+	if err != nil || long || p.from != 0 {
+		b.Cut()
+	}
+	p.finish()
+	return nil
+}
+
+type parser struct {
+	b       *evidence.Builder
+	subject evidence.SubjectID
+	line    int64
+
+	from        int64 // of the pause that is open, ns; 0 none
+	opened      int64 // line
+	kind        evidence.Pause
+	collected   bool
+	name        string
+	trigger     string
+	before      float64 // bytes of the heap, NaN not told
+	after       float64
+	total       float64
+	inOld       bool    // within an element of J9 before 2.6
+	oldTook     float64 // ms
+	policy      string
+	cpus        int
+	heap        float64
+	pauses      int64
+	cut         int64
+	first, last int64
+	strange     int64
+	strangeLine int64
+}
+
+func (p *parser) clear() {
+	p.from, p.kind, p.collected, p.name, p.trigger = 0, evidence.PauseOther, false, "", ""
+	p.before, p.after, p.total, p.inOld, p.oldTook = math.NaN(), math.NaN(), math.NaN(), false, 0
+}
+
+// attribute reads name="value" of an element.
+func attribute(line, name string) string {
+	_, rest, ok := strings.Cut(line, " "+name+`="`)
+	if !ok {
+		return ""
+	}
+	v, _, ok := strings.Cut(rest, `"`)
+	if !ok || len(v) > 200 {
+		return ""
+	}
+	return v
+}
+
+func figure(line, name string) float64 {
+	v, err := strconv.ParseFloat(attribute(line, name), 64)
+	if err != nil || v < 0 || v > 1e15 {
+		return math.NaN()
+	}
+	return v
+}
+
+// layouts of times: since 2.6, and before.
+var layouts = []string{"2006-01-02T15:04:05.000", "Jan _2 15:04:05 2006", "Mon Jan _2 15:04:05 2006"}
+
+func stamp(line string) int64 {
+	s := attribute(line, "timestamp")
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, s); err == nil && t.Year() > 1990 && t.Year() < 2200 {
+			return t.UnixNano()
+		}
+	}
+	return 0
+}
+
+// maxPause bounds what is believed of a pause, ms: an hour.
+const maxPause = 3600e3
+
+func (p *parser) take(text string) {
+	text = strings.TrimLeft(text, " \t")
+	if len(text) < 3 || text[0] != '<' {
+		return
+	}
+	switch element, _, _ := strings.Cut(text[1:], " "); strings.TrimRight(element, "/>") {
+	case "exclusive-start":
+		if p.from != 0 {
+			p.cut++
+		}
+		p.clear()
+		p.from, p.opened = stamp(text), p.line
+	case "af-start", "allocation-taxation":
+		p.because("Allocation Failure")
+	case "sys-start":
+		if attribute(text, "reason") == "explicit" {
+			p.because("System.gc()")
+		} else {
+			p.because(attribute(text, "reason"))
+		}
+	case "concurrent-global-final", "concurrent-collection-start":
+		p.because("concurrent collection")
+	case "gc-start":
+		p.collects(attribute(text, "type"))
+	case "gc-end":
+		p.collects(attribute(text, "type"))
+		p.before, p.after = p.after, math.NaN() // what mem-info says next is of the end
+	case "mem-info":
+		if free, total := figure(text, "free"), figure(text, "total"); total >= free {
+			p.after, p.total = total-free, total
+		}
+	case "exclusive-end":
+		p.end(figure(text, "durationms"))
+	case "attribute":
+		p.setting(attribute(text, "name"), attribute(text, "value"))
+	case "af", "sys", "con": // before 2.6
+		p.clear()
+		p.inOld, p.from, p.opened = true, stamp(text), p.line
+		switch {
+		case strings.HasPrefix(text, "<sys"):
+			p.because("System.gc()")
+		case strings.HasPrefix(text, "<af"):
+			p.because("Allocation Failure")
+		}
+	case "gc":
+		if p.inOld {
+			p.collects(attribute(text, "type"))
+		}
+	case "time":
+		if ms := figure(text, "totalms"); p.inOld && ms > 0 {
+			p.oldTook = ms
+		}
+	case "timesms":
+		if ms := figure(text, "total"); p.inOld && ms > p.oldTook {
+			p.oldTook = ms
+		}
+	}
+	if p.inOld && (strings.HasPrefix(text, "</af>") || strings.HasPrefix(text, "</sys>") || strings.HasPrefix(text, "</con>")) {
+		if p.oldTook > 0 {
+			p.end(p.oldTook)
+		}
+		p.clear()
+	}
+}
+
+func (p *parser) because(trigger string) {
+	if p.trigger == "" && trigger != "" {
+		p.trigger = trigger
+	}
+}
+
+// collects says which collection the pause is of; one of the whole heap counts most.
+func (p *parser) collects(kind string) {
+	p.collected = true
+	switch {
+	case strings.HasPrefix(kind, "global") && !strings.Contains(kind, "mark"), kind == "nursery global":
+		p.kind, p.name = evidence.PauseFull, "global collection"
+	case p.kind == evidence.PauseFull:
+	case strings.HasPrefix(kind, "scav"):
+		p.kind, p.name = evidence.PauseYoung, "scavenge"
+	case strings.HasPrefix(kind, "partial"):
+		p.kind, p.name = evidence.PauseMixed, "partial collection"
+	case strings.Contains(kind, "mark"):
+		p.kind, p.name = evidence.PauseOther, "global mark increment"
+	}
+}
+
+// end writes the pause.
+func (p *parser) end(ms float64) {
+	from := p.from
+	defer p.clear()
+	if from == 0 || !(ms >= 0) || ms > maxPause {
+		if p.strange++; p.strangeLine == 0 {
+			p.strangeLine = p.line
+		}
+		return
+	}
+	if !p.collected {
+		p.name = "stop for another reason"
+	}
+	until := from + int64(ms*1e6)
+	x := evidence.Interval{Subject: p.subject, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: from, End: until, Cause: p.b.Name(p.name), Origin: p.b.Origin(p.opened)}
+	add := func(k evidence.Key, v float64) {
+		if !math.IsNaN(v) {
+			x.Extra = append(x.Extra, evidence.Extra{Key: k, Value: v})
+		}
+	}
+	if p.collected {
+		add(evidence.HeapBefore, p.before)
+		add(evidence.HeapAfter, p.after)
+		add(evidence.HeapCapacity, p.total)
+		add(evidence.PauseOf, float64(p.kind))
+		trigger := p.trigger
+		if trigger == "" {
+			trigger = evidence.TriggerUntold
+		}
+		add(evidence.Trigger, float64(p.b.Name(trigger)))
+	}
+	p.b.Interval(x)
+	p.pauses++
+	if p.first == 0 || from < p.first {
+		p.first = from
+	}
+	p.last = max(p.last, until)
+}
+
+// setting reads an attribute of the configuration at the beginning.
+func (p *parser) setting(name, value string) {
+	switch name {
+	case "gcPolicy":
+		p.policy = strings.TrimPrefix(value, "-Xgcpolicy:")
+	case "maxHeapSize":
+		if v, err := strconv.ParseUint(strings.TrimPrefix(value, "0x"), 16, 62); err == nil {
+			p.heap = float64(v)
+		}
+	case "numCPUs":
+		if n, err := strconv.Atoi(value); err == nil && n > 0 && n < 1<<16 {
+			p.cpus = n
+		}
+	}
+}
+
+func (p *parser) finish() {
+	b := p.b
+	*b.Clock() = evidence.Clock{Name: "times of the log", Error: 1e9, Resolution: 1e6}
+	b.Warnf(0, "the times of this log have no time zone and were read as UTC: check them against the other files")
+	b.Describe(p.subject, func(s *evidence.Subject) { s.CPUs = p.cpus })
+	if p.policy != "" {
+		b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactCollector, Value: "OpenJ9 " + p.policy, Origin: b.Origin(0)})
+	}
+	if p.heap > 0 {
+		b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactMaxHeapSize, Value: strconv.FormatFloat(p.heap, 'f', 0, 64), Number: p.heap, Origin: b.Origin(0)})
+	}
+	b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.first, Until: p.last, Origin: b.Origin(p.line)})
+	if p.cut > 0 {
+		b.Warnf(0, "pauses whose end is not there: %d", p.cut)
+	}
+	if p.strange > 0 {
+		b.Warnf(p.strangeLine, "ends of pauses whose beginning is not there: %d", p.strange)
+	}
+}

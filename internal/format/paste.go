@@ -1,0 +1,533 @@
+package format
+
+import (
+	"bytes"
+	"context"
+	"html"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// A paste is a small text that somebody put together: output of tools between words, quoted, in
+// fences of Markdown or behind prompts, as it stands in mails, tickets and chats. It is taken apart
+// into sections, each of which is recognised by itself, and sections of one format are read
+// together. Larger artifacts are never pastes: only what fits into the head of an artifact is looked at.
+
+// paste is an artifact taken apart.
+type paste struct {
+	name     string // of the artifact
+	lines    []Line // of all of it, without quotes, entities and the like
+	changed  bool   // some line was not as it is now
+	sections []section
+	skipped  int // lines that are of no section
+	asked    int // how often the formats were asked
+}
+
+// section is a stretch of lines that some formats claim.
+type section struct {
+	lines  []Line
+	chosen []Format
+}
+
+// mostPasted is how many lines a paste has at most, how many sections, and how many of these formats are asked about: each is
+// asked of each.
+const (
+	mostPasted   = 20_000
+	mostSections = 200
+	mostAsked    = 400
+)
+
+// asPaste takes an artifact apart that fits into its head; nil if it is none: then the formats that
+// were chosen for the whole read it as it is.
+func asPaste(formats []Format, a *Artifact, head []byte, whole []Format) *paste {
+	if len(head) >= HeadSize || isBinary(head) || a.Size >= HeadSize || a.lines != nil || a.Series != "" || a.About != (evidence.Subject{}) {
+		return nil
+	}
+	if len(whole) > 0 && !framed(head) {
+		return nil
+	}
+	p := &paste{name: a.Name}
+	if !p.read(a) {
+		return nil
+	}
+	p.split(formats)
+	found := p.formats()
+	switch {
+	case len(found) == 0:
+		return nil
+	case !p.changed && !slices.ContainsFunc(found, func(f Format) bool { return !contains(whole, f) }):
+		return nil // the formats know what stands between
+	}
+	for _, f := range whole { // what is told all over the text, as lines of a log among words
+		if !contains(found, f) && !f.Whole && f.Match(p.text(p.lines)) == Sure && len(p.sections) < mostSections {
+			p.sections = append(p.sections, section{p.lines, []Format{f}})
+		}
+	}
+	return p
+}
+
+// isBinary says whether bytes are no text: text has no control characters but those of lines, pages and terminals.
+func isBinary(b []byte) bool {
+	return bytes.IndexFunc(b, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' && r != 0x1b }) >= 0
+}
+
+func contains(formats []Format, f Format) bool {
+	return slices.ContainsFunc(formats, func(x Format) bool { return x.Name == f.Name })
+}
+
+// framed says whether text has marks of a paste.
+func framed(head []byte) bool {
+	quoted, entities := 0, 0
+	for l := range bytes.Lines(head) {
+		l = bytes.TrimRight(l, "\r\n")
+		switch {
+		case len(l) == 0:
+		case bytes.IndexByte(l, 0x1b) >= 0, isFence(l), isPrompt(l):
+			return true
+		case l[0] == '>':
+			quoted++
+		case bytes.IndexByte(l, '&') >= 0 && entity(l), bytes.IndexByte(l, 0xc2) >= 0 && bytes.Contains(l, hardBlank):
+			entities++
+		}
+		if quoted >= 2 || entities >= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// hardBlank is the blank of a page that lines are not broken at, which stands for any other in what is copied from one.
+var hardBlank = []byte("\u00a0")
+
+// entity says whether a line has an entity of HTML that stands for a sign of a dump.
+func entity(l []byte) bool {
+	for _, e := range []string{"&lt;", "&gt;", "&quot;", "&#39;", "&#34;", "&nbsp;", "&#x27;"} {
+		if bytes.Contains(l, []byte(e)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isFence says whether a line begins or ends a block of code, in Markdown, Jira, HTML or a forum.
+func isFence(l []byte) bool {
+	l = bytes.TrimLeft(l, " \t>")
+	for _, mark := range []string{"```", "~~~", "{code", "{noformat", "<pre", "</pre", "<code", "</code", "[code", "[/code", "<details", "</details", "<summary"} {
+		if bytes.HasPrefix(l, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutFence is what stands on the line of a fence besides it: "```gc 1 @0.1s" and "</pre>" alone.
+func withoutFence(l []byte) []byte {
+	l = bytes.TrimSpace(l)
+	switch {
+	case bytes.HasPrefix(l, []byte("```")), bytes.HasPrefix(l, []byte("~~~")):
+		l = bytes.Trim(l, "`~")
+		if bytes.IndexByte(l, ' ') < 0 {
+			return nil // the name of a language
+		}
+		return l
+	case l[0] == '<':
+		_, rest, _ := bytes.Cut(l, []byte(">"))
+		if i := bytes.IndexByte(rest, '<'); i >= 0 && isFence(rest[i:]) {
+			rest = rest[:i]
+		}
+		return rest
+	case l[0] == '{':
+		_, rest, _ := bytes.Cut(l, []byte("}"))
+		return rest
+	}
+	_, rest, _ := bytes.Cut(l, []byte("]"))
+	return rest
+}
+
+// commands are what people run to show how a program or a host fares. What stands behind a "#" or "$" is a
+// prompt's only if it is one of them, or a path.
+var commands = map[string]bool{"cat": true, "tail": true, "head": true, "grep": true, "zgrep": true, "vmstat": true, "iostat": true, "mpstat": true, "sar": true, "pidstat": true, "top": true,
+	"redis-cli": true, "jstack": true, "jstat": true, "jcmd": true, "jmap": true, "curl": true, "wget": true, "date": true, "free": true, "uptime": true, "kubectl": true, "oc": true, "docker": true,
+	"ss": true, "netstat": true, "dmesg": true, "perf": true, "strace": true, "ps": true, "numastat": true, "sysctl": true, "echo": true, "sudo": true, "wrk": true, "wrk2": true, "hey": true, "ab": true,
+	"k6": true, "dotnet-counters": true, "dotnet-stack": true, "dotnet": true, "go": true, "java": true, "ls": true, "lscpu": true, "nproc": true, "uname": true, "journalctl": true, "watch": true,
+	"for": true, "while": true, "time": true, "mysql": true, "psql": true, "nstat": true, "ethtool": true, "tcpdump": true, "bombardier": true, "vegeta": true, "GODEBUG=gctrace=1": true, "turbostat": true}
+
+// isPrompt says whether a line is what somebody typed behind the prompt of a shell or of redis-cli.
+func isPrompt(l []byte) bool {
+	l = bytes.TrimLeft(l[:min(len(l), 256)], " \t>")
+	if len(l) < 3 {
+		return false
+	}
+	switch {
+	case (l[0] == '$' || l[0] == '#' || l[0] == '%') && l[1] == ' ':
+		word, _, _ := bytes.Cut(bytes.TrimSpace(l[2:]), []byte(" "))
+		return commands[string(word)] || len(word) > 1 && (word[0] == '/' || word[0] == '.') && l[0] != '%'
+	case bytes.HasPrefix(l, []byte("PS ")) && bytes.Contains(l, []byte(`:\`)), len(l) > 3 && l[1] == ':' && l[2] == '\\':
+		return bytes.IndexByte(l, '>') > 0
+	}
+	// user@host:~$, [user@host dir]#, host:port>, redis host:port[2]>
+	at := bytes.IndexAny(l, "$#>")
+	if at <= 2 || at > 80 {
+		return false
+	}
+	before := l[:at]
+	if at+1 < len(l) && l[at+1] != ' ' {
+		return false
+	}
+	if l[at] == '>' {
+		before = bytes.TrimPrefix(before, []byte("redis "))
+		host, port, ok := bytes.Cut(before, []byte(":"))
+		port, _, _ = bytes.Cut(port, []byte("["))
+		return ok && len(host) > 0 && bytes.IndexByte(host, ' ') < 0 && len(port) > 1 && digitsOnly(port)
+	}
+	name, host, ok := bytes.Cut(before, []byte("@"))
+	return ok && len(name) > 0 && len(host) > 0 && bytes.IndexByte(bytes.TrimLeft(name, "["), ' ') < 0 && len(name) <= 40 && bytes.IndexByte(host, '"') < 0
+}
+
+// read takes the lines of an artifact and what is laid over them off; false if there are too many.
+func (p *paste) read(a *Artifact) bool {
+	text, fits := 0, true
+	err := a.Lines(func(l Line) bool {
+		text += len(l.Text)
+		if fits = len(p.lines) < mostPasted && text < HeadSize; !fits {
+			return false
+		}
+		l.Text = bytes.Clone(l.Text)
+		l.From = bytes.Clone(l.From)
+		p.lines = append(p.lines, l)
+		return true
+	})
+	if err != nil || !fits {
+		return false
+	}
+	quoted, entities := 0, 0
+	for i := range p.lines {
+		l := p.lines[i].Text
+		if len(l) > 0 && l[0] == '>' {
+			quoted++
+		}
+		if entity(l) {
+			entities++
+		}
+	}
+	for i := range p.lines {
+		l := &p.lines[i]
+		text := plainly(l.Text)
+		if quoted >= 2 {
+			text = unquoted(text)
+		}
+		if entities >= 2 && !bytes.HasPrefix(text, []byte(`{"`)) { // within JSON they are values
+			text = []byte(html.UnescapeString(string(text)))
+			text = bytes.ReplaceAll(text, []byte("\u00a0"), []byte(" "))
+			text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("<br>")), []byte("<br/>"))
+		}
+		if !bytes.Equal(text, l.Text) {
+			p.changed = true
+			l.Text = text
+		}
+	}
+	p.unnumber()
+	return true
+}
+
+// plainly takes what terminals and word processors put into a line out of it: colours, blanks of other
+// kinds, quotes that lean.
+func plainly(l []byte) []byte {
+	plain := true
+	for _, c := range l {
+		if c == 0x1b || c >= 0x80 {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return l
+	}
+	out := make([]byte, 0, len(l))
+	for i := 0; i < len(l); i++ {
+		if l[i] != 0x1b {
+			out = append(out, l[i])
+			continue
+		}
+		j := i + 1
+		if j < len(l) && l[j] == '[' {
+			for j++; j < len(l) && (l[j] >= '0' && l[j] <= '9' || l[j] == ';' || l[j] == '?'); j++ {
+			}
+		}
+		i = j
+	}
+	return leaning.replace(out)
+}
+
+type replacer struct{ *strings.Replacer }
+
+func (r replacer) replace(b []byte) []byte { return []byte(r.Replace(string(b))) }
+
+var leaning = replacer{strings.NewReplacer("\u00a0", " ", "\u200b", "", "\ufeff", "", "\u201c", `"`, "\u201d", `"`, "\u2028", "")}
+
+// unquoted takes the marks of quoted mail off a line.
+func unquoted(l []byte) []byte {
+	for len(l) > 0 && l[0] == '>' {
+		l = l[1:]
+		if len(l) > 0 && l[0] == ' ' {
+			l = l[1:]
+		}
+	}
+	return l
+}
+
+// unnumber takes the numbers of lines off that editors and cat -n put before them: 1, 2, 3 and so on.
+func (p *paste) unnumber() {
+	last, n := int64(0), 0
+	for _, l := range p.lines {
+		if at, v := lineNumber(l.Text); at > 0 {
+			if n > 0 && v != last+1 {
+				return
+			}
+			last = v
+			n++
+		} else if len(bytes.TrimSpace(l.Text)) > 0 {
+			return
+		}
+	}
+	if n < 3 {
+		return
+	}
+	p.changed = true
+	for i := range p.lines {
+		if at, _ := lineNumber(p.lines[i].Text); at > 0 {
+			p.lines[i].Text = p.lines[i].Text[at:]
+		}
+	}
+}
+
+// lineNumber reads "  12: text" and "12\ttext": where the text begins, 0 of no number.
+func lineNumber(l []byte) (at int, v int64) {
+	i := 0
+	for i < len(l) && (l[i] == ' ' || l[i] == '\t') {
+		i++
+	}
+	from := i
+	for i < len(l) && isDigit(l[i]) && i-from < 7 {
+		v = v*10 + int64(l[i]-'0')
+		i++
+	}
+	if i == from || i == len(l) || l[i] != '\t' && l[i] != ':' && l[i] != '|' {
+		return 0, 0
+	}
+	i++
+	if l[i-1] != '\t' && i < len(l) && l[i] == ' ' {
+		i++
+	}
+	return i, v
+}
+
+// split finds sections: what fences and prompts set apart, and within that, where no format claims
+// it, what blank lines do.
+func (p *paste) split(formats []Format) {
+	from := 0
+	end := func(until int) {
+		p.section(formats, from, until)
+		from = until
+	}
+	for i := range p.lines {
+		l := p.lines[i].Text
+		switch {
+		case len(l) == 0:
+		case isFence(l):
+			end(i)
+			if rest := withoutFence(l); len(bytes.TrimSpace(rest)) > 0 {
+				p.lines[i].Text = rest
+				p.changed = true
+				continue
+			}
+			p.skipped++
+			from = i + 1
+		case isPrompt(l):
+			end(i)
+		}
+	}
+	end(len(p.lines))
+}
+
+// section claims lines, or the blocks among them, for formats.
+func (p *paste) section(formats []Format, from, until int) {
+	lines := trimBlank(p.lines[from:until])
+	if len(lines) == 0 || len(p.sections) == mostSections {
+		p.skipped += len(lines)
+		return
+	}
+	if p.claim(formats, lines) {
+		return
+	}
+	if isPrompt(lines[0].Text) && p.claim(formats, trimBlank(lines[1:])) {
+		p.skipped++
+		return
+	}
+	blocks := p.blocks(lines)
+	if len(blocks) < 2 {
+		p.skipped += len(lines)
+		return
+	}
+	for _, b := range blocks {
+		if len(p.sections) == mostSections || !p.claim(formats, b) {
+			p.skipped += len(b)
+		}
+	}
+}
+
+// claim asks which formats are sure of lines.
+func (p *paste) claim(formats []Format, lines []Line) bool {
+	if len(lines) == 0 || p.asked == mostAsked {
+		return false
+	}
+	p.asked++
+	text := p.text(lines)
+	var sure []Format
+	for _, f := range choose(formats, text) {
+		if f.Match(text) == Sure {
+			sure = append(sure, f)
+		}
+	}
+	if len(sure) == 0 {
+		return false
+	}
+	p.sections = append(p.sections, section{lines, sure})
+	return true
+}
+
+// blocks are what blank lines set apart.
+func (p *paste) blocks(lines []Line) (blocks [][]Line) {
+	from := 0
+	for i := range lines {
+		if len(bytes.TrimSpace(lines[i].Text)) == 0 {
+			if b := trimBlank(lines[from:i]); len(b) > 0 {
+				blocks = append(blocks, b)
+			}
+			from = i + 1
+		}
+	}
+	if b := trimBlank(lines[from:]); len(b) > 0 {
+		blocks = append(blocks, b)
+	}
+	return blocks
+}
+
+func trimBlank(lines []Line) []Line {
+	blank := func(l Line) bool { return len(bytes.TrimSpace(l.Text)) == 0 }
+	for len(lines) > 0 && blank(lines[0]) {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && blank(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// text is lines as an artifact holds them.
+func (p *paste) text(lines []Line) []byte {
+	n := 0
+	for _, l := range lines {
+		n += len(l.Text) + 1
+	}
+	out := make([]byte, 0, n)
+	for _, l := range lines {
+		out = append(append(out, l.Text...), '\n')
+	}
+	return out
+}
+
+// formats are those of all sections, in the order of their first one.
+func (p *paste) formats() (all []Format) {
+	for _, s := range p.sections {
+		for _, f := range s.chosen {
+			if !contains(all, f) {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// readInto reads the sections into the bundle: those of one format together, but for documents, which each
+// tell of something else.
+func (p *paste) readInto(ctx context.Context, a *Artifact, bundle *evidence.Bundle) error {
+	var errs []error
+	told := false
+	artifact := evidence.ArtifactID(-1)
+	read := func(f Format, id evidence.ArtifactID, lines []Line) {
+		part := p.part(a, lines)
+		bundle.Artifacts[id].Formats = append(bundle.Artifacts[id].Formats, f.Name)
+		b := bundle.Builder(id, f.Name)
+		b.Moments = f.Moments
+		if !told {
+			if told = true; p.skipped > 0 {
+				b.Warnf(0, "read as a paste: %s of text skipped", Count(p.skipped, "line", "lines"))
+			} else {
+				b.Warnf(0, "read as a paste: what was laid over its lines was taken off")
+			}
+		}
+		err := f.Parse(ctx, part, b)
+		b.Close()
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	add := func() evidence.ArtifactID {
+		return bundle.AddArtifact(evidence.Artifact{Name: a.Name, Envelopes: append(a.Envelopes(), "paste"), Bytes: a.Size, Modified: a.Modified, About: a.About, Series: a.Series})
+	}
+	good := 0
+	for _, f := range p.formats() {
+		var together []Line
+		for _, s := range p.sections {
+			switch {
+			case !contains(s.chosen, f):
+			case f.Whole && !f.Joins:
+				before := len(errs)
+				read(f, add(), s.lines)
+				if len(errs) == before {
+					good++
+				}
+			default:
+				if len(together) > 0 {
+					together = append(together, Line{Number: s.lines[0].Number})
+				}
+				together = append(together, s.lines...)
+			}
+		}
+		if len(together) > 0 {
+			if artifact < 0 {
+				artifact = add()
+			}
+			before := len(errs)
+			read(f, artifact, together)
+			if len(errs) == before {
+				good++
+			}
+		}
+	}
+	if good > 0 {
+		return nil // a section that holds nothing is no error of the others
+	}
+	return errs[0]
+}
+
+// part is some lines as an artifact of their own. Each keeps its number.
+func (p *paste) part(a *Artifact, lines []Line) *Artifact {
+	text := p.text(lines)
+	return &Artifact{Name: a.Name, Size: int64(len(text)), Modified: a.Modified, About: a.About, Series: a.Series, lines: lines, start: text,
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+}
+
+// Rewritten is what one format made of an artifact for another to read: lines in that one's form, each with the number
+// of the line that it was made of.
+func Rewritten(a *Artifact, lines []Line) *Artifact {
+	p := &paste{name: a.Name}
+	if lines == nil {
+		lines = []Line{}
+	}
+	return p.part(a, lines)
+}

@@ -1,0 +1,102 @@
+package format
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// lineFormat claims text in which a line begins with a word, as formats of logs do.
+func lineFormat(name, word string) Format {
+	begins := func(l []byte) bool { return strings.HasPrefix(string(l), word) }
+	return Format{Name: name,
+		Match: func(head []byte) Confidence {
+			for _, l := range strings.Split(string(head), "\n") {
+				if begins([]byte(l)) {
+					return Sure
+				}
+			}
+			return No
+		},
+		Parse: func(_ context.Context, a *Artifact, b *evidence.Builder) error {
+			return a.Lines(func(l Line) bool {
+				if begins(l.Text) {
+					b.Fact(evidence.Fact{Key: name, Value: string(l.Text), Origin: b.Origin(l.Number)})
+				}
+				return true
+			})
+		}}
+}
+
+// A paste is taken apart, whatever lies over it, and its rows keep their lines.
+func TestPaste(t *testing.T) {
+	formats := []Format{lineFormat("apples", "apple <"), lineFormat("pears", "pear")}
+	for name, c := range map[string]struct{ in, want string }{
+		"quotes":   {"Hi,\n> apple <1>\n> apple <2>\nbye\n", "apples:2 apple <1>; apples:3 apple <2>"},
+		"entities": {"apple &lt;1&gt;\nsome words\napple &lt;2&gt;\n", "apples:1 apple <1>; apples:3 apple <2>"},
+		"fences":   {"words\n```\npear 1\n```\nwords\n```text\napple <7>\n```\n", "apples:7 apple <7>; pears:3 pear 1"},
+		"prompts":  {"$ cat /tmp/x\napple <1>\n[root@host tmp]# vmstat 1\npear 2\n", "apples:2 apple <1>; pears:4 pear 2"},
+		"colours":  {"\x1b[32mapple <1>\x1b[0m\n", "apples:1 apple <1>"},
+		"numbers":  {"  1\tapple <1>\n  2\tapple <2>\n  3\tapple <3>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>"},
+		"as it is": {"apple <1>\nwords\n", "apples:1 apple <1>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := evidence.NewBundle()
+			if err := Read(context.Background(), formats, text(c.in), b); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range b.Facts {
+				got = append(got, f.Key+":"+strings.TrimPrefix(b.OriginText(f.Origin), "test:")+" "+f.Value)
+			}
+			if s := strings.Join(got, "; "); s != c.want {
+				t.Errorf("got  %s\nwant %s", s, c.want)
+			}
+		})
+	}
+}
+
+// Neither what is large nor what is binary is taken apart.
+func TestNoPaste(t *testing.T) {
+	formats := []Format{lineFormat("apples", "apple <")}
+	for _, in := range []string{"> apple <1>\n> apple <2>\n\x08", strings.Repeat("> apple <1>\n", HeadSize/12+1), "once upon a time\n"} {
+		if err := Read(context.Background(), formats, text(in), evidence.NewBundle()); err == nil {
+			t.Errorf("%.20q was read", in)
+		}
+	}
+}
+
+// A logger's part goes off the lines of another program.
+func TestLogger(t *testing.T) {
+	u := newUnwrapper(nil, 0)
+	for in, want := range map[string]string{
+		"2024-02-11 08:12:01,120 INFO  [gc] c.a.LogTail - [1201.330s][info][gc] GC(91) x": "[1201.330s][info][gc] GC(91) x",
+		"2024-05-01T10:00:00.101Z\tINFO\trunner/exec.go:55\tgc 801 @41.220s 24%: x":       "gc 801 @41.220s 24%: x",
+		`{"level":"info","ts":1714557600.1,"msg":"gc 801 @41.220s 24%: x"}`:               "gc 801 @41.220s 24%: x",
+		"[10:00:00 INF] 1121:M 05 Mar 2024 03:10:01.002 * x":                              "1121:M 05 Mar 2024 03:10:01.002 * x",
+		"[2024-03-05T10:21:14.101+0000][info][gc] GC(811) x":                              "",
+		"2013-04-02T10:11:12.345+0200: 45012.118: [GC 45012.118: x":                       "",
+		"2024-02-11 INFO  nothing of another program":                                     "",
+	} {
+		p := loggerLine(u, []byte(in))
+		if got := string(p.text); p.worn != (want != "") || p.worn && got != want {
+			t.Errorf("%q: %q, worn %v", in, got, p.worn)
+		}
+	}
+}
+
+func FuzzPaste(f *testing.F) {
+	for _, s := range []string{"> apple <1>\n> pear\n", "```\npear\n```\n", "$ cat /x\npear 1\n", "\x1b[3", "{code}apple <", "&lt;&gt;\n&lt;"} {
+		f.Add([]byte(s))
+	}
+	formats := []Format{lineFormat("apples", "apple <"), lineFormat("pears", "pear")}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b := evidence.NewBundle()
+		err := Read(context.Background(), formats, text(string(data)), b)
+		if err != nil && (len(b.Facts) > 0 || strings.Contains(err.Error(), "\n")) {
+			t.Fatalf("%d facts and %q", len(b.Facts), err)
+		}
+	})
+}
