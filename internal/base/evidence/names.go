@@ -402,7 +402,6 @@ const (
 
 // What a pool of threads told at the moment in which a client of it gave up waiting (StackExchange.Redis), and what tools of Redis measured.
 const (
-	FactSafepointLate    = "safepoint.late"               // a thread that did not stop in time (SafepointTimeout): Value is its name, Number how often
 	FactGCCPUFraction    = "GCCPUFraction"                // share of the available CPU time that Go's GC had since the start, 0…1
 	FactPoolBusy         = "dotnet.threadpool.busy"       // worker threads that had work
 	FactPoolIOBusy       = "dotnet.threadpool.io.busy"    // threads for completed I/O that had work

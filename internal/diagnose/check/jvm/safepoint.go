@@ -61,17 +61,12 @@ func judgeSafepoint(c *check.Case) check.Verdict {
 	if v.State == check.Supported || v.State == check.RuledOut && c.Ledger != nil && !c.Slow() {
 		return v
 	}
-	return lateThreads(c, v)
+	return judgeLate(c, v)
 }
 
-// lateThreads judges by the threads of which the JVM itself says that they did not stop in time, which is 10 s unless it was set.
-func lateThreads(c *check.Case, v check.Verdict) check.Verdict {
-	var late []evidence.Fact
-	for _, f := range c.Bundle.Facts {
-		if f.Subject == c.Subject && f.Key == evidence.FactSafepointLate {
-			late = append(late, f)
-		}
-	}
+// judgeLate judges by the threads of which the JVM itself says that they did not stop in time, which is 10 s unless it was set.
+func judgeLate(c *check.Case, v check.Verdict) check.Verdict {
+	late := lateThreads(c)
 	if len(late) == 0 {
 		return v
 	}
@@ -265,20 +260,25 @@ func length(s metrics.Spans) (sum int64) {
 	return sum
 }
 
-// mostLate is how many late threads are told.
-const mostLate = 3
-
-// lateThreads adds the threads that the JVM named because they did not stop in time, and returns the one it named most; "" none.
-func (g *collector) lateThreads(v *check.Verdict) string {
-	var all []evidence.Fact
-	for _, f := range g.c.Bundle.Facts {
-		if f.Subject == g.c.Subject && strings.HasPrefix(f.Key, evidence.FactSafepointLate+": ") {
+// lateThreads are the threads that the JVM named because they did not stop in time, the one it named most first.
+func lateThreads(c *check.Case) (all []evidence.Fact) {
+	for _, f := range c.Bundle.Facts {
+		if f.Subject == c.Subject && strings.HasPrefix(f.Key, evidence.FactSafepointLate+": ") {
 			all = append(all, f)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b evidence.Fact) int {
 		return cmp.Or(cmp.Compare(b.Number, a.Number), cmp.Compare(a.Value, b.Value))
 	})
+	return all
+}
+
+// mostLate is how many late threads are told.
+const mostLate = 3
+
+// lateThreads adds the threads that the JVM named because they did not stop in time, and returns the one it named most; "" none.
+func (g *collector) lateThreads(v *check.Verdict) string {
+	all := lateThreads(g.c)
 	for _, f := range all[:min(mostLate, len(all))] {
 		v.Evidence = append(v.Evidence, g.c.Figure("safepoint.late_times", fmt.Sprintf("times that thread %q did not stop in time (SafepointTimeout)", f.Value), f.Number, "count", f.Origin))
 	}
