@@ -3,6 +3,7 @@ package ledger
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -119,6 +120,22 @@ func (l *Ledger) outside() func(at int64) float64 {
 	slices.Sort(starts)
 	slices.Sort(ends)
 	return func(at int64) float64 { return float64(before(starts, at+1) - before(ends, at)) }
+}
+
+// unread says whether a name is that of requests which have arrived and were not read yet.
+func (l *Ledger) unread(cause evidence.NameID) bool {
+	if cause == 0 {
+		return false
+	}
+	is, known := l.unreads[cause]
+	if !known {
+		is = strings.HasPrefix(l.b.Names.Text(cause), evidence.ArrivedAt)
+		if l.unreads == nil {
+			l.unreads = make(map[evidence.NameID]bool)
+		}
+		l.unreads[cause] = is
+	}
+	return is
 }
 
 // waiting is how many connections wait at a moment.

@@ -101,6 +101,7 @@ type Ledger struct {
 	awaitGate *gate                     // by which these are split; nil: by none
 	alike     *similarRequests          // nil: no request's awaits are known one by one
 	byKernel  bool                      // the requests' paths tell what passed before the service read them
+	unreads   map[evidence.NameID]bool  // by cause of a wait before the service: it is that of requests which were not read yet
 	entrance  *entrance                 // nil: nothing waits at the service's sockets, or that is not known
 	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched
 	occupancy *occupancy                // nil: the requests' states are known, or threads were not sampled

@@ -59,6 +59,11 @@ const (
 	fringe   = int64(1e9)
 )
 
+// queues says whether requests were seen to wait for a thread around a time of a request.
+func (o *occupancy) queues(row int, at, dur int64) bool {
+	return o != nil && slices.ContainsFunc(o.over(row, at, dur), func(x share) bool { return x.mechanism == PoolThread && x.part > 0 })
+}
+
 // usedUp is the part of a pool's threads that must stand still for requests without a thread
 // to wait for one: else what is not on a thread is elsewhere.
 const usedUp = .5

@@ -167,12 +167,20 @@ func (w *walker) state(at int64, s *evidence.Segment) {
 			return
 		}
 	}
-	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService && (s.Cause == 0 || w.l.byKernel) {
+	unread := s.Kind == evidence.BeforeService && w.l.unread(s.Cause)
+	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService && (s.Cause == 0 || unread) {
 		from, whole := at, s.Dur
 		w.entered(e.queues, &at, s, 0, from, whole)
-		if w.entered(e.unread, &at, s, 0, from, whole); s.Dur == 0 {
+		if !unread {
+			w.entered(e.unread, &at, s, 0, from, whole)
+		}
+		if s.Dur == 0 {
 			return
 		}
+	}
+	if unread && w.l.occupancy.queues(w.row, at, s.Dur) { // what kept the threads from reading it, looks at them tell
+		w.unobserved(at, *s, w.l.stops.mean(at, at+s.Dur))
+		return
 	}
 	if q := w.l.queued; q != nil && s.Kind == evidence.BeforeService && s.Cause == 0 {
 		w.c = Charges{}
@@ -236,6 +244,9 @@ func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
 		none = int64(w.l.withheld.Part(from, from+dur) * float64(stopped))
 	}
 	w.c = Charges{StopTheWorld: stopped - none, HostCPU: none, Recorder: held, Unobserved: rest - held}
+	if s.Kind == evidence.BeforeService { // who keeps it waiting was not seen, and that it waits to be read is known
+		w.c[Queued], w.c[Unobserved] = w.c[Unobserved], 0
+	}
 	w.l.Host.take(&w.c)
 	w.tell(at, s, fromStates)
 }
@@ -274,6 +285,9 @@ func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) (ran, wai
 			of := float64(part.Dur) / seen
 			w.c[RequestsCPU], w.c[HostCPU] = int64(of*float64(behind)), int64(of*float64(others))
 			waited += w.c[RequestsCPU] + w.c[HostCPU]
+			if s.Kind == evidence.BeforeService { // nothing of it is its own: the thread that would read it runs for others
+				w.c[RequestsCPU] = part.Dur - w.c[HostCPU]
+			}
 		case HostCPU: // it was ready
 			ran += part.Dur
 			w.c[RequestsCPU] = int64(w.l.ready.own(*at, part.Dur) * float64(part.Dur))

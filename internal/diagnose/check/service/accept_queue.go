@@ -104,6 +104,10 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		if share < check.Material || !c.UserVisible(check.Noticeable) {
 			return judgeHeldInside(c, v, share)
 		}
+		if accepted := sumOf(waitsFor(c, evidence.AcceptQueueOf)); 2*accepted < sum {
+			where, held, fix = evidence.UnreadAt+q.Address, "are accepted and wait to be read", freeReader
+			fix.Code = loopRuns(c, &v)
+		}
 		v.Saves = c.Save(each, -1, -1)
 		less := func(row int) int64 { return entranceWait(c, row) }
 		if float64(sum) >= nearlyAll*float64(l.Charges[ledger.Queued]) { // between two readings of the queue the rest is no other wait
@@ -190,6 +194,16 @@ func waitFor(c *check.Case, row int, name string) (ns int64) {
 	return ns
 }
 
+// loopRuns adds the function that the service's threads run most, and returns its name; "" unknown.
+func loopRuns(c *check.Case, v *check.Verdict) string {
+	all := c.Worked()
+	if len(all) == 0 || all[0].Function == "" {
+		return ""
+	}
+	v.Evidence = append(v.Evidence, c.Figure("requests.function_share", "share of what its threads run: "+all[0].Name(), all[0].Share, "1", all[0].Origin))
+	return all[0].Name()
+}
+
 // judgeHeldInside answers where requests wait before their handlers begin, and the kernel's queues of the service's sockets are empty: the
 // process has them, and lets so many on at a time. What keeps it from beginning with them otherwise, it would have been found for.
 func judgeHeldInside(c *check.Case, v check.Verdict, atSockets float64) check.Verdict {
@@ -222,5 +236,5 @@ func entranceWaits(c *check.Case) []int64 {
 }
 
 func entranceWait(c *check.Case, row int) (ns int64) {
-	return waitFor(c, row, evidence.AcceptQueueOf) + waitFor(c, row, evidence.UnreadAt)
+	return waitFor(c, row, evidence.AcceptQueueOf) + waitFor(c, row, evidence.UnreadAt) + waitFor(c, row, evidence.ArrivedAt)
 }
