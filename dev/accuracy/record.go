@@ -19,24 +19,26 @@ import (
 // Kept is what is written beside a capture: all that is needed to judge a diagnosis of
 // it again.
 type Kept struct {
-	Service  string        `json:"service"`
-	Run      int           `json:"run"`
-	Known    *Known        `json:"known,omitempty"`
-	Lab      *lab.Expected `json:"lab,omitempty"` // of a lab's variant
-	About    string        `json:"about"`
-	Runtime  string        `json:"runtime"`
-	SLO      duration      `json:"slo"`
-	Capture  string        `json:"capture"` // names of files beside this one
-	Rows     []string      `json:"rows,omitempty"`
-	Files    string        `json:"files,omitempty"` // the folder of what people have without a recording
-	Load     []Served      `json:"load,omitempty"`
-	Others   float64       `json:"others_share"` // of the host's CPUs, while it was recorded
-	Seconds  float64       `json:"seconds"`      // that it all took
-	Notes    []string      `json:"notes,omitempty"`
-	Error    string        `json:"error,omitempty"` // it could not be run
-	Skipped  string        `json:"skipped,omitempty"`
-	Recorded time.Time     `json:"recorded"`
-	Said     *Said         `json:"said,omitempty"`
+	Service string        `json:"service"`
+	Run     int           `json:"run"`
+	Known   *Known        `json:"known,omitempty"`
+	Lab     *lab.Expected `json:"lab,omitempty"` // of a lab's variant
+	About   string        `json:"about"`
+	Runtime string        `json:"runtime"`
+	SLO     duration      `json:"slo"`
+	Capture string        `json:"capture"` // names of files beside this one
+	Rows    []string      `json:"rows,omitempty"`
+	Files   string        `json:"files,omitempty"` // the folder of what people have without a recording
+	Load    []Served      `json:"load,omitempty"`
+	// Addresses are those of the service ("") and of what ran beside it, by name.
+	Addresses map[string]string `json:"addresses,omitempty"`
+	Others    float64           `json:"others_share"` // of the host's CPUs, while it was recorded
+	Seconds   float64           `json:"seconds"`      // that it all took
+	Notes     []string          `json:"notes,omitempty"`
+	Error     string            `json:"error,omitempty"` // it could not be run
+	Skipped   string            `json:"skipped,omitempty"`
+	Recorded  time.Time         `json:"recorded"`
+	Said      *Said             `json:"said,omitempty"`
 }
 
 // Said is how a service was judged when it was recorded, by the binary of that time.
@@ -224,6 +226,7 @@ func (st *stage) unstall(ctx context.Context, name string, args ...string) (used
 
 // sum keeps what the clients got.
 func (st *stage) sum(k *Kept, senders []*sender) error {
+	k.Addresses = st.addresses
 	for n, x := range senders {
 		r, err := x.served()
 		if err != nil {
@@ -233,7 +236,7 @@ func (st *stage) sum(k *Kept, senders []*sender) error {
 		if r.GeneratorLimited {
 			k.Notes = append(k.Notes, fmt.Sprintf("%s: the generator itself was slow", x.Name))
 		}
-		if st.Known.Rows {
+		if st.takesRows() {
 			name := fmt.Sprintf("%s.requests-%d.txt", stem(k.Service, k.Run), n+1)
 			if err := copyFile(x.rows, filepath.Join(st.keep, name)); err != nil {
 				return err
@@ -257,3 +260,6 @@ func copyFile(from, to string) error {
 	_, err = io.Copy(out, in)
 	return errors.Join(err, out.Close())
 }
+
+// takesRows says whether a row of each request is kept.
+func (st *stage) takesRows() bool { return st.Known.Rows || st.bothRows }
