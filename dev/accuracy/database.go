@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +19,7 @@ import (
 )
 
 // nobody is the user that databases run as where this is root, whom they refuse.
-const nobody = "65534"
+const nobody = 65534
 
 // database is a kind of database that is filled once, by a file of SQL. Each service gets
 // a copy of its own.
@@ -38,7 +39,8 @@ func (d database) serve(ctx context.Context, o options, sql string) (started, er
 	if err != nil {
 		return started{}, err
 	}
-	filled := filepath.Join(o.work, "databases", fmt.Sprintf("%s-%.16x", d.kind, sha256.Sum256(text)))
+	sum := sha256.Sum256(append(text, d.server...)) // another version may not read the data
+	filled := filepath.Join(o.work, "databases", fmt.Sprintf("%s-%x", d.kind, sum[:8]))
 	if _, err := os.Stat(filled); err != nil {
 		if err := d.make(ctx, filled); err != nil {
 			return started{}, fmt.Errorf("%s: %s: %w", d.kind, filepath.Base(sql), err)
@@ -50,7 +52,7 @@ func (d database) serve(ctx context.Context, o options, sql string) (started, er
 	return started{bin: "/bin/sh", args: append(args, d.arguments...), listens: d.listens}, nil
 }
 
-// make fills a database in a folder that its user may enter, and moves it where it is kept.
+// make fills a database in a folder that its user may enter, and copies it to where it is kept.
 func (d database) make(ctx context.Context, filled string) error {
 	say("filling a %s", d.kind)
 	dir, err := os.MkdirTemp("", "unstall-accuracy-")
@@ -59,7 +61,7 @@ func (d database) make(ctx context.Context, filled string) error {
 	}
 	defer os.RemoveAll(dir)
 	if os.Geteuid() == 0 {
-		if err := os.Chown(dir, 65534, 65534); err != nil {
+		if err := os.Chown(dir, nobody, nobody); err != nil {
 			return err
 		}
 	}
@@ -80,7 +82,7 @@ func (d database) make(ctx context.Context, filled string) error {
 func asNobody(bin string, args ...string) []string {
 	words := append([]string{bin}, args...)
 	if os.Geteuid() == 0 {
-		words = append([]string{"setpriv", "--reuid=" + nobody, "--regid=" + nobody, "--clear-groups", "--pdeathsig=TERM"}, words...)
+		words = append([]string{"setpriv", fmt.Sprintf("--reuid=%d", nobody), fmt.Sprintf("--regid=%d", nobody), "--clear-groups", "--pdeathsig=TERM"}, words...)
 	}
 	return words
 }
@@ -109,69 +111,78 @@ func (s *service) postgres(ctx context.Context, o options, p program) (started, 
 	if err != nil {
 		return started{}, fmt.Errorf("%w: %w", errSkip, err)
 	}
+	pg := postgreSQL{server: server, tools: bin, env: append(os.Environ(), libraries...), patience: o.patience}
 	sql := filepath.Join(s.Dir, cmp.Or(p.Program, "schema.sql"))
-	tool := func(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
-		words := asNobody(filepath.Join(bin, name), args...)
-		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), libraries...)
-		return cmd
-	}
-	settings := []string{"-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "shared_buffers=128MB", "-c", "max_connections=200", "-c", "log_min_messages=warning"}
-	d := database{kind: "postgres", server: server, arguments: append([]string{"-D", "data-postgres"}, settings...)}
+	d := database{kind: "postgres", server: server, arguments: append([]string{"-D", "data-postgres"}, postgresSettings...)}
 	d.listens = func(host, port string) []string { return []string{"-c", "listen_addresses=" + host, "-p", port} }
-	d.fill = func(ctx context.Context, dir string) error {
-		if err := runTool(tool(ctx, dir, "initdb", "-D", "data", "-U", "shop", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")); err != nil {
-			return err
-		}
-		address, err := process.FreeAddress()
-		if err != nil {
-			return err
-		}
-		host, port, _ := strings.Cut(address, ":")
-		words := asNobody(server, append([]string{"-D", "data", "-c", "listen_addresses=" + host, "-p", port}, settings...)...)
-		run, err := process.Launch(process.Spec{Bin: words[0], Args: words[1:], Dir: dir, Env: append(os.Environ(), libraries...), Log: filepath.Join(dir, "said.log")})
-		if err != nil {
-			return err
-		}
-		defer run.Stop()
-		if err := run.Accepts(ctx, address, o.patience); err != nil {
-			return err
-		}
-		psql := func(file, database string, args ...string) error {
-			words := append([]string{"-qX", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", port, "-U", "shop", "-d", database}, args...)
-			cmd := tool(ctx, dir, "psql", words...)
-			if file != "" {
-				in, err := os.Open(file)
-				if err != nil {
-					return err
-				}
-				defer in.Close()
-				cmd.Stdin = in
-			}
-			return runTool(cmd)
-		}
-		// It accepts connections a little before it answers them.
-		answers := func() error { return psql("", "postgres", "-c", "create database shop") }
-		for late := time.Now().Add(o.patience); ; {
-			err := answers()
-			if err == nil {
-				break
-			}
-			if time.Now().After(late) || ctx.Err() != nil || !strings.Contains(err.Error(), "starting up") {
-				return err
-			}
-		}
-		if err := psql(sql, "shop"); err != nil {
-			return err
-		}
-		return run.Stop()
-	}
+	d.fill = func(ctx context.Context, dir string) error { return pg.fill(ctx, dir, sql) }
 	how, err := d.serve(ctx, o, sql)
-	how.env = append(os.Environ(), libraries...)
+	how.env = pg.env
 	return how, err
 }
 
-// mariadb is a MariaDB that lets everybody in, filled like a PostgreSQL.
+var postgresSettings = []string{"-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "shared_buffers=128MB", "-c", "max_connections=200", "-c", "log_min_messages=warning"}
+
+// postgreSQL is where the programs of PostgreSQL are.
+type postgreSQL struct {
+	server, tools string // a program, a folder
+	env           []string
+	patience      time.Duration
+}
+
+// fill makes the folder data in a folder, with the database shop that a file of SQL fills.
+func (pg postgreSQL) fill(ctx context.Context, dir, sql string) error {
+	if err := runTool(pg.tool(ctx, dir, "initdb", "-D", "data", "-U", "shop", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")); err != nil {
+		return err
+	}
+	address, err := process.FreeAddress()
+	if err != nil {
+		return err
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	words := asNobody(pg.server, append([]string{"-D", "data", "-c", "listen_addresses=" + host, "-p", port}, postgresSettings...)...)
+	run, err := process.Launch(process.Spec{Bin: words[0], Args: words[1:], Dir: dir, Env: pg.env, Log: filepath.Join(dir, "said.log")})
+	if err != nil {
+		return err
+	}
+	defer run.Stop()
+	if err := run.Accepts(ctx, address, pg.patience); err != nil {
+		return err
+	}
+	in, err := os.Open(sql)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	psql := func(database string, more ...string) *exec.Cmd {
+		return pg.tool(ctx, dir, "psql", append([]string{"-qX", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", port, "-U", "shop", "-d", database}, more...)...)
+	}
+	for late := time.Now().Add(pg.patience); ; { // it accepts connections a little before it answers them
+		err := runTool(psql("postgres", "-c", "create database shop"))
+		if err == nil {
+			break
+		}
+		if time.Now().After(late) || ctx.Err() != nil || !strings.Contains(err.Error(), "starting up") {
+			return err
+		}
+	}
+	filling := psql("shop")
+	filling.Stdin = in
+	return errors.Join(runTool(filling), run.Stop())
+}
+
+// tool is a program of PostgreSQL beside its server.
+func (pg postgreSQL) tool(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
+	words := asNobody(filepath.Join(pg.tools, name), args...)
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Dir, cmd.Env = dir, pg.env
+	return cmd
+}
+
+// mariadb is a MariaDB that asks for no password, filled like a PostgreSQL.
 func (s *service) mariadb(ctx context.Context, o options, p program) (started, error) {
 	server, err := build.FindMariaDB(ctx, true, progress)
 	if err != nil {

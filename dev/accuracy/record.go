@@ -46,7 +46,10 @@ type Said struct {
 	First string `json:"first"`
 	Right bool   `json:"right"`
 	Files string `json:"first_of_files,omitempty"` // what was found in files alone
-	Tool  string `json:"tool_version"`
+	// Bare is what was found without rows of requests, where that was asked.
+	Bare      string `json:"first_without_rows,omitempty"`
+	BareRight *bool  `json:"right_without_rows,omitempty"`
+	Tool      string `json:"tool_version"`
 }
 
 // Served is what clients got.
@@ -120,6 +123,9 @@ func (k *Kept) saidOf(ctx context.Context, o options, c *Case) error {
 	k.Said = &Said{First: c.First(), Right: c.Right, Tool: toolVersion(ctx, o.binary)}
 	if c.Files != nil {
 		k.Said.Files = c.Files.First()
+	}
+	if c.Bare != nil && c.Bare.asked() {
+		k.Said.Bare, k.Said.BareRight = c.Bare.First(), &c.Bare.Right
 	}
 	return k.write(o.keep)
 }

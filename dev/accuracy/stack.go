@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -61,8 +60,8 @@ func decode(text []byte, v any) error {
 	return d.Decode(v)
 }
 
-// vary makes a service a variant of its stack, and keeps the stack without the fault under
-// the variant's load beside it.
+// vary makes a service a variant of its stack, and keeps the variant without its fault: with
+// the stack's own flags and limits, and FAULT=off.
 func (s *service) vary(stack []byte, name string, keys json.RawMessage) error {
 	first, err := s.known(stack, keys, name)
 	if err != nil {
@@ -74,14 +73,15 @@ func (s *service) vary(stack []byte, name string, keys json.RawMessage) error {
 	if err := first.check(); err != nil {
 		return err
 	}
-	twin, err := s.known(stack, nil, off)
+	own, err := s.known(stack, nil, off)
 	if err != nil {
 		return err
 	}
-	twin.About, twin.Answer, twin.Healthy = first.About, first.Answer, first.Healthy
-	twin.Load, twin.Warm, twin.Record = first.Load, first.Warm, first.Record
-	twin.Runtime, twin.Env = first.Runtime, maps.Clone(first.Env) // such as the number of processes
-	twin.Env["FAULT"] = off
+	twin, err := s.known(stack, keys, off)
+	if err != nil {
+		return err
+	}
+	twin.Flags, twin.Quota, twin.Memory, twin.IOPS = own.Flags, own.Quota, own.Memory, own.IOPS
 	s.Known, s.twin = first, &twin
 	return nil
 }

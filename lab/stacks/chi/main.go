@@ -38,7 +38,7 @@ func main() {
 	db.SetMaxIdleConns(size)
 	s := &shop{db: db, client: &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 128}}, attempts: 1}
 	if fault("retry-storm") {
-		s.client.Timeout, s.attempts = 120*time.Millisecond, 6
+		s.client.Timeout, s.attempts = 120*time.Millisecond, 3
 	}
 	r := chi.NewRouter()
 	r.Get("/orders/{id}", s.order)
