@@ -51,7 +51,7 @@ func (o *office) order(c echo.Context) error {
 	return c.JSON(http.StatusOK, map[string]int64{"cents": cents})
 }
 
-// returned is how many orders came back from behind the red door. It is kept for three
+// returned is how many customers have orders that were sent or came back. It is kept for three
 // seconds; then one request makes it anew while others get the old one. With the fault all
 // that come until then make it anew.
 func (o *office) returned(c echo.Context) error {
@@ -74,7 +74,7 @@ func (o *office) returned(c echo.Context) error {
 }
 
 func (o *office) count(ctx context.Context) (n int64, err error) {
-	err = o.db.QueryRow(ctx, "select count(*) from orders where status = 'returned' and note like '%red door%'").Scan(&n)
+	err = o.db.QueryRow(ctx, "select count(distinct customer_id) from orders where status <> 'paid'").Scan(&n)
 	return n, err
 }
 

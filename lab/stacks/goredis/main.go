@@ -86,9 +86,9 @@ func (c *carts) sessions(w http.ResponseWriter, r *http.Request) {
 	answer(w, n, err)
 }
 
-// job waits for a job for half a second.
+// job waits for a job for a second.
 func (c *carts) job(w http.ResponseWriter, r *http.Request) {
-	job, err := c.waiting.BLPop(r.Context(), 500*time.Millisecond, "jobs").Result()
+	job, err := c.waiting.BLPop(r.Context(), time.Second, "jobs").Result()
 	answer(w, job, err)
 }
 

@@ -27,6 +27,7 @@ type prices interface {
 
 type server struct {
 	lists  sync.RWMutex
+	asked  time.Time
 	client *http.Client
 }
 
@@ -57,24 +58,27 @@ func method(call func(prices, context.Context, *wrapperspb.Int64Value) (any, err
 	}
 }
 
-// Price reads the price lists. With the fault it holds their lock for writing.
+// Price is computed from the price lists.
 func (s *server) Price(_ context.Context, product *wrapperspb.Int64Value) (*wrapperspb.Int64Value, error) {
-	if fault("hot-lock") {
-		s.lists.Lock()
-		defer s.lists.Unlock()
-	} else {
-		s.lists.RLock()
-		defer s.lists.RUnlock()
-	}
+	s.lists.RLock()
+	defer s.lists.RUnlock()
 	sum := sha256.Sum256([]byte(strconv.FormatInt(product.Value, 10)))
-	for range 95_000 {
+	for range 60_000 {
 		sum = sha256.Sum256(sum[:])
 	}
 	return wrapperspb.Int64(int64(sum[0])), nil
 }
 
-// Quote asks the supplier.
+// Quote asks the supplier, and writes down when. With the fault it holds the lock of the
+// lists until the supplier has answered.
 func (s *server) Quote(ctx context.Context, product *wrapperspb.Int64Value) (*wrapperspb.StringValue, error) {
+	s.lists.Lock()
+	s.asked = time.Now()
+	if fault("hot-lock") {
+		defer s.lists.Unlock()
+	} else {
+		s.lists.Unlock()
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+os.Getenv("ADDR_SUPPLIER")+"/quote/"+strconv.FormatInt(product.Value, 10), nil)
 	if err != nil {
 		return nil, err

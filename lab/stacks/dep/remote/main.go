@@ -21,7 +21,7 @@ var (
 	share  = flag.Float64("share", 0, "share of calls that are slow")
 	fault  = flag.String("fault", "slow-dependency", "name of the fault in which calls are slow")
 	slots  = flag.Int("slots", 0, "calls at a time; 0: any number")
-	outage = flag.Duration("outage", 0, "with the fault: it stands still for so long, again and again")
+	outage = flag.Duration("outage", 0, "with the fault: it answers nothing for so long, again and again")
 	every  = flag.Duration("every", 8*time.Second, "time between outages")
 )
 
