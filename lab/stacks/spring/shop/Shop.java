@@ -148,11 +148,11 @@ public class Shop {
         return Map.of("name", name, "length", hash.length);
     }
 
-    /** An invoice as a picture, drawn in one array of 700 KB. */
+    /** An invoice as a picture, drawn in one array of 5 MB. */
     @GetMapping("/invoices/{id}/picture")
     public Map<String, Object> picture(@PathVariable("id") int id) {
-        byte[] picture = new byte[700_000];
-        for (int i = 0; i < picture.length; i += 512) {
+        byte[] picture = new byte[5_000_000];
+        for (int i = 0; i < picture.length; i += 4096) {
             picture[i] = (byte) (id + i);
         }
         CRC32 sum = new CRC32();

@@ -129,7 +129,7 @@ public class Main extends AbstractVerticle {
     }
 
     private static byte[] hash(String name) {
-        PBEKeySpec spec = new PBEKeySpec(("secret of " + name).toCharArray(), "a salt for the shop".getBytes(StandardCharsets.UTF_8), 90_000, 256);
+        PBEKeySpec spec = new PBEKeySpec(("secret of " + name).toCharArray(), "a salt for the shop".getBytes(StandardCharsets.UTF_8), 200_000, 256);
         try {
             return SecretKeyFactory.getInstance("PBKDF2WithHmacSHA256").generateSecret(spec).getEncoded();
         } catch (GeneralSecurityException e) {
