@@ -57,8 +57,8 @@ function serve() {
 
   app.post('/login/:name', asked(async (req, res) => {
     const hash = fault('hash-on-loop') || fault('cluster-hash')
-      ? crypto.pbkdf2Sync('secret of ' + req.params.name, 'a salt for the shop', 60000, 32, 'sha256')
-      : await new Promise((resolve, reject) => crypto.pbkdf2('secret of ' + req.params.name, 'a salt for the shop', 60000, 32, 'sha256', (err, key) => (err ? reject(err) : resolve(key))));
+      ? crypto.pbkdf2Sync('secret of ' + req.params.name, 'a salt for the shop', 200000, 32, 'sha256')
+      : await new Promise((resolve, reject) => crypto.pbkdf2('secret of ' + req.params.name, 'a salt for the shop', 200000, 32, 'sha256', (err, key) => (err ? reject(err) : resolve(key))));
     res.json({ name: req.params.name, length: hash.length });
   }));
 

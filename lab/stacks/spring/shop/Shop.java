@@ -120,12 +120,18 @@ public class Shop {
         return Map.of("cents", discount(product));
     }
 
-    /** The best of many combinations of vouchers, about 9 ms of CPU. */
-    private static long discount(int product) {
+    /** The discount depends on what customers of the product have bought: a query of 20 ms. */
+    private long discount(int product) {
+        Long bought = jdbc.queryForObject("select archived_turnover(?)", Long.class, product % 1500);
+        return bought == null ? 0 : bought % 1000 + vouchers(product);
+    }
+
+    /** The best of many combinations of vouchers. */
+    private static long vouchers(int product) {
         CRC32 sum = new CRC32();
         byte[] vouchers = ("vouchers of " + product).getBytes(StandardCharsets.UTF_8);
         long best = Long.MAX_VALUE;
-        for (int i = 0; i < 350_000; i++) {
+        for (int i = 0; i < 10_000; i++) {
             sum.update(vouchers);
             best = Math.min(best, sum.getValue());
         }
