@@ -28,8 +28,9 @@ type database struct {
 	server string // the program
 	// fill makes a folder with the data.
 	fill func(ctx context.Context, dir string) error
-	// arguments start the server on a folder.
+	// arguments start the server, and data, in the words of a shell, says where its folder is.
 	arguments []string
+	data      string
 	listens   func(host, port string) []string
 }
 
@@ -47,7 +48,7 @@ func (d database) serve(ctx context.Context, o options, sql string) (started, er
 		}
 	}
 	// The copy is in the folder of what the service writes, which the user of the database may enter.
-	script := `set -e; chmod a+x .; cp -a "$0" data-` + d.kind + `; exec "$@"`
+	script := `set -e; chmod a+x .; cp -a "$0" data; exec "$@" ` + d.data
 	args := append([]string{"-c", script, filled}, asNobody(d.server)...)
 	return started{bin: "/bin/sh", args: append(args, d.arguments...), listens: d.listens}, nil
 }
@@ -113,7 +114,7 @@ func (s *service) postgres(ctx context.Context, o options, p program) (started, 
 	}
 	pg := postgreSQL{server: server, tools: bin, env: append(os.Environ(), libraries...), patience: o.patience}
 	sql := filepath.Join(s.Dir, cmp.Or(p.Program, "schema.sql"))
-	d := database{kind: "postgres", server: server, arguments: append([]string{"-D", "data-postgres"}, postgresSettings...)}
+	d := database{kind: "postgres", server: server, arguments: postgresSettings, data: `-D "$PWD/data"`}
 	d.listens = func(host, port string) []string { return []string{"-c", "listen_addresses=" + host, "-p", port} }
 	d.fill = func(ctx context.Context, dir string) error { return pg.fill(ctx, dir, sql) }
 	how, err := d.serve(ctx, o, sql)
@@ -191,8 +192,8 @@ func (s *service) mariadb(ctx context.Context, o options, p program) (started, e
 	share := build.MariaDBTables(server)
 	sql := filepath.Join(s.Dir, cmp.Or(p.Program, "schema.sql"))
 	settings := []string{"--no-defaults", "--lc-messages-dir=" + share, "--skip-grant-tables", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=128M"}
-	d := database{kind: "mariadb", server: server}
-	d.arguments = append(settings, "--datadir=data-mariadb", "--socket=mariadb.sock", "--pid-file=mariadb.pid")
+	d := database{kind: "mariadb", server: server, data: `--datadir="$PWD/data" --socket="$PWD/data/mariadb.sock" --pid-file="$PWD/data/mariadb.pid"`}
+	d.arguments = settings
 	d.listens = func(host, port string) []string { return []string{"--bind-address=" + host, "--port=" + port} }
 	d.fill = func(ctx context.Context, dir string) error {
 		text := bytes.NewBufferString("create database mysql;\ncreate database shop;\nuse mysql;\n")
@@ -204,7 +205,7 @@ func (s *service) mariadb(ctx context.Context, o options, p program) (started, e
 			text.Write(content)
 			text.WriteString("\n")
 		}
-		words := asNobody("/bin/sh", append([]string{"-c", `mkdir data && exec "$0" "$@"`, server}, append(settings, "--bootstrap", "--datadir=data")...)...)
+		words := asNobody("/bin/sh", append([]string{"-c", `mkdir data && exec "$0" "$@"`, server}, append(settings, "--bootstrap", "--datadir="+filepath.Join(dir, "data"))...)...)
 		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 		cmd.Dir, cmd.Stdin = dir, text
 		return runTool(cmd)
