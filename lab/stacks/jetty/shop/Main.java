@@ -36,8 +36,8 @@ public class Main {
         config.setMaximumPoolSize(16);
         HikariDataSource db = new HikariDataSource(config);
 
-        // An acceptor, a selector and its stand-in take three of the threads.
-        QueuedThreadPool threads = new QueuedThreadPool(fault("worker-threads") ? 7 : 100, 4);
+        // An acceptor and a selector take two of the threads.
+        QueuedThreadPool threads = new QueuedThreadPool(fault("worker-threads") ? 6 : 100, 4);
         threads.setReservedThreads(0);
         Server server = new Server(threads);
         ServerConnector connector = new ServerConnector(server, 1, 1);
