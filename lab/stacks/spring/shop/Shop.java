@@ -154,10 +154,10 @@ public class Shop {
         return Map.of("name", name, "length", hash.length);
     }
 
-    /** An invoice as a picture, drawn in one array of 8 MB. */
+    /** An invoice as a picture, drawn in one array of 12 MB. */
     @GetMapping("/invoices/{id}/picture")
     public Map<String, Object> picture(@PathVariable("id") int id) {
-        byte[] picture = new byte[8_000_000];
+        byte[] picture = new byte[12_000_000];
         for (int i = 0; i < picture.length; i += 4096) {
             picture[i] = (byte) (id + i);
         }
