@@ -190,13 +190,18 @@ func (s *shop) price(c *gin.Context) {
 		s.prices.Lock()
 		defer s.prices.Unlock()
 	}
-	c.JSON(http.StatusOK, gin.H{"cents": discount(number(c))})
+	var bought int64 // the discount depends on it: a query of 20 ms
+	if err := s.db.QueryRow(c, "select archived_turnover($1)", number(c)%1500).Scan(&bought); err != nil {
+		answer(c, nil, err)
+		return
+	}
+	c.JSON(http.StatusOK, gin.H{"cents": bought%1000 + int64(discount(number(c)))})
 }
 
-// discount is the best of many combinations of vouchers: some milliseconds of CPU.
+// discount is the best of many combinations of vouchers.
 func discount(product int) (best byte) {
 	sum := sha256.Sum256([]byte(strconv.Itoa(product)))
-	for range 95_000 {
+	for range 2_000 {
 		sum = sha256.Sum256(sum[:])
 		best = max(best, sum[0])
 	}

@@ -36,7 +36,7 @@ public class Main {
         config.setMaximumPoolSize(16);
         HikariDataSource db = new HikariDataSource(config);
 
-        // An acceptor and a selector take two of the threads.
+        // An acceptor, a selector and its stand-in take three of the threads.
         QueuedThreadPool threads = new QueuedThreadPool(fault("worker-threads") ? 6 : 100, 4);
         threads.setReservedThreads(0);
         Server server = new Server(threads);
