@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build lab wheel test-python test-spark test quick release-snapshot tools gallery demo labs accuracy thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
+.PHONY: build lab wheel test-python test-spark test quick release-snapshot tools gallery demo labs accuracy stacks thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
 
 GO            ?= go
 WHEELARCH     ?= amd64
@@ -69,6 +69,9 @@ labs: lab ## every incident in full, with its figures (20 minutes each)
 
 accuracy: ## services of lab/accuracy and the labs' variants against known answers, and docs/accuracy.md (ONLY=regexp RUNS=3 KEEP=folder)
 	$(GO) run ./dev/accuracy -runs $(RUNS) $(if $(ONLY),-only '$(ONLY)',-o docs/accuracy.md) $(if $(KEEP),-keep $(KEEP)) $(ACCURACYFLAGS)
+
+stacks: ## real frameworks and databases of lab/stacks against known answers, with rows of requests and without (ONLY=regexp RUNS=3 KEEP=folder)
+	$(GO) run ./dev/accuracy -dir lab/stacks -no-labs -rows both -runs $(RUNS) -o out/stacks.md $(if $(ONLY),-only '$(ONLY)') $(if $(KEEP),-keep $(KEEP)) $(STACKSFLAGS)
 
 thirdparty: build ## diagnose real programs of others, healthy and sick by one setting (ONLY=caddy,etcd/gogc)
 	$(GO) run ./dev/thirdparty $(if $(ONLY),--only '$(ONLY)')

@@ -75,6 +75,14 @@ func (s *service) build(ctx context.Context, o options, p program) (started, err
 		return redis(ctx)
 	case "nginx":
 		return s.nginx(ctx, p)
+	case "postgres":
+		return s.postgres(ctx, o, p)
+	case "mariadb":
+		return s.mariadb(ctx, o, p)
+	case "node":
+		return s.node(ctx, p)
+	case "python":
+		return s.python(ctx, p)
 	}
 	return s.dotnet(ctx, p)
 }
@@ -158,13 +166,16 @@ func releaseOf(ctx context.Context, javac string) int {
 	return 11
 }
 
+// central is Maven Central.
+const central = "https://repo1.maven.org/maven2/"
+
 // fetch returns a jar that was fetched before, else fetches it.
 func (j jar) fetch(ctx context.Context, dir string) (file string, err error) {
 	file = filepath.Join(dir, path.Base(j.URL))
 	if content, err := os.ReadFile(file); err == nil && j.is(content) {
 		return file, nil
 	}
-	if !strings.HasPrefix(j.URL, "https://repo1.maven.org/maven2/") {
+	if !strings.HasPrefix(j.URL, central) {
 		return "", fmt.Errorf("jars: %s is not of Maven Central", j.URL)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, j.URL, nil)
@@ -289,6 +300,30 @@ func (s *service) dotnet(ctx context.Context, p program) (started, error) {
 	}
 	assembly, err := build.Dotnet(ctx, sdk, "accuracy-"+s.folder(), build.Project{Sources: os.DirFS(s.Dir), File: project}, progress)
 	return started{bin: runs, args: []string{assembly}, env: build.DotnetEnv(build.OpenSSL(runs)...)}, err
+}
+
+// node runs a file of JavaScript with the packages that dev/tools/node-web.sh fetched.
+func (s *service) node(ctx context.Context, p program) (started, error) {
+	packages, err := build.FindNodeWeb(ctx, true, progress)
+	if err != nil {
+		return started{}, fmt.Errorf("%w: %w", errSkip, err)
+	}
+	bin, err := exec.LookPath("node")
+	if err != nil {
+		return started{}, fmt.Errorf("%w: node", errSkip)
+	}
+	file, err := filepath.Abs(filepath.Join(s.Dir, cmp.Or(p.Program, "main.js")))
+	return started{bin: bin, args: []string{file}, env: build.Node(packages)}, err
+}
+
+// python runs a file of Python with the packages that dev/tools/python-web.sh fetched.
+func (s *service) python(ctx context.Context, p program) (started, error) {
+	bin, err := build.FindPythonWeb(ctx, true, progress)
+	if err != nil {
+		return started{}, fmt.Errorf("%w: %w", errSkip, err)
+	}
+	file, err := filepath.Abs(filepath.Join(s.Dir, cmp.Or(p.Program, "main.py")))
+	return started{bin: bin, args: []string{file}}, err
 }
 
 func progress(text string) { say("%s", text) }

@@ -52,6 +52,10 @@ func measureFaults(ctx context.Context, o options) (pass bool, err error) {
 // withoutFault is the same service with FAULT=0 in the environment of all programs, and
 // without the limits and the settings that known.json gives.
 func (s service) withoutFault() service {
+	if s.twin != nil {
+		s.Known = *s.twin
+		return s
+	}
 	s.Known.Quota, s.Known.Memory, s.Known.IOPS = 0, 0, 0
 	s.Known.Env = map[string]string{"FAULT": "0"}
 	beside := make([]beside, len(s.Known.Beside))

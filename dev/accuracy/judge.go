@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,9 @@ type Case struct {
 	// Files is what was found in files that people have without a recording, nil where
 	// there are none.
 	Files *Case `json:"files,omitempty"`
+	// Bare is what was found in the same recording without a row for each request, nil
+	// where that was not asked.
+	Bare *Case `json:"without_rows,omitempty"`
 }
 
 // asked says whether the service was diagnosed.
@@ -82,6 +86,11 @@ func (c Case) String() string {
 		one.Service = "; from files alone"
 		text += one.String()
 	}
+	if c.Bare != nil {
+		one := *c.Bare
+		one.Service = "; without rows"
+		text += one.String()
+	}
 	return text
 }
 
@@ -98,12 +107,19 @@ func judge(ctx context.Context, o options, dir string, k *Kept) Case {
 	if !c.asked() {
 		return c
 	}
-	args := []string{"diagnose", filepath.Join(dir, k.Capture), "--format", "json"}
+	args := k.arguments(dir)
+	if o.bothRows && len(k.Rows) > 0 {
+		bare := c
+		if d, err := ask(ctx, o.binary, args); err != nil {
+			bare.Error = err.Error()
+		} else {
+			bare.Rows = false
+			bare.against(d, k)
+		}
+		c.Bare = &bare
+	}
 	for _, rows := range k.Rows {
 		args = append(args, "--requests", filepath.Join(dir, rows))
-	}
-	if k.SLO.Duration > 0 {
-		args = append(args, "--slo", k.SLO.String())
 	}
 	d, err := ask(ctx, o.binary, args)
 	if err != nil {
@@ -113,6 +129,15 @@ func judge(ctx context.Context, o options, dir string, k *Kept) Case {
 	c.against(d, k)
 	c.Files = judgeFiles(ctx, o, dir, k)
 	return c
+}
+
+// arguments are what the diagnosis is told of a recording beside rows.
+func (k *Kept) arguments(dir string) []string {
+	args := []string{"diagnose", filepath.Join(dir, k.Capture), "--format", "json"}
+	if k.SLO.Duration > 0 {
+		args = append(args, "--slo", k.SLO.String())
+	}
+	return args
 }
 
 // judgeFiles diagnoses what was kept beside the capture; nil where nothing was.
@@ -179,7 +204,7 @@ func (c *Case) against(d *diagnose.Diagnosis, k *Kept) {
 		c.Right = len(c.Found) == 0
 		c.FalseAlarm = !c.Right
 	default:
-		c.sick(d, k.Known.Answer)
+		c.sick(d, k)
 	}
 	if c.FalseAlarm {
 		c.Why = "nothing is wrong with it: " + c.Title
@@ -188,7 +213,8 @@ func (c *Case) against(d *diagnose.Diagnosis, k *Kept) {
 
 // sick holds what was found against the answer of a service that is not healthy. More
 // causes than are known are no error, but told.
-func (c *Case) sick(d *diagnose.Diagnosis, a answer) {
+func (c *Case) sick(d *diagnose.Diagnosis, k *Kept) {
+	a := k.Known.Answer
 	if len(c.Found) == 0 {
 		c.Why = "nothing found"
 		return
@@ -199,8 +225,21 @@ func (c *Case) sick(d *diagnose.Diagnosis, a answer) {
 	}
 	said := strings.ToLower(wording(&d.Verdicts[0]))
 	for _, words := range a.Names {
+		words = k.expand(words)
 		if !slices.ContainsFunc(strings.Split(strings.ToLower(words), "|"), func(w string) bool { return strings.Contains(said, w) }) {
 			c.Why = fmt.Sprintf("it does not name %s: %s", strings.ReplaceAll(words, "|", " or "), c.Title)
+			return
+		}
+	}
+	for _, words := range a.Unsaid {
+		if strings.Contains(said, strings.ToLower(words)) {
+			c.Why = fmt.Sprintf("it says %s: %s", words, c.Title)
+			return
+		}
+	}
+	for _, id := range c.Found {
+		if slices.Contains(a.Never, id) {
+			c.Why = "it also says " + id
 			return
 		}
 	}
@@ -214,6 +253,17 @@ func (c *Case) sick(d *diagnose.Diagnosis, a answer) {
 	if len(more) > 0 {
 		c.Why = "also " + strings.Join(more, ", ")
 	}
+}
+
+// expand puts the address at which a program ran in place of $ADDR_NAME.
+func (k *Kept) expand(words string) string {
+	return os.Expand(words, func(name string) string {
+		program, _ := strings.CutPrefix(name, "ADDR_")
+		if at := k.Addresses[strings.ToLower(program)]; at != "" {
+			return at
+		}
+		return "$" + name // nothing says that
+	})
 }
 
 // wording is what a verdict says.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +22,7 @@ type service struct {
 	Known Known
 
 	built map[string]started // by [program.key]
+	twin  *Known             // of a stack's variant: the stack without the fault, nil of others
 }
 
 // Known is known.json: how a service is run, and what is known of it. CONTRIBUTING.md
@@ -55,6 +55,8 @@ type program struct {
 	Flags   []string          `json:"flags,omitempty"` // of the JVM
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
+	// Stdout is a file, or a pipe that a program beside it made, for what it prints.
+	Stdout string `json:"stdout,omitempty"`
 }
 
 // jar is a file of Maven Central that a service in Java is compiled against and run with.
@@ -94,6 +96,10 @@ type answer struct {
 	First []string `json:"first,omitempty"` // one of these first
 	Also  []string `json:"also,omitempty"`  // these may be found, too
 	Names []string `json:"names,omitempty"` // words that the first verdict must say; A|B: one of them, such as a method and what a compiler may have inlined it into
+	Never []string `json:"never,omitempty"` // these causes may not be found, whatever comes first
+	// Unsaid are words that the first verdict may not say: advice that does harm, or that
+	// has nothing to do with the fault.
+	Unsaid []string `json:"unsaid,omitempty"`
 }
 
 // duration is written as Go writes one.
@@ -122,9 +128,17 @@ func readServices(dir string) (all []service, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
 		s := service{Name: e.Name(), Dir: filepath.Join(dir, e.Name())}
+		variants, err := readStack(s.Dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, variants...)
 		text, err := os.ReadFile(filepath.Join(s.Dir, "known.json"))
-		if errors.Is(err, fs.ErrNotExist) || !e.IsDir() {
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // what several services share
 		}
 		if err == nil {
@@ -136,7 +150,7 @@ func readServices(dir string) (all []service, err error) {
 		all = append(all, s.onEach()...)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: there is no known.json in its folders", dir)
+		return nil, fmt.Errorf("%s: there is no known.json and no stack.json in its folders", dir)
 	}
 	return all, nil
 }
@@ -158,7 +172,7 @@ func (s service) onEach() []service {
 }
 
 // runtimes that services may be written for.
-var runtimes = regexp.MustCompile(`^(go|jvm[0-9]+|c|rust|redis|nginx|dotnet|dotnet31|dotnet9)$`)
+var runtimes = regexp.MustCompile(`^(go|jvm[0-9]+|c|rust|redis|nginx|postgres|mariadb|node|python|dotnet|dotnet31|dotnet9)$`)
 
 // Lengths of a service that says none.
 const (
@@ -167,11 +181,15 @@ const (
 )
 
 func parseKnown(text []byte) (k Known, err error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&k); err != nil {
+	if err := decode(text, &k); err != nil {
 		return k, err
 	}
+	k.setDefaults()
+	return k, k.check()
+}
+
+// setDefaults fills in what is usual.
+func (k *Known) setDefaults() {
 	if k.Record.Duration == 0 {
 		k.Record.Duration = usualRecord
 	}
@@ -183,7 +201,6 @@ func parseKnown(text []byte) (k Known, err error) {
 			b.Runtime = "go"
 		}
 	}
-	return k, k.check()
 }
 
 func (k *Known) check() error {
@@ -206,7 +223,7 @@ func (k *Known) check() error {
 	for i, name := range on {
 		switch {
 		case !runtimes.MatchString(name):
-			return fmt.Errorf("runtime %q: give go, jvm11, jvm17, jvm21, jvm25, c, rust, redis, nginx, dotnet, dotnet31 or dotnet9", name)
+			return fmt.Errorf("runtime %q: give go, jvm11, jvm17, jvm21, jvm25, c, rust, redis, nginx, postgres, mariadb, node, python, dotnet, dotnet31 or dotnet9", name)
 		case i < len(k.Runtimes) && slices.Contains(on[:i], name):
 			return fmt.Errorf("runtimes: %s is there twice", name)
 		}
@@ -220,7 +237,7 @@ func (k *Known) check() error {
 		return fmt.Errorf("quota %g, memory %d, iops %d: give CPUs, MiB, writes a second", k.Quota, k.Memory, k.IOPS)
 	case order(k.Quota > 0)+order(k.Memory > 0)+order(k.IOPS > 0) > 1:
 		return errors.New("quota, memory and iops: give one of them")
-	case k.Healthy && (len(k.Answer.First) > 0 || len(k.Answer.Also) > 0):
+	case k.Healthy && (len(k.Answer.First) > 0 || len(k.Answer.Also) > 0 || len(k.Answer.Never) > 0):
 		return errors.New("healthy: nothing may be found, so that answer names no cause")
 	case !k.Healthy && len(k.Answer.First) == 0:
 		return errors.New("answer: first names no cause, and it is not healthy")
@@ -245,7 +262,7 @@ func (k *Known) check() error {
 
 // unknownCauses are those an answer names that no rule looks for.
 func (k *Known) unknownCauses() (ids []string) {
-	for _, id := range slices.Concat(k.Answer.First, k.Answer.Also) {
+	for _, id := range slices.Concat(k.Answer.First, k.Answer.Also, k.Answer.Never) {
 		if !isCause(id) {
 			ids = append(ids, id)
 		}

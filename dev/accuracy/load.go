@@ -29,7 +29,7 @@ func (st *stage) send(n int, d demand, lasts time.Duration, warm bool, seed int)
 	x := &sender{result: filepath.Join(st.dir, name+".json"), rows: filepath.Join(st.dir, name+".requests.txt")}
 	args := d.arguments(st.addresses[d.To], lasts, warm, seed)
 	args = append(args, "--format", "json", "-o", x.result)
-	if st.Known.Rows && !warm {
+	if st.takesRows() && !warm {
 		args = append(args, "--rows", x.rows)
 	}
 	p, err := process.Launch(process.Spec{Bin: st.binary, Args: args, Env: os.Environ(), Log: filepath.Join(st.dir, name+".log")})

@@ -7,6 +7,7 @@
 //	go run ./dev/accuracy -only redis -files         also from what redis-cli and its log say, without a recording
 //	go run ./dev/accuracy -again out/x               the captures kept are diagnosed anew
 //	go run ./dev/accuracy -faults 15s -only redis    what clients get with each fault and without it
+//	go run ./dev/accuracy -dir lab/stacks -no-labs -rows both    real frameworks and databases, with rows of requests and without
 //	go run ./dev/accuracy -watch -only redis         some are watched: are there alarms, and of what are their captures?
 //
 // Its opinion: the answer is written before the service runs, in known.json, and the
@@ -42,6 +43,7 @@ type options struct {
 	out      string
 	noLabs   bool
 	files    bool
+	bothRows bool // judged with a row for each request and without
 	watch    bool
 	faults   time.Duration
 	work     string // folder for what is built
@@ -67,7 +69,7 @@ func main() {
 
 func command(ctx context.Context, args []string) (pass bool, err error) {
 	o := options{patience: ready}
-	only := ""
+	only, rows := "", ""
 	f := flag.NewFlagSet("accuracy", flag.ContinueOnError)
 	f.StringVar(&o.dir, "dir", filepath.Join("lab", "accuracy"), "folder of the services")
 	f.StringVar(&only, "only", "", "run only services and variants of labs (LAB/VARIANT) whose names match this regular expression")
@@ -80,6 +82,7 @@ func command(ctx context.Context, args []string) (pass bool, err error) {
 	f.StringVar(&o.out, "o", "", "also write the result to this file")
 	f.BoolVar(&o.noLabs, "no-labs", false, "leave out the labs' variants, which take ten to twenty minutes each")
 	f.BoolVar(&o.files, "files", false, "also judge what is said of files that people have without a recording, where a runtime has such")
+	f.StringVar(&rows, "rows", "", "both: judge each recording with a row for each request and without (default: as known.json says)")
 	f.BoolVar(&o.watch, "watch", false, "watch the services instead, as unstall watch does, and say what alarms there were")
 	f.DurationVar(&o.faults, "faults", 0, "record nothing: put the load on for this long with each service's fault and without, and say what clients got")
 	f.StringVar(&o.work, "work", filepath.Join("out", "accuracy"), "folder for what is built")
@@ -88,6 +91,9 @@ func command(ctx context.Context, args []string) (pass bool, err error) {
 	}
 	if o.only, err = regexp.Compile(only); err != nil {
 		return false, fmt.Errorf("-only: %w", err)
+	}
+	if o.bothRows = rows == "both"; rows != "" && !o.bothRows {
+		return false, fmt.Errorf("-rows %s: give both, or leave it out", rows)
 	}
 	switch o.format {
 	case "":
@@ -134,6 +140,11 @@ func run(ctx context.Context, o options) (pass bool, err error) {
 		return false, err
 	}
 	r.Blind = string(blind)
+	own, err := os.ReadFile(filepath.Join(o.dir, "page.txt"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	r.Lead = string(own)
 	write := r.markdown
 	if o.format == "json" {
 		write = r.json

@@ -19,24 +19,26 @@ import (
 // Kept is what is written beside a capture: all that is needed to judge a diagnosis of
 // it again.
 type Kept struct {
-	Service  string        `json:"service"`
-	Run      int           `json:"run"`
-	Known    *Known        `json:"known,omitempty"`
-	Lab      *lab.Expected `json:"lab,omitempty"` // of a lab's variant
-	About    string        `json:"about"`
-	Runtime  string        `json:"runtime"`
-	SLO      duration      `json:"slo"`
-	Capture  string        `json:"capture"` // names of files beside this one
-	Rows     []string      `json:"rows,omitempty"`
-	Files    string        `json:"files,omitempty"` // the folder of what people have without a recording
-	Load     []Served      `json:"load,omitempty"`
-	Others   float64       `json:"others_share"` // of the host's CPUs, while it was recorded
-	Seconds  float64       `json:"seconds"`      // that it all took
-	Notes    []string      `json:"notes,omitempty"`
-	Error    string        `json:"error,omitempty"` // it could not be run
-	Skipped  string        `json:"skipped,omitempty"`
-	Recorded time.Time     `json:"recorded"`
-	Said     *Said         `json:"said,omitempty"`
+	Service string        `json:"service"`
+	Run     int           `json:"run"`
+	Known   *Known        `json:"known,omitempty"`
+	Lab     *lab.Expected `json:"lab,omitempty"` // of a lab's variant
+	About   string        `json:"about"`
+	Runtime string        `json:"runtime"`
+	SLO     duration      `json:"slo"`
+	Capture string        `json:"capture"` // names of files beside this one
+	Rows    []string      `json:"rows,omitempty"`
+	Files   string        `json:"files,omitempty"` // the folder of what people have without a recording
+	Load    []Served      `json:"load,omitempty"`
+	// Addresses are those of the service ("") and of what ran beside it, by name.
+	Addresses map[string]string `json:"addresses,omitempty"`
+	Others    float64           `json:"others_share"` // of the host's CPUs, while it was recorded
+	Seconds   float64           `json:"seconds"`      // that it all took
+	Notes     []string          `json:"notes,omitempty"`
+	Error     string            `json:"error,omitempty"` // it could not be run
+	Skipped   string            `json:"skipped,omitempty"`
+	Recorded  time.Time         `json:"recorded"`
+	Said      *Said             `json:"said,omitempty"`
 }
 
 // Said is how a service was judged when it was recorded, by the binary of that time.
@@ -44,7 +46,10 @@ type Said struct {
 	First string `json:"first"`
 	Right bool   `json:"right"`
 	Files string `json:"first_of_files,omitempty"` // what was found in files alone
-	Tool  string `json:"tool_version"`
+	// Bare is what was found without rows of requests, where that was asked.
+	Bare      string `json:"first_without_rows,omitempty"`
+	BareRight *bool  `json:"right_without_rows,omitempty"`
+	Tool      string `json:"tool_version"`
 }
 
 // Served is what clients got.
@@ -118,6 +123,9 @@ func (k *Kept) saidOf(ctx context.Context, o options, c *Case) error {
 	k.Said = &Said{First: c.First(), Right: c.Right, Tool: toolVersion(ctx, o.binary)}
 	if c.Files != nil {
 		k.Said.Files = c.Files.First()
+	}
+	if c.Bare != nil && c.Bare.asked() {
+		k.Said.Bare, k.Said.BareRight = c.Bare.First(), &c.Bare.Right
 	}
 	return k.write(o.keep)
 }
@@ -224,6 +232,7 @@ func (st *stage) unstall(ctx context.Context, name string, args ...string) (used
 
 // sum keeps what the clients got.
 func (st *stage) sum(k *Kept, senders []*sender) error {
+	k.Addresses = st.addresses
 	for n, x := range senders {
 		r, err := x.served()
 		if err != nil {
@@ -233,7 +242,7 @@ func (st *stage) sum(k *Kept, senders []*sender) error {
 		if r.GeneratorLimited {
 			k.Notes = append(k.Notes, fmt.Sprintf("%s: the generator itself was slow", x.Name))
 		}
-		if st.Known.Rows {
+		if st.takesRows() {
 			name := fmt.Sprintf("%s.requests-%d.txt", stem(k.Service, k.Run), n+1)
 			if err := copyFile(x.rows, filepath.Join(st.keep, name)); err != nil {
 				return err
@@ -257,3 +266,6 @@ func copyFile(from, to string) error {
 	_, err = io.Copy(out, in)
 	return errors.Join(err, out.Close())
 }
+
+// takesRows says whether a row of each request is kept.
+func (st *stage) takesRows() bool { return st.Known.Rows || st.bothRows }

@@ -31,6 +31,7 @@ type Result struct {
 	Machine Machine   `json:"machine"`
 	Again   bool      `json:"again"` // captures that were kept were diagnosed anew
 	Runs    int       `json:"runs"`
+	Lead    string    `json:"-"` // how the page begins, "" for that of lab/accuracy
 	Blind   string    `json:"-"` // the page's part about services by authors who have read no rule
 
 	Accuracy    Accuracy   `json:"accuracy"`
@@ -94,7 +95,7 @@ func resultOf(cases []Case) *Result {
 			}
 			asked++
 			right += order(c.Right)
-			alarmed = alarmed || c.FalseAlarm
+			alarmed = alarmed || c.FalseAlarm || c.Bare != nil && c.Bare.FalseAlarm
 			answers[c.First()] = true
 			if !c.Healthy && c.Unknown != nil {
 				shares = append(shares, *c.Unknown)

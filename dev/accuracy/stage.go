@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -127,6 +128,10 @@ func (st *stage) launch(ctx context.Context, name string, p program, listens boo
 		spec.Args = append(spec.Args, how.listens(host, port)...)
 	}
 	spec.Args = append(spec.Args, p.Args...)
+	if p.Stdout != "" {
+		spec.Args = append([]string{"-c", `exec "$0" "$@" >"$STDOUT"`, spec.Bin}, spec.Args...)
+		spec.Bin, spec.Env = "/bin/sh", append(spec.Env, "STDOUT="+p.Stdout)
+	}
 	one, err := process.Launch(spec)
 	if err != nil {
 		return nil, err
@@ -189,7 +194,9 @@ func (st *stage) others(do func() (used float64, err error)) (share float64, err
 		busy, stolen := lab.HostBusySeconds()
 		ours = lab.CPUSeconds(os.Getpid())
 		for _, p := range st.running {
-			ours += lab.CPUSeconds(p.PID)
+			for _, pid := range family(p.PID) {
+				ours += lab.CPUSeconds(pid)
+			}
 		}
 		return busy + stolen, ours
 	}
@@ -199,4 +206,22 @@ func (st *stage) others(do func() (used float64, err error)) (share float64, err
 	busyThen, oursThen := look()
 	seconds := time.Since(began).Seconds() * float64(runtime.NumCPU())
 	return max(0, (busyThen-busy)-(oursThen-ours)-used) / seconds, err
+}
+
+// family is a process with its children and theirs: the workers of a server, the
+// connections of a database.
+func family(pid int) []int {
+	all := []int{pid}
+	for i := 0; i < len(all); i++ {
+		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", all[i])) // the pattern is well-formed
+		for _, name := range lists {
+			text, _ := os.ReadFile(name) // of a process that has ended there is none
+			for _, child := range strings.Fields(string(text)) {
+				if n, err := strconv.Atoi(child); err == nil {
+					all = append(all, n)
+				}
+			}
+		}
+	}
+	return all
 }

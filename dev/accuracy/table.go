@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -51,7 +52,7 @@ generator. The answer is written down before the service runs for the first time
 // markdown is the page.
 func (r *Result) markdown(w io.Writer) error {
 	p := &page{w: w}
-	p.line("%s", lead)
+	p.line("%s", cmp.Or(r.Lead, lead))
 	p.line("%s", r.measured())
 	p.line("")
 	p.figures(r)
@@ -111,6 +112,9 @@ func (p *page) figures(r *Result) {
 	if text := r.fromFiles(); text != "" {
 		p.row("from files alone: verdict right, healthy ones included", "≥ 90 %", text)
 	}
+	if text := r.withoutRows(); text != "" {
+		p.row("without rows: first verdict right", "≥ 80 %", text)
+	}
 	if first, ok := r.asRecorded(); ok {
 		p.row("the same, when they were recorded", "≥ 95 %", first)
 	}
@@ -140,6 +144,22 @@ func (r *Result) fromFiles() string {
 	}
 	share := float64(right) / float64(of)
 	return fmt.Sprintf("%s (%d of %d services)", percent(&share), right, of)
+}
+
+// withoutRows is how often the first verdict on a service with something wrong was right
+// without rows of requests, "" where that was not asked.
+func (r *Result) withoutRows() string {
+	right, of := 0, 0
+	for _, c := range r.Cases {
+		if c.Bare != nil && c.Bare.asked() && !c.Healthy {
+			right, of = right+order(c.Bare.Right), of+1
+		}
+	}
+	if of == 0 {
+		return ""
+	}
+	share := float64(right) / float64(of)
+	return fmt.Sprintf("%s (%d of %d recordings)", percent(&share), right, of)
 }
 
 // asRecorded is how often the first verdict was right by the binary that recorded, of
@@ -188,6 +208,11 @@ func (p *page) cases(r *Result, title string, of func(*Case) bool) {
 	if files {
 		head = append(head, "from files alone")
 	}
+	bare := slices.ContainsFunc(r.Cases, func(c Case) bool { return of(&c) && c.Bare != nil })
+	if bare {
+		head = slices.Insert(head, 2, "expected")
+		head = append(head, "without rows")
+	}
 	if r.Runs > 1 {
 		head = append(head, "run")
 	}
@@ -209,6 +234,10 @@ func (p *page) cases(r *Result, title string, of func(*Case) bool) {
 		if files {
 			cells = append(cells, c.Files.saysOfFiles())
 		}
+		if bare {
+			cells = slices.Insert(cells, 2, strings.Join(c.Expected, " or "))
+			cells = append(cells, c.Bare.saysOfFiles())
+		}
 		if r.Runs > 1 {
 			cells = append(cells, units.Count(c.Run))
 		}
@@ -217,7 +246,7 @@ func (p *page) cases(r *Result, title string, of func(*Case) bool) {
 	p.line("")
 }
 
-// saysOfFiles is what was found in files alone, "—" where there are none.
+// saysOfFiles is what was found in files alone, or without rows, "—" where that was not asked.
 func (c *Case) saysOfFiles() string {
 	switch {
 	case c == nil:

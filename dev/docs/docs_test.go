@@ -145,7 +145,7 @@ func TestSizes(t *testing.T) {
 func TestFloors(t *testing.T) {
 	pages := []string{
 		"internal/collect/probe", "internal/diagnose/check", "internal/analyze/model", "internal/analyze/platform",
-		"internal/operate/top", "internal/operate/experiment", "lab", "lab/accuracy",
+		"internal/operate/top", "internal/operate/experiment", "lab", "lab/accuracy", "lab/stacks",
 	}
 	floors, err := os.ReadDir(filepath.Join(root, "internal"))
 	if err != nil {

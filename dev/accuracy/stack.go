@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Stack is stack.json of lab/stacks: a service made of the frameworks, pools and databases
+// that people run, with variants. Its own keys are those of known.json for the service as
+// it should be. A variant's keys take the place of the stack's; of the environment only the
+// variables that it names.
+type Stack struct {
+	Known
+	Variants map[string]json.RawMessage `json:"variants"`
+}
+
+// off is what FAULT says to a service, and to what is beside it, with nothing wrong.
+const off = "off"
+
+// readStack reads a service for each variant of a stack, nothing where the folder has no
+// stack.json.
+func readStack(dir string) (all []service, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, "stack.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var st Stack
+	if err := decode(text, &st); err != nil {
+		return nil, fmt.Errorf("%s: stack.json: %w", filepath.Base(dir), err)
+	}
+	if len(st.Variants) == 0 {
+		return nil, fmt.Errorf("%s: stack.json: variants: there is none", filepath.Base(dir))
+	}
+	for name, keys := range st.Variants {
+		s := service{Name: filepath.Base(dir) + "/" + name, Dir: dir}
+		if err := s.vary(text, name, keys); err != nil {
+			return nil, fmt.Errorf("%s: stack.json: %w", s.Name, err)
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b service) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// decode refuses keys that nothing reads.
+func decode(text []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+// vary makes a service a variant of its stack, and keeps the variant without its fault: with
+// the stack's own flags and limits, and FAULT=off.
+func (s *service) vary(stack []byte, name string, keys json.RawMessage) error {
+	first, err := s.known(stack, keys, name)
+	if err != nil {
+		return err
+	}
+	if first.Healthy {
+		first.setFault(off)
+	}
+	if err := first.check(); err != nil {
+		return err
+	}
+	own, err := s.known(stack, nil, off)
+	if err != nil {
+		return err
+	}
+	twin, err := s.known(stack, keys, off)
+	if err != nil {
+		return err
+	}
+	twin.Flags, twin.Quota, twin.Memory, twin.IOPS = own.Flags, own.Quota, own.Memory, own.IOPS
+	s.Known, s.twin = first, &twin
+	return nil
+}
+
+// known is a stack with a variant's keys in place of its own.
+func (s *service) known(stack []byte, keys json.RawMessage, fault string) (k Known, err error) {
+	merged := map[string]json.RawMessage{}
+	if err := json.Unmarshal(stack, &merged); err != nil {
+		return k, err
+	}
+	env := merged["env"]
+	delete(merged, "variants")
+	if keys != nil {
+		if err := json.Unmarshal(keys, &merged); err != nil {
+			return k, err
+		}
+	}
+	text, err := json.Marshal(merged)
+	if err != nil {
+		return k, err
+	}
+	if env != nil { // the variant's variables are added to those of the stack
+		if err := json.Unmarshal(env, &k.Env); err != nil {
+			return k, err
+		}
+	}
+	if err := decode(text, &k); err != nil {
+		return k, err
+	}
+	k.setFault(fault)
+	k.setDefaults()
+	jars, err := readJars(filepath.Join(s.Dir, "jars.txt"))
+	k.Jars = append(k.Jars, jars...)
+	return k, err
+}
+
+// setFault tells all programs which fault they have.
+func (k *Known) setFault(name string) {
+	set := func(p *program) {
+		if p.Env == nil {
+			p.Env = make(map[string]string)
+		}
+		p.Env["FAULT"] = name
+	}
+	set(&k.program)
+	for i := range k.Beside {
+		set(&k.Beside[i].program)
+	}
+}
+
+var jarLine = regexp.MustCompile(`^([0-9a-f]{64})  ([A-Za-z0-9._/-]+\.jar)$`)
+
+// readJars reads the jars of a stack as sha256sum writes them, with their paths in Maven
+// Central; none where there is no such file.
+func readJars(name string) (jars []jar, err error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for line := range strings.Lines(string(text)) {
+		m := jarLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		if m == nil {
+			return nil, fmt.Errorf("%s: %q is no line of sha256sum", filepath.Base(name), line)
+		}
+		jars = append(jars, jar{URL: central + m[2], SHA256: m[1]})
+	}
+	return jars, err
+}
