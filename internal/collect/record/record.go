@@ -94,7 +94,7 @@ func FindOther(ctx context.Context, probes, others []probe.Probe, targets []disc
 				_, more := ask(ctx, others, t)
 				accesses = append(accesses, more...)
 			}
-			found[i] = accesses
+			found[i] = oneLack(accesses)
 		})
 	}
 	all.Wait()
@@ -102,6 +102,25 @@ func FindOther(ctx context.Context, probes, others []probe.Probe, targets []disc
 		f.Accesses = append(f.Accesses, a...)
 	}
 	return f
+}
+
+// oneLack says once what accesses of several probes cannot see for one reason.
+func oneLack(accesses []probe.Access) []probe.Access {
+	first := make(map[string]*probe.Lack)
+	for i := range accesses {
+		a := &accesses[i]
+		a.Lacks = slices.DeleteFunc(slices.Clone(a.Lacks), func(l probe.Lack) bool {
+			of := first[l.Why]
+			if of != nil {
+				of.What += "; " + l.What
+			}
+			return of != nil
+		})
+		for k := range a.Lacks {
+			first[a.Lacks[k].Why] = &a.Lacks[k]
+		}
+	}
+	return accesses
 }
 
 // ask asks probes of one target side by side; told says whether one that knows its runtime can

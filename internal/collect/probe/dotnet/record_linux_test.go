@@ -134,6 +134,10 @@ func TestRecord(t *testing.T) {
 			if p.Keywords != messages || !strings.Contains(p.Args, "System.Net.Http.Response@Event:-LoggingRequestId\n") {
 				t.Errorf("calls: %+v", p)
 			}
+		case tracker.Name:
+			if p.Keywords != tracker.Keywords|0x1|0x2 || p.Level != verbose {
+				t.Errorf("awaits: %+v", p)
+			}
 		default:
 			if p.Args != everySecond || p.Level > 1 && p.Name != "System.Runtime" {
 				t.Errorf("counters: %+v", p)
@@ -264,10 +268,10 @@ func turns(s *ipctest.Server) string {
 		switch {
 		case x.Has(sampler):
 			what = "look"
+		case x.Has("System.Runtime"):
+			what = "turn"
 		case x.Has(tracker.Name):
 			what = "awaits"
-		case x.Has("Microsoft-Diagnostics-DiagnosticSource"):
-			what = "turn"
 		case len(x.Providers) == 1 && x.Providers[0].Level == critical:
 			what = "names"
 		case len(x.Providers) == 1 && x.Providers[0].Keywords == keywordJIT:
@@ -297,7 +301,7 @@ func TestInTurn(t *testing.T) {
 	to := probetest.Record(t, a, probe.Plan{For: 5 * time.Second})
 	ended(t, s, "stopped")
 	all := turns(s)
-	if !strings.HasPrefix(all, "look; turn; look; turn") || !strings.HasSuffix(all, "turn; awaits; look; watch; names") || strings.Contains(all, "turn; turn") || strings.Contains(all, "wrongly") {
+	if !strings.HasPrefix(all, "look; turn; look; turn") || !strings.HasSuffix(all, "turn; look; watch; names") || strings.Contains(all, "look; look") || strings.Contains(all, "wrongly") {
 		t.Errorf("sessions: %s", all)
 	}
 	if len(to.Kept) != 2 || len(to.Warnings)+len(to.Lacks) > 0 {
@@ -316,7 +320,7 @@ func TestGenerated(t *testing.T) {
 	for _, c := range []struct {
 		long time.Duration
 		want string
-	}{{5 * time.Second, "turn; awaits; look; watch"}, {300 * time.Millisecond, "look; turn; look; watch"}} {
+	}{{5 * time.Second, "turn; look; watch"}, {300 * time.Millisecond, "look; turn; look; watch"}} {
 		t.Run(c.long.String(), func(t *testing.T) {
 			s := &ipctest.Server{Collect: 2, Every: 400 * time.Millisecond, Names: []byte("names"), Stream: func(x ipctest.Session) []byte {
 				b := inTurns(x)

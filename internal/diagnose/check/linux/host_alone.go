@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
-	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -72,23 +71,10 @@ const (
 	manyPages    = 256 // pages read from swap a second: 1 MiB
 )
 
-// shareOfHost is a figure of the host's CPUs as a share of all of them.
-func shareOfHost(c *check.Case, name string, h *metrics.Host) metrics.Value {
-	if v := metrics.Mean(c.Bundle, c.Subject, evidence.ShareOf(name), metrics.Whole); v.Known() {
-		return v
-	}
-	v := metrics.Mean(c.Bundle, c.Subject, name, metrics.Whole)
-	if v.Known() && h.CPUs > 0 {
-		v.Number /= h.CPUs
-		return v
-	}
-	return metrics.Unknown
-}
-
 // judgeHostSteal judges by what the hypervisor gave to others.
 func judgeHostSteal(c *check.Case) (v check.Verdict, ok bool) {
-	h := metrics.HostOf(c.Bundle, c.Subject, metrics.Whole)
-	steal, busy := shareOfHost(c, evidence.SeriesHostCPUSteal, h), shareOfHost(c, evidence.SeriesHostCPUBusy, h)
+	h := metrics.ShownOf(c.Bundle)
+	steal, busy := h.Steal, h.Busy
 	if !steal.Known() || steal.Number < mostlyStolen || busy.Known() && busy.Number+steal.Number < cpusFull {
 		return v, false
 	}
@@ -103,9 +89,8 @@ func judgeHostSteal(c *check.Case) (v check.Verdict, ok bool) {
 
 // judgeHostSwap judges by pages that are read back from swap while tasks wait for disks.
 func judgeHostSwap(c *check.Case) (v check.Verdict, ok bool) {
-	h := metrics.HostOf(c.Bundle, c.Subject, metrics.Whole)
-	in, out := metrics.Mean(c.Bundle, c.Subject, evidence.SeriesHostSwapIn, metrics.Whole), metrics.Mean(c.Bundle, c.Subject, evidence.SeriesHostSwapOut, metrics.Whole)
-	waits := shareOfHost(c, evidence.SeriesHostCPUIowait, h)
+	h := metrics.ShownOf(c.Bundle)
+	in, out, waits := h.SwapIn, h.SwapOut, h.Iowait
 	if !(in.Number >= manyPages) || !(out.Number >= manyPages) || !(waits.Number >= check.Material) {
 		return v, false
 	}
