@@ -37,8 +37,10 @@ const (
 	After        = "1.4.2"      // by this one
 	Times        = 2.5          // which takes so many times the slow time
 	UnlikeTimes  = 20           // the slow time of its peers that an unlike host takes
-	Most         = "go.gc-rate" // the cause that makes most of it
 )
+
+// Most is the cause that makes most of a fleet's slow time.
+var Most = causes.Causes[0].ID
 
 // Unlike says whether a host is unlike its peers: one of 997.
 func Unlike(host int) bool { return host%997 == 17 }
