@@ -32,11 +32,11 @@ type Fleet struct {
 // What is known of a fleet beforehand.
 const (
 	Services     = 10
-	WorseService = "service-3"  // got a new version in the middle of the time
-	Before       = "1.4.1"      // that
-	After        = "1.4.2"      // by this one
-	Times        = 2.5          // which takes so many times the slow time
-	UnlikeTimes  = 20           // the slow time of its peers that an unlike host takes
+	WorseService = "service-3" // got a new version in the middle of the time
+	Before       = "1.4.1"     // that
+	After        = "1.4.2"     // by this one
+	Times        = 2.5         // which takes so many times the slow time
+	UnlikeTimes  = 20          // the slow time of its peers that an unlike host takes
 )
 
 // Most is the cause that makes most of a fleet's slow time.
