@@ -82,19 +82,17 @@ func callsByRoute(c *check.Case) (all []calling) {
 		of[to].n++
 		of[to].ns += ns
 	}
-	charged := evidence.NewRows(r.Len())
-	for _, row := range l.Rows {
-		charged.Add(row)
-	}
-	told := false
+	told := make(map[evidence.ArtifactID]bool) // whose requests have their calls told; clients' rows may be charged, which are the same requests
 	v := &b.Intervals
 	for i, k := range v.Kind {
-		if k == evidence.Call && v.Subject[i] == c.Subject && v.Request[i] > 0 && charged.Has(int(v.Request[i])-1) {
-			add(int(v.Request[i])-1, v.Cause[i], v.End[i]-v.Start[i])
-			told = true
+		if k == evidence.Call && v.Subject[i] == c.Subject && v.Request[i] > 0 {
+			row := int(v.Request[i]) - 1
+			add(row, v.Cause[i], v.End[i]-v.Start[i])
+			a, _ := r.Origin.At(row).Artifact()
+			told[a] = true
 		}
 	}
-	if !told {
+	if len(told) == 0 {
 		for _, row := range l.Rows {
 			if !r.Path(row).Followed() {
 				continue
@@ -108,8 +106,13 @@ func callsByRoute(c *check.Case) (all []calling) {
 	}
 	of := make(map[key]*calling)
 	routes := make(map[evidence.NameID][]int)
+	for row := range r.Len() {
+		if a, ok := r.Origin.At(row).Artifact(); ok && told[a] && r.Subject.At(row) == c.Subject && r.Timed(row) {
+			routes[r.Route.At(row)] = append(routes[r.Route.At(row)], row)
+		}
+	}
 	for _, row := range l.Rows {
-		if told || r.Path(row).Followed() {
+		if len(told) == 0 && r.Path(row).Followed() {
 			routes[r.Route.At(row)] = append(routes[r.Route.At(row)], row)
 		}
 	}
@@ -168,7 +171,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 	per := make([]int64, len(l.Slow))
 	var lost int64
 	for n, row := range l.Slow {
-		per[n] = min(worst.waited[row], c.Bundle.Requests.Latency(row))
+		per[n] = min(worst.waits(c, row), c.Bundle.Requests.Latency(row))
 		lost += per[n]
 	}
 	share := float64(lost) / float64(max(1, l.Total))
@@ -201,14 +204,27 @@ func judgeChatty(c *check.Case) check.Verdict {
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: "ask once for all of it: a query with a join or a list of ids, eager loading, a batch endpoint or a pipeline", Code: where})
 	rest := func(row int) int64 {
-		ns, known := worst.waited[row]
-		if !known && c.Bundle.Requests.Route.At(row) == worst.route { // its calls were not seen: they are as those of the others
+		ns := worst.waits(c, row)
+		if ns == 0 && c.Bundle.Requests.Route.At(row) == worst.route { // its calls were not seen: they are as those of the others
 			ns = int64(part * float64(c.Bundle.Requests.Latency(row)))
 		}
 		return ns - ns/max(1, median) // one call remains
 	}
 	v.Prediction = append(v.Prediction, c.PredictP99(rest))
 	return v
+}
+
+// waits is how long (ns) a request waits for such calls: as they tell, or its path.
+func (g *calling) waits(c *check.Case, row int) (ns int64) {
+	if ns, known := g.waited[row]; known {
+		return ns
+	}
+	for s := range c.Bundle.Requests.Path(row).All {
+		if s.Kind == evidence.NetWait && s.Cause == g.to {
+			ns += s.Dur
+		}
+	}
+	return ns
 }
 
 // timesLonger is by how much the calls of slow requests may be longer than those of others for their number to be the reason.
