@@ -146,8 +146,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// A client that gives up is told of, too.
-func TestGivenUp(t *testing.T) {
+// A request that is under way when the recording ends is unfinished.
+func TestUnderWay(t *testing.T) {
 	if err := tracepoint.Try(); err != nil {
 		t.Skipf("it needs root or the capabilities BPF and PERFMON, and types of the kernel: %v", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"golang.org/x/sys/unix"
 
@@ -59,97 +58,6 @@ func offsets(t *tracepoint.Types) (l layout, err error) {
 		l.call = member("pt_regs", registers.call)
 	}
 	return l, err
-}
-
-// Of the state of a connection, which is told as it is.
-const (
-	atSocket  = 0
-	atRole    = 8
-	atPhase   = 12
-	atArrived = 16 // when bytes of what comes next arrived, 0: none did
-	atCame    = 24 // likewise, of this exchange: its request, or of a call its answer
-	atBegun   = 32 // when the process read it, or sent its call
-	atFirst   = 40 // when the first of the answer was sent, or read; 0: it was not
-	atLast    = 48 // likewise, of the last
-	atIn      = 56
-	atOut     = 60
-	atThread  = 64 // that began it
-	atReads   = 68
-	atSends   = 72
-	atFamily  = 76
-	atOwnPort = 78
-	atPeer    = 80
-	atPort    = 96  // of the peer, in the order of the network
-	atHeadLen = 98  // bytes of the head that were transferred
-	atOther   = 100 // the thread that began to answer, or to read the answer
-	atHead    = 104
-	headSize  = 64
-	atAnswer  = atHead + headSize
-	stateSize = atAnswer + answerSize
-
-	answerSize = 16
-	callHead   = 16
-	callSize   = atHead + callHead
-)
-
-// Roles and phases of a connection.
-const (
-	roleServer = 1
-	roleClient = 2
-
-	phaseIdle     = 0
-	phaseAsked    = 1
-	phaseAnswered = 2
-)
-
-// Of the tuning map.
-const (
-	tuneEvents = 0
-	tuneLost   = 8
-	tuneMask   = 16 // a connection counts if its number has none of these bits
-	tuneSize   = 24
-)
-
-// Sizes of what the kernel keeps.
-const (
-	mostConnections = 1 << 14
-	mostProcesses   = 1 << 10
-	ringBytes       = 4 << 20
-	ports           = 1 << 16
-)
-
-// keeps are the maps of the programs.
-type keeps struct {
-	processes, ports, states, empty, tuning, ring *ebpf.Map
-}
-
-func newKeeps() (k *keeps, err error) {
-	k = &keeps{}
-	for _, m := range []struct {
-		to   **ebpf.Map
-		spec ebpf.MapSpec
-	}{
-		{&k.processes, ebpf.MapSpec{Name: "unstall_pids", Type: ebpf.Hash, KeySize: 4, ValueSize: 4, MaxEntries: mostProcesses}},
-		{&k.ports, ebpf.MapSpec{Name: "unstall_ports", Type: ebpf.Array, KeySize: 4, ValueSize: ports, MaxEntries: 1}},
-		{&k.states, ebpf.MapSpec{Name: "unstall_conns", Type: ebpf.LRUHash, KeySize: 8, ValueSize: stateSize, MaxEntries: mostConnections}},
-		{&k.empty, ebpf.MapSpec{Name: "unstall_empty", Type: ebpf.Array, KeySize: 4, ValueSize: stateSize, MaxEntries: 1}},
-		{&k.tuning, ebpf.MapSpec{Name: "unstall_tuning", Type: ebpf.Array, KeySize: 4, ValueSize: tuneSize, MaxEntries: 1}},
-		{&k.ring, ebpf.MapSpec{Name: "unstall_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}},
-	} {
-		if *m.to, err = ebpf.NewMap(&m.spec); err != nil {
-			k.close()
-			return nil, err
-		}
-	}
-	return k, nil
-}
-
-func (k *keeps) close() {
-	for _, m := range []*ebpf.Map{k.processes, k.ports, k.states, k.empty, k.tuning, k.ring} {
-		if m != nil {
-			_ = m.Close()
-		}
-	}
 }
 
 // Places on the stack of a program.
