@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 
 // service answers one request after the other over HTTP, and makes two calls for each.
 func service(args []string) {
+	runtime.LockOSThread() // one thread reads the request and makes its calls
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(err)
