@@ -36,6 +36,15 @@ type native struct {
 	file   int64 // bytes of a file that it reads, 0: none
 	swap   int64 // bytes of swap that the host has meanwhile, 0: none more
 	idle   bool  // nobody asks it anything
+	report int   // one request of so many asks for a report, 0: none
+}
+
+// paths are those that are asked for in turn.
+func (n *native) paths() []string {
+	if n.report == 0 {
+		return []string{"/order/{n}"}
+	}
+	return append(slices.Repeat([]string{"/order/{n}"}, n.report-1), "/report/{n}")
 }
 
 // recordNative records it as unstall PID --kernel --load URL does.
@@ -89,7 +98,7 @@ func recordNative(ctx context.Context, r recording, tmp string, say func(string)
 	from := markOf(service)
 	opt := record.Options{For: r.capture, Path: path, Tool: "dev/recorder", Command: []string{"unstall", "record"}}
 	if !r.native.idle {
-		plan := load.Plan{URL: "http://" + said.Serving, Paths: []string{"/order/{n}"}, Header: http.Header{}, Mode: load.Open, Arrivals: load.Poisson, Seed: 7, Rate: r.load.Rate, Duration: r.warm, Timeout: r.capture}
+		plan := load.Plan{URL: "http://" + said.Serving, Paths: r.native.paths(), Header: http.Header{}, Mode: load.Open, Arrivals: load.Poisson, Seed: 7, Rate: r.load.Rate, Duration: r.warm, Timeout: r.capture}
 		if r.warm > 0 {
 			say("warming up")
 			if _, err := load.Run(ctx, plan, nil); err != nil {
@@ -102,7 +111,7 @@ func recordNative(ctx context.Context, r recording, tmp string, say func(string)
 		}
 	}
 	say("recording")
-	all := slices.Concat(probes.Probes, probes.Kernel)
+	all := append(slices.Concat(probes.Probes, probes.Kernel), probes.Exchanges)
 	if _, err := record.Find(ctx, all, []discover.Target{found}).Record(ctx, opt); err != nil {
 		return nil, err
 	}
@@ -167,6 +176,11 @@ func natives() []recording {
 		r.native.file, r.native.memory = file, memory
 		return r
 	}
+	reports := func(mode string) recording {
+		r := of(120, mode, "30")
+		r.native.report = 12
+		return r
+	}
 	table := func(memory int64) recording {
 		r := of(40, "table", "256")
 		r.native.swap, r.native.memory = 512<<20, memory
@@ -201,6 +215,12 @@ func natives() []recording {
 		})),
 		nativeFixture("linux.futex/healthy", "the same without the lock", of(190, "free", "4").with(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 0, 20}}
+		})),
+		nativeFixture("service.blocked-loop/sick", "one thread serves all connections and computes for 30 ms in each report", reports("loop").with(func(r *recording) {
+			r.expect = []bound{{"clients' p99 ms", 30, 0}, {"cores", 0, .8}}
+		})),
+		nativeFixture("service.blocked-loop/healthy", "the same, and threads of their own compute", reports("aside").with(func(r *recording) {
+			r.expect = []bound{{"clients' p99 ms", 0, 60}}
 		})),
 		nativeFixture("linux.swap/sick", "requests touch 512 pages all over a table of 256 MiB, in a group that may have 128 MiB, with swap", table(128<<20).with(func(r *recording) {
 			r.expect = []bound{{"clients' p99 ms", 20, 0}}

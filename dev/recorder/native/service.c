@@ -9,6 +9,8 @@
  *	service lock MS      each request computes so long under one lock
  *	service free MS      the same without the lock
  *	service table MB     each request touches pages all over a table in memory
+ *	service loop MS      one thread serves all connections, and computes so long for each report
+ *	service aside MS     the same, and a thread of its own computes
  *	service packets SIZE [MS] no requests: one thread sends datagrams, computing so long before each, another takes them
  */
 #include <arpa/inet.h>
@@ -20,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -133,9 +136,24 @@ static void handle(unsigned n)
 		compute(cost);
 }
 
-static void *connection(void *arg)
+/* order is the number of the order that is asked for. */
+static unsigned order_in(char *in)
+{
+	char *slash = strchr(in, '/');
+	for (char *s = slash; s && *s != ' '; s++)
+		if (*s == '/')
+			slash = s;
+	return slash ? (unsigned)strtoul(slash + 1, NULL, 10) : 0;
+}
+
+static int answer(int fd)
 {
 	static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
+	return write(fd, ok, sizeof ok - 1) > 0;
+}
+
+static void *connection(void *arg)
+{
 	int fd = (int)(long)arg;
 	char in[4096];
 	for (;;) {
@@ -143,16 +161,57 @@ static void *connection(void *arg)
 		if (n <= 0)
 			break;
 		in[n] = 0;
-		char *slash = strchr(in, '/');
-		for (char *s = slash; s && *s != ' '; s++)
-			if (*s == '/')
-				slash = s;
-		handle(slash ? (unsigned)strtoul(slash + 1, NULL, 10) : 0);
-		if (write(fd, ok, sizeof ok - 1) < 0)
+		handle(order_in(in));
+		if (!answer(fd))
 			break;
 	}
 	close(fd);
 	return NULL;
+}
+
+static void *compute_aside(void *arg)
+{
+	compute(cost);
+	answer((int)(long)arg);
+	return NULL;
+}
+
+static void serve_one(int fd)
+{
+	char in[4096];
+	ssize_t n = read(fd, in, sizeof in - 1);
+	if (n <= 0) {
+		close(fd);
+		return;
+	}
+	in[n] = 0;
+	if (strstr(in, "/report/")) {
+		if (!strcmp(mode, "aside")) {
+			start(compute_aside, (void *)(long)fd);
+			return;
+		}
+		compute(cost);
+	}
+	answer(fd);
+}
+
+static void serve_in_turns(int listener)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = listener};
+	int queue = epoll_create1(0), on = 1;
+	if (queue < 0 || epoll_ctl(queue, EPOLL_CTL_ADD, listener, &event))
+		fail("epoll");
+	while (epoll_wait(queue, &event, 1, -1) >= 0) {
+		if (event.data.fd != listener) {
+			serve_one(event.data.fd);
+			continue;
+		}
+		event.data.fd = accept(listener, NULL, NULL);
+		if (event.data.fd < 0)
+			continue;
+		setsockopt(event.data.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+		epoll_ctl(queue, EPOLL_CTL_ADD, event.data.fd, &event);
+	}
 }
 
 static void *background_sync(void *arg)
@@ -258,6 +317,8 @@ int main(int argc, char **argv)
 		fail("listen");
 	printf("{\"serving\":\"127.0.0.1:%d\"}\n", ntohs(here.sin_port));
 	fflush(stdout);
+	if (!strcmp(mode, "loop") || !strcmp(mode, "aside"))
+		serve_in_turns(listener);
 	for (;;) {
 		int fd = accept(listener, NULL, NULL);
 		if (fd < 0)

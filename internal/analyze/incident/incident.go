@@ -72,6 +72,7 @@ func Normalize(read *evidence.Bundle) *evidence.Bundle {
 	b := read.Clone()
 	b.Unify()
 	b.Align()
+	routes.Group(b)
 	sightings.Unite(b)
 	b.NameCode()
 	metrics.CountWorkers(b, func(id string) bool { return platform.ByID(id).Master })

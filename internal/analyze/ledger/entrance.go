@@ -122,20 +122,28 @@ func (l *Ledger) outside() func(at int64) float64 {
 	return func(at int64) float64 { return float64(before(starts, at+1) - before(ends, at)) }
 }
 
-// unread says whether a name is that of requests which have arrived and were not read yet.
-func (l *Ledger) unread(cause evidence.NameID) bool {
+// unread says whether a name is that of requests which have arrived and were not read yet, and loop whether it is an event loop's.
+func (l *Ledger) unread(cause evidence.NameID) bool { return l.named(cause, evidence.ArrivedAt) }
+func (l *Ledger) loop(cause evidence.NameID) bool   { return l.named(cause, evidence.EventLoop) }
+
+// named says whether a name begins so.
+func (l *Ledger) named(cause evidence.NameID, begins string) bool {
 	if cause == 0 {
 		return false
 	}
-	is, known := l.unreads[cause]
-	if !known {
-		is = strings.HasPrefix(l.b.Names.Text(cause), evidence.ArrivedAt)
-		if l.unreads == nil {
-			l.unreads = make(map[evidence.NameID]bool)
+	known, is := l.begins[cause]
+	if !is {
+		for _, known = range []string{evidence.ArrivedAt, evidence.EventLoop, evidence.OneAtATime, ""} {
+			if strings.HasPrefix(l.b.Names.Text(cause), known) {
+				break
+			}
 		}
-		l.unreads[cause] = is
+		if l.begins == nil {
+			l.begins = make(map[evidence.NameID]string)
+		}
+		l.begins[cause] = known
 	}
-	return is
+	return known == begins
 }
 
 // waiting is how many connections wait at a moment.

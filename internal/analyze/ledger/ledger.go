@@ -93,24 +93,27 @@ type Ledger struct {
 	way       int64                     // ns of the way to the service and back that are no queue's
 	sample    *tracedSample             // nil: all requests are traced, or none
 	limits    map[evidence.NameID]int64 // by route: what its requests may take (ns); others the threshold of all
+	// Unread is how full the process kept the processors while data had arrived that no thread read; nil: not known, or they were not full.
+	Unread *BusyWhileUnread
+
 	stops     stops
-	holds     stops                     // what recorded the process held it
-	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
-	stalled   *allocStalls              // nil: the requests' states are known, or no thread waited for memory
-	awaiteds  []share                   // what is awaited; nil: not known
-	awaitGate *gate                     // by which these are split; nil: by none
-	alike     *similarRequests          // nil: no request's awaits are known one by one
-	byKernel  bool                      // the requests' paths tell what passed before the service read them
-	unreads   map[evidence.NameID]bool  // by cause of a wait before the service: it is that of requests which were not read yet
-	entrance  *entrance                 // nil: nothing waits at the service's sockets, or that is not known
-	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched
-	occupancy *occupancy                // nil: the requests' states are known, or threads were not sampled
-	withheld  metrics.Withheld          // of the stops
-	clock     *onCPU                    // nil: no samples of running threads were recorded with the requests
-	ready     *runQueue                 // nil: threads were not sampled, or their run-queue times were not recorded
-	kernel    *kernelWaits              // nil: the requests' states are not traced, or the kernel recorded nothing
-	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
-	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
+	holds     stops                      // what recorded the process held it
+	left      stops                      // that a counterfactual leaves as they are; none in the ledger itself
+	stalled   *allocStalls               // nil: the requests' states are known, or no thread waited for memory
+	awaiteds  []share                    // what is awaited; nil: not known
+	awaitGate *gate                      // by which these are split; nil: by none
+	alike     *similarRequests           // nil: no request's awaits are known one by one
+	byKernel  bool                       // the requests' paths tell what passed before the service read them
+	begins    map[evidence.NameID]string // by [Ledger.named]
+	entrance  *entrance                  // nil: nothing waits at the service's sockets, or that is not known
+	queued    *poolQueue                 // nil: nothing waited for a thread of the pool, or that was not watched
+	occupancy *occupancy                 // nil: the requests' states are known, or threads were not sampled
+	withheld  metrics.Withheld           // of the stops
+	clock     *onCPU                     // nil: no samples of running threads were recorded with the requests
+	ready     *runQueue                  // nil: threads were not sampled, or their run-queue times were not recorded
+	kernel    *kernelWaits               // nil: the requests' states are not traced, or the kernel recorded nothing
+	inside    map[evidence.NameID]int64  // by route: its floor (ns) where the service itself saw it
+	moved     map[int]amplified          // by row: what the replay moves to StopTheWorld
 }
 
 // MinRequests is how many requests a figure about requests needs.
@@ -220,6 +223,7 @@ func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.
 	}
 	l.byKernel = sightings.SideOf(l.b, l.Rows[0]) == sightings.ByKernel
 	l.entrance = l.entranceOf()
+	l.Unread = l.unreadBusy()
 	l.queued = l.queue()
 	l.awaiteds = l.awaits(opt.Stacks)
 	l.awaitGate = l.gatedAwaits()
@@ -489,7 +493,7 @@ func (l *Ledger) charge() {
 		for m, v := range c {
 			switch m := Mechanism(m); {
 			case v == 0:
-			case m.Named():
+			case m.Named(), m == PoolThread && l.loop(s.Cause):
 				added(key{m, s.Cause, by == fromReplay}, v, by)
 			default:
 				unnamed[by][m] += v

@@ -88,10 +88,13 @@ func (m Mechanism) TitleOf(lanes string) string {
 const InKernel = "in the kernel"
 
 // TitleAt is [Mechanism.TitleOf] of one thing that it was spent on: a page fault, and making room in memory,
-// is no call of the program.
+// is no call of the program, and an event loop is no pool's thread.
 func (m Mechanism) TitleAt(lanes, what string) string {
 	if m == Kernel && (strings.HasPrefix(what, evidence.KernelPageFault) || strings.HasPrefix(what, evidence.KernelNUMA) || strings.HasPrefix(what, evidence.KernelReclaim) || strings.HasPrefix(what, evidence.KernelCompaction)) {
 		return InKernel
+	}
+	if m == PoolThread && strings.HasPrefix(what, evidence.EventLoop) {
+		return "waiting for a thread"
 	}
 	return m.TitleOf(lanes)
 }

@@ -64,6 +64,11 @@ func (o *occupancy) queues(row int, at, dur int64) bool {
 	return o != nil && slices.ContainsFunc(o.over(row, at, dur), func(x share) bool { return x.mechanism == PoolThread && x.part > 0 })
 }
 
+// locks says whether looks at threads saw requests wait for locks.
+func (o *occupancy) locks() bool {
+	return o != nil && slices.ContainsFunc(slices.Concat(o.met[0], o.met[1]), func(x share) bool { return x.mechanism == Lock && x.part > 0 })
+}
+
 // usedUp is the part of a pool's threads that must stand still for requests without a thread
 // to wait for one: else what is not on a thread is elsewhere.
 const usedUp = .5

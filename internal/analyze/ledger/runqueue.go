@@ -165,6 +165,23 @@ func (r *runQueue) own(at, dur int64) float64 {
 	return own / known
 }
 
+// denied is for how long (ns) of [at, at+dur) a thread of the process that had work waited for a processor: behind its own process's
+// threads, and others.
+func (r *runQueue) denied(at, dur int64) (own, others int64) {
+	if r == nil || dur <= 0 {
+		return 0, 0
+	}
+	var behind, all float64
+	i, _ := slices.BinarySearchFunc(r.cells, at, func(c readyCell, t int64) int { return cmp.Compare(c.to, t) })
+	for ; i < len(r.cells) && r.cells[i].from < at+dur; i++ {
+		c := &r.cells[i]
+		d := c.denied * float64(min(c.to, at+dur)-max(c.from, at))
+		all += d
+		behind += c.own * d
+	}
+	return int64(behind), int64(all) - int64(behind)
+}
+
 // nowhere is what a request did in the time that nobody saw of it, ns.
 type nowhere struct {
 	behind, others float64 // it waited for a processor: for its own process's threads, and for others

@@ -52,12 +52,16 @@ type likeSum struct {
 // mostParts is how many states are told apart; the others are one for each thing that was waited for.
 const mostParts = 16
 
-// sampleTraced is nil where all requests are traced, or none is.
+// sampleTraced is nil where all requests are traced, or none is. Those count as traced, too, that were found among what the kernel, a
+// proxy or the service's log tells of them: it does so for stretches of the time.
 func (l *Ledger) sampleTraced() *tracedSample {
-	if l.Joined == nil {
-		return nil
-	}
 	r := &l.b.Requests
+	told := func(row int) bool { return r.Path(row).Followed() }
+	if l.Joined == nil {
+		if told = func(row int) bool { return outsideKnown(r.Path(row)) }; l.byKernel || !slices.ContainsFunc(l.Rows, told) {
+			return nil
+		}
+	}
 	t := &tracedSample{traced: evidence.NewRows(r.Len()), slow: evidence.NewRows(r.Len()), of: make(map[likeKey]*like)}
 	for _, rows := range [][]int{l.Slow, l.Apart} {
 		for _, row := range rows {
@@ -66,7 +70,7 @@ func (l *Ledger) sampleTraced() *tracedSample {
 	}
 	all := true
 	for _, row := range l.Rows {
-		if !r.Path(row).Followed() {
+		if !told(row) {
 			all = false
 			continue
 		}

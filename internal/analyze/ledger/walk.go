@@ -167,6 +167,14 @@ func (w *walker) state(at int64, s *evidence.Segment) {
 			return
 		}
 	}
+	if s.Kind == evidence.ThreadWait && w.l.loop(s.Cause) {
+		w.looped(at, s)
+		return
+	}
+	if s.Kind == evidence.PoolWait && w.l.occupancy.locks() && w.l.named(s.Cause, evidence.OneAtATime) { // which lock that is, looks at threads tell
+		w.unobserved(at, evidence.Segment{Kind: evidence.Unobserved, Dur: s.Dur}, w.l.stops.mean(at, at+s.Dur))
+		return
+	}
 	unread := s.Kind == evidence.BeforeService && w.l.unread(s.Cause)
 	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService && (s.Cause == 0 || unread) {
 		from, whole := at, s.Dur
@@ -181,6 +189,18 @@ func (w *walker) state(at int64, s *evidence.Segment) {
 	if unread && w.l.occupancy.queues(w.row, at, s.Dur) { // what kept the threads from reading it, looks at them tell
 		w.unobserved(at, *s, w.l.stops.mean(at, at+s.Dur))
 		return
+	}
+	if unread {
+		if w.stopped(&at, s); s.Dur <= 0 {
+			return
+		}
+		if busy := w.l.Unread; busy != nil && s.Dur >= shortUnread {
+			w.c = Charges{}
+			w.c[RequestsCPU] = int64(busy.Part * float64(s.Dur))
+			w.c[Queued] = s.Dur - w.c[RequestsCPU]
+			w.yield(at, s, &w.c, fromStates)
+			return
+		}
 	}
 	if q := w.l.queued; q != nil && s.Kind == evidence.BeforeService && s.Cause == 0 {
 		w.c = Charges{}
@@ -201,6 +221,36 @@ func (w *walker) state(at int64, s *evidence.Segment) {
 	if q := w.l.queued; q != nil && s.Kind == evidence.Awaiting {
 		w.c[PoolThread] = int64(q.over(at, s.Dur) * float64(s.Dur))
 		w.c[Awaiting] -= w.c[PoolThread]
+	}
+	w.l.Host.take(&w.c)
+	w.yield(at, s, &w.c, fromStates)
+}
+
+// stopped charges the part of a wait for the process in which the world was stopped.
+func (w *walker) stopped(at *int64, s *evidence.Segment) {
+	part := *s
+	if part.Dur = w.l.stops.mean(*at, *at+s.Dur); part.Dur <= 0 {
+		return
+	}
+	none := int64(w.l.withheld.Part(*at, *at+s.Dur) * float64(part.Dur))
+	w.c = Charges{StopTheWorld: part.Dur - none, HostCPU: none}
+	w.tell(*at, part, fromStates)
+	*at += part.Dur
+	s.Dur -= part.Dur
+}
+
+// looped charges a wait for an event loop: what keeps that from running comes before what it runs.
+func (w *walker) looped(at int64, s *evidence.Segment) {
+	if e := w.l.entrance; e != nil {
+		w.entered(e.queues, &at, s, 0, at, s.Dur)
+	}
+	if w.stopped(&at, s); s.Dur <= 0 {
+		return
+	}
+	w.c = Charges{PoolThread: s.Dur}
+	if s.HolderKind != evidence.NetWait {
+		own, others := w.l.ready.denied(at, s.Dur)
+		w.c = Charges{RequestsCPU: own, HostCPU: others, PoolThread: s.Dur - own - others}
 	}
 	w.l.Host.take(&w.c)
 	w.yield(at, s, &w.c, fromStates)

@@ -236,6 +236,12 @@ const ConnectingTo = "connecting to "
 // InProxy is the name of time that a request spends in a proxy before that asks the service.
 const InProxy = "in the proxy"
 
+// OneAtATime is how the name begins of what lets one call at a time go to a dependency, a lock or a pool of one connection; that follows.
+const OneAtATime = "a lock or a pool of one connection for calls to "
+
+// EventLoop is how the name of a thread begins that serves many connections, each of which only it reads; its own name follows.
+const EventLoop = "event loop "
+
 // ArrivedAt is how the name of requests begins that have arrived at a port and were not read yet; the port follows.
 const ArrivedAt = "arrived and not read yet, port "
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/base/urlpath"
 )
 
 // A stream is an answer that goes on for at least so long (ns) in pieces of less than so many bytes in the mean: its request is
@@ -52,10 +53,15 @@ func (p *parser) end() {
 		return true
 	})
 	slices.SortStableFunc(p.requests, func(x, y exchange) int { return cmp.Compare(p.endOf(&x), p.endOf(&y)) })
-	link(p.requests, p.calls)
+	p.groupRoutes()
+	p.link()
+	loops := p.findLoops()
+	p.findPools()
 	slices.SortStableFunc(p.calls, func(x, y exchange) int {
 		return cmp.Or(cmp.Compare(x.request, y.request), cmp.Compare(x.begun, y.begun))
 	})
+	loops.collect()
+	loops.findBusy()
 	unread := make(map[int64]evidence.NameID) // by port
 	next, _ := slices.BinarySearchFunc(p.calls, 0, func(x exchange, _ int) int { return cmp.Compare(x.request, 0) })
 	var path evidence.Path
@@ -71,7 +77,7 @@ func (p *parser) end() {
 			at = b.Name(fmt.Sprintf("%s%d", evidence.ArrivedAt, x.port))
 			unread[x.port] = at
 		}
-		path = states(path[:0], x, end, p.calls[from:next], at)
+		path = states(path[:0], x, int32(i), end, p.calls[from:next], at, loops)
 		r := evidence.Request{Subject: p.subject, Route: x.what, Start: x.came, End: end, Path: path, Origin: b.Origin(x.line)}
 		switch {
 		case x.open:
@@ -106,29 +112,67 @@ func (p *parser) end() {
 	}
 }
 
-// states are what is known of a request's time: until it was read, and its calls, of which some may run side by side.
-func states(path evidence.Path, x *exchange, end int64, calls []exchange, unread evidence.NameID) evidence.Path {
+// states are what is known of a request's time: until it was read, and its calls, of which some may run side by side; where a thread is
+// an event loop, what that did before it read what had arrived.
+func states(path evidence.Path, x *exchange, number int32, end int64, calls []exchange, unread evidence.NameID, loops *loops) evidence.Path {
 	at := x.came
-	until := func(to int64, k evidence.Kind, cause evidence.NameID) {
+	until := func(to int64, s evidence.Segment) {
 		if to = min(to, end); to > at {
-			path = path.Append(evidence.Segment{Kind: k, Dur: to - at, Cause: cause})
+			s.Dur = to - at
+			path = path.Append(s)
 			at = to
 		}
 	}
-	until(x.begun, evidence.BeforeService, unread)
+	looped := func(thread, to int64, s evidence.Segment) {
+		if to = min(to, end); loops.is(thread) && to-at >= shortWait {
+			loops.waits(thread, at, to, number, until)
+		}
+		until(to, s)
+	}
+	inside := func(to int64) { // between reading and answering, without a call
+		to = min(to, end)
+		for _, busy := range loops.busyWithin(x.thread, at, to) {
+			until(busy[0], evidence.Segment{Kind: evidence.Unobserved})
+			if at < busy[1] {
+				loops.waits(x.thread, at, min(to, busy[1]), number, until)
+			}
+		}
+		until(to, evidence.Segment{Kind: evidence.Unobserved})
+	}
+	looped(x.thread, x.begun, evidence.Segment{Kind: evidence.BeforeService, Cause: unread})
 	for i := range calls {
 		c := &calls[i]
 		done := max(c.first, c.last)
 		if done == 0 {
 			done = end
 		}
-		until(c.begun, evidence.Unobserved, 0)
+		inside(c.begun - c.pooled)
+		until(c.begun, evidence.Segment{Kind: evidence.PoolWait, Cause: c.pool, HolderKind: evidence.NetWait, HolderCause: c.what})
 		if c.first > 0 && c.ready > 0 {
-			until(c.first-c.ready, evidence.NetWait, c.what)
-			until(c.first, evidence.Unobserved, 0) // its answer was there: what kept the process from reading it is not known
+			until(c.first-c.ready, evidence.Segment{Kind: evidence.NetWait, Cause: c.what})
+			looped(c.other, c.first, evidence.Segment{Kind: evidence.Unobserved}) // its answer was there: else what kept the process from reading it is not known
 		}
-		until(done, evidence.NetWait, c.what)
+		until(done, evidence.Segment{Kind: evidence.NetWait, Cause: c.what})
 	}
-	until(end, evidence.Unobserved, 0)
+	inside(end)
 	return path
+}
+
+// groupRoutes gives requests whose paths differ only in the name of a person or a thing one route.
+func (p *parser) groupRoutes() {
+	count := make(map[string]int)
+	for i := range p.requests {
+		if x := &p.requests[i]; x.what != 0 {
+			count[p.b.Text(x.what)]++
+		}
+	}
+	to := make(map[evidence.NameID]evidence.NameID)
+	for from, route := range urlpath.Group(count) {
+		to[p.b.Name(from)] = p.b.Name(route)
+	}
+	for i := range p.requests {
+		if id, ok := to[p.requests[i].what]; ok {
+			p.requests[i].what = id
+		}
+	}
 }

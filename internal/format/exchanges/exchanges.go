@@ -4,7 +4,8 @@
 //	# exchanges of pid 4711
 //	from 1763689985000000000
 //	k 1763689985100400000 60000 2100000 0 5012 220 1 1 4712 4712 43210 10.0.0.7:5432 postgresql
-//	q 1763689985100000000 210000 2600000 40000 180 5120 1 2 4712 4712 8080 - http 200 GET /orders/{id}
+//	t 4712 http-nio-8080-e
+//	q 1763689985100000000 210000 2600000 40000 180 5120 1 2 4712 4712 8080/7 - http 200 GET /orders/{id}
 //	until 1763689985200000000
 //	lost 3
 //	of 4
@@ -12,7 +13,8 @@
 //
 // A request (q) has come from the network at a moment (ns since the epoch). What follows are times in ns: until the process
 // read it, from there until the first of its answer was sent (-1: none was), and from there until the last was. Then bytes and
-// transfers, in and out, the threads that read it and that answered, and the port it came to; who asked is not told. Of HTTP/1 there is the
+// transfers, in and out, the threads that read it and that answered, the port it came to, and the number of its connection; who asked is not
+// told. t says what a thread is called, where that is known. Of HTTP/1 there is the
 // status (0 unknown), the method and the route. A call (k) was sent at a moment. What follows: for how long its answer had
 // arrived when the process read it, from the sending until it read the first of it (-1: never), and from there until the last.
 // The other figures are the same, with the process's own port and whom it called.
@@ -23,7 +25,7 @@
 // Which request a call is made for is told by threads: it is the one that the thread read last, or whose earlier call's answer it
 // read last, if that is not answered yet. That is so where a thread serves one request at a time, where an event loop handles
 // what it reads before it reads more, and mostly where goroutines go on on the thread that woke them. Where calls outlive the
-// requests they are taken to belong to, none is told.
+// requests they are taken to belong to, it is told by time, if most requests are answered as soon as a call has ended; else not.
 //
 // The package's opinion: on a port where HTTP/1 is spoken, what is not HTTP/1 are messages of upgraded connections, and no
 // requests; of protocols in which several are under way on one connection (HTTP/2) nothing is told.
@@ -63,6 +65,9 @@ const (
 	mostRows   = 2 << 20
 	mostRoutes = 1 << 12
 	mostPeers  = 1 << 10
+
+	mostThreads = 1 << 13 // with names
+	mostName    = 64
 )
 
 // exchange is a request or a call; moments in ns since the epoch.
@@ -77,9 +82,12 @@ type exchange struct {
 	in, out       int64
 	sends         int64
 	port          int64
+	connection    int64           // of a request: the number of it, 0 unknown
 	what          evidence.NameID // route, or whom it called
 	line          int64
-	request       int32 // of a call: the one it is made for, −1 unknown
+	request       int32           // of a call: the one it is made for, −1 unknown
+	pool          evidence.NameID // of a call: that its request waited for, pooled ns
+	pooled        int64
 	open          bool
 	http          bool
 	failed        bool
@@ -101,10 +109,11 @@ type parser struct {
 	plain           map[int64]int // requests that are no HTTP/1, by port
 	http            map[int64]int
 	multiplexed     int
+	names           map[int64]string // of threads
 }
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	p := &parser{b: b, of: 1, routes: make(map[string]evidence.NameID), peers: make(map[string]evidence.NameID), plain: make(map[int64]int), http: make(map[int64]int)}
+	p := &parser{b: b, of: 1, routes: make(map[string]evidence.NameID), peers: make(map[string]evidence.NameID), plain: make(map[int64]int), http: make(map[int64]int), names: make(map[int64]string)}
 	if err := p.Scan(ctx, a, p.read); err != nil {
 		return err
 	}
@@ -136,6 +145,16 @@ func (p *parser) read(text []byte) bool {
 		return p.exchange(rest, true)
 	case "k":
 		return p.exchange(rest, false)
+	case "t":
+		digits, name, _ := bytes.Cut(rest, []byte(" "))
+		thread, ok := format.ParseDigits(digits)
+		if !ok || thread == 0 || thread > 1<<30 || len(name) == 0 || len(name) > mostName {
+			return false
+		}
+		if len(p.names) < mostThreads {
+			p.names[thread] = string(name)
+		}
+		return true
 	case "from":
 		at, ok := format.ParseDigits(rest)
 		if !ok || p.from != 0 || !recording.IsDate(at) {
@@ -174,9 +193,18 @@ const longest = int64(86400e9)
 // exchange reads the figures of a request or a call.
 func (p *parser) exchange(text []byte, request bool) bool {
 	var n [11]int64 // moment, wait, first, last, in, out, reads, sends, thread, other, port
+	connection := int64(0)
 	for i := range n {
 		digits, rest, _ := bytes.Cut(text, []byte(" "))
 		ok := true
+		if i == len(n)-1 && request {
+			var number []byte
+			if digits, number, ok = bytes.Cut(digits, []byte("/")); ok { // not in recordings of earlier versions
+				if connection, ok = format.ParseDigits(number); !ok || connection == 0 {
+					return false
+				}
+			}
+		}
 		if i == 2 && string(digits) == "-1" {
 			n[i] = -1
 		} else if n[i], ok = format.ParseDigits(digits); !ok || i > 0 && i < 4 && n[i] > longest {
@@ -189,7 +217,7 @@ func (p *parser) exchange(text []byte, request bool) bool {
 		return false
 	}
 	kind, text, _ := bytes.Cut(text, []byte(" "))
-	x := exchange{begun: n[0], in: n[4], out: n[5], sends: n[7], thread: n[8], other: n[9], port: n[10], line: p.Number, request: -1, open: p.open && n[2] < 0}
+	x := exchange{begun: n[0], in: n[4], out: n[5], sends: n[7], thread: n[8], other: n[9], port: n[10], connection: connection, line: p.Number, request: -1, open: p.open && n[2] < 0}
 	if request {
 		x.came, x.begun = n[0], n[0]+n[1]
 	} else {

@@ -11,8 +11,37 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
+// connections numbers the connections that clients made, from 1.
+type connections struct {
+	numbers map[connection]int64
+	last    int64
+}
+
+// connection is a socket, whose memory is used again, and the port at the other end.
+type connection struct {
+	socket uint64
+	peer   uint16
+}
+
+// mostNumbered connections are known by their numbers; one that goes on when more have come gets a new one.
+const mostNumbered = 1 << 16
+
+func (c *connections) number(b []byte) int64 {
+	of := connection{binary.NativeEndian.Uint64(b[atSocket:]), binary.NativeEndian.Uint16(b[atPort:])}
+	n, known := c.numbers[of]
+	if !known {
+		if len(c.numbers) >= mostNumbered || c.numbers == nil {
+			c.numbers = make(map[connection]int64)
+		}
+		c.last++
+		n = c.last
+		c.numbers[of] = n
+	}
+	return n
+}
+
 // appendExchange writes what was told of one as a line of internal/format/exchanges.
-func appendExchange(out, b []byte, offset int64) []byte {
+func appendExchange(out, b []byte, offset int64, clients *connections) []byte {
 	if len(b) < callSize {
 		return out
 	}
@@ -53,10 +82,12 @@ func appendExchange(out, b []byte, offset int64) []byte {
 		number(word(at))
 	}
 	number(int64(half(atOwnPort)))
-	out = append(out, ' ')
 	if word(atRole) == roleServer { // addresses of clients are not kept
-		out = append(out, '-')
+		out = append(out, '/')
+		out = strconv.AppendInt(out, clients.number(b), 10)
+		out = append(out, " -"...)
 	} else {
+		out = append(out, ' ')
 		out = peer(b).AppendTo(out)
 	}
 	out = append(out, ' ')

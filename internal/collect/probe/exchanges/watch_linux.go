@@ -1,6 +1,7 @@
 package exchanges
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -42,6 +43,8 @@ type watching struct {
 	room     []byte
 	buf      []byte
 
+	clients   connections
+	named     map[uint32]bool // threads whose names are written, or that had ended
 	began     int64
 	processes map[int]bool
 	listening map[uint16]bool
@@ -68,7 +71,7 @@ func open(pid int) (w *watching, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w = &watching{pid: pid, room: make([]byte, 32<<10), processes: make(map[int]bool), listening: make(map[uint16]bool)}
+	w = &watching{pid: pid, room: make([]byte, 32<<10), processes: make(map[int]bool), listening: make(map[uint16]bool), named: make(map[uint32]bool)}
 	defer func() {
 		if err != nil {
 			w.close()
@@ -275,7 +278,31 @@ func (w *watching) drain() error {
 		if err != nil {
 			return err
 		}
-		w.buf = appendExchange(w.buf, rec.RawSample, offset)
+		w.write(rec.RawSample, offset)
+	}
+}
+
+// write writes an exchange, and before it the names of threads that were not met yet.
+func (w *watching) write(b []byte, offset int64) {
+	if len(b) >= callSize {
+		for _, at := range []int{atThread, atOther} {
+			w.name(binary.NativeEndian.Uint32(b[at:]))
+		}
+	}
+	w.buf = appendExchange(w.buf, b, offset, &w.clients)
+}
+
+// mostNamed threads have a name.
+const mostNamed = 1 << 12
+
+// name writes what a thread is called, once.
+func (w *watching) name(thread uint32) {
+	if thread == 0 || w.named[thread] || len(w.named) >= mostNamed {
+		return
+	}
+	w.named[thread] = true
+	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", thread)); err == nil { // of threads that are not listed, too
+		w.buf = fmt.Appendf(w.buf, "t %d %s\n", thread, bytes.ReplaceAll(bytes.TrimSpace(bytes.ToValidUTF8(comm, []byte("?"))), []byte("\n"), []byte(" ")))
 	}
 }
 
@@ -291,7 +318,7 @@ func (w *watching) open() {
 	var v [stateSize]byte
 	for all := w.keeps.states.Iterate(); all.Next(&key, &v); {
 		if binary.NativeEndian.Uint32(v[atPhase:]) != phaseIdle {
-			w.buf = appendExchange(w.buf, v[:], offset)
+			w.write(v[:], offset)
 		}
 	}
 }

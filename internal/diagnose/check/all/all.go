@@ -51,6 +51,7 @@ var Causes = []check.Check{
 	redis.NetworkBound,
 	redis.Connections,
 	redis.CPUSaturated,  // before it those that make the thread busy
+	service.BlockedLoop, // before what the loop waits for, and the pool that it looks like
 	service.ChattyCalls, // before calls that take long, which many together do
 	service.DependencySlow,
 	service.PoolExhausted,

@@ -183,6 +183,10 @@ const (
 // that is too small. Half as much again leaves a third free; a guess, to be measured.
 const enlarged = 1.5
 
+// roomy is how many times as large as what is live a heap is advised to be whose full collections free less than half of it: collectors that
+// copy need as much room again.
+const roomy = 2
+
 func (g *collector) adviseFull(v *check.Verdict, live, before, capacity float64) {
 	room := g.roomBeside()
 	switch {
@@ -196,6 +200,8 @@ func (g *collector) adviseFull(v *check.Verdict, live, before, capacity float64)
 			check.Fix{Text: "or reduce the live set: bounded caches, smaller sessions; two class histograms some minutes apart show what grows (jcmd PID GC.class_histogram -all)"})
 	case before > 0 && (before-live)/before >= freed:
 		v.Fix = append(v.Fix, check.Fix{Text: "enlarge the young generation: most of what full collections free died soon after it was promoted", Setting: g.largerYoung(2)})
+	case live > 0 && roomy*live > capacity:
+		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("enlarge the heap to twice the live set, or reduce the live set: %s of the heap is still in use after a full collection", units.Percent(live/capacity)), Setting: sized("-Xmx", roomy*live)})
 	default:
 		v.Fix = append(v.Fix, check.Fix{Text: "enlarge the heap or reduce the live set, depending on what is live after a full collection"})
 	}

@@ -89,13 +89,14 @@ func judgeHumongous(c *check.Case) check.Verdict {
 // How G1 sizes its regions, bytes: so many of them, a power of two, within bounds of which
 // the upper one may be set larger from JDK 18 on
 // (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/gc/g1/g1HeapRegionBounds.hpp).
-// With fewer than so many G1 has nothing to choose from.
+// With fewer than leastRegions G1 has too few in a row for an array that takes several, and too few for young objects beside it:
+// larger regions would leave fewer still, and can stop the service.
 const (
 	regions      = 2048
 	leastRegion  = 1 << 20
 	mostRegion   = 32 << 20
 	mostRegion18 = 512 << 20
-	leastRegions = 64
+	leastRegions = 256
 )
 
 // regionSize is G1's, bytes; where no source tells it, that which the JVM takes for the
@@ -127,6 +128,9 @@ func (g *collector) humongousOf(p metrics.Pauses) (before, freed float64) {
 	return known(held), known(gone)
 }
 
+// moreHeap is how many times as large a heap is advised to be that has too few regions.
+const moreHeap = 4
+
 // larger is how many times as large regions are advised: what just exceeds half a region
 // fits, and so does what is a region large.
 const larger = 4
@@ -137,11 +141,19 @@ func (g *collector) adviseHumongous(v *check.Verdict, region float64) {
 	if version >= 18 {
 		most = mostRegion18
 	}
-	if region > 0 && region < most {
-		size := min(most, larger*region)
-		for heap := g.Capacity.Number; size > 2*region && heap > 0 && heap/size < leastRegions; {
-			size /= 2
+	heap := g.Capacity.Number
+	size := min(most, larger*region)
+	for size > 2*region && heap > 0 && heap/size < leastRegions {
+		size /= 2
+	}
+	if region > 0 && heap > 0 && heap/size < leastRegions {
+		text := fmt.Sprintf("enlarge the heap: it has %s regions of %s, too few for arrays that take several in a row; larger regions would leave fewer", units.Num(math.Floor(heap/region)), inBytes(region))
+		want := max(moreHeap*heap, 2*leastRegions*region)
+		if room := g.roomBeside(); room > 0 && want > room {
+			text += fmt.Sprintf("; %s GiB of memory is too little for that: use smaller arrays, or give the process more memory", units.Num(room/(1<<30)))
 		}
+		v.Fix = append(v.Fix, check.Fix{Text: text, Setting: sized("-Xmx", want)})
+	} else if region > 0 && region < most {
 		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("use larger regions, so that arrays below %s are ordinary objects; if the class histogram or a flight recording (jdk.ObjectAllocationOutsideTLAB) shows larger arrays, make regions twice their size", inBytes(size/2)),
 			Setting: sized("-XX:G1HeapRegionSize=", size)})
 	} else if region >= most {

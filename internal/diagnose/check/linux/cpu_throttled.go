@@ -142,24 +142,29 @@ func judgeThrottled(c *check.Case) check.Verdict {
 		t.fix(c, &v)
 		return v
 	}
-	if !c.Slow() || !s.known {
+	if !c.Slow() || !s.known && t.Share() < check.OftenStopped {
 		v.State = check.Inconclusive
 		v.Summary = fmt.Sprintf("throttled in %s of the periods, but what that cost requests was not recorded", units.Percent(t.Share()))
 		v.Needs = traced(c)
 		return v
 	}
 	w, run := window(c)
-	stops := t.stops(c, w)
+	lost := t.lostBy(c, w, s.known)
 	per, sum := make([]int64, len(c.Ledger.Slow)), int64(0)
 	for i, row := range c.Ledger.Slow {
-		per[i] = lost(c, stops, row)
+		per[i] = lost.in(row)
 		sum += per[i]
 	}
-	low, high := t.bounds(c, w, stops, sum)
+	low, high := t.bounds(c, w, lost.found, sum)
 	total := float64(max(1, c.Ledger.Total))
 	saves, share, most := c.Save(per, low, high), float64(sum)/total, float64(high)/total
 	if by, part := s.saves(c); part > share { // also where it stopped one processor only
 		saves, share = by, part
+	}
+	if !s.known && t.usedUp() { // requests queue for what it leaves, also between the stops
+		atMost := lostAtMost(c)
+		most = float64(atMost) / total
+		saves = c.Bound(float64(sum), float64(sum), float64(atMost))
 	}
 	switch { // where the kernel counted many stops, what they may have cost is enough
 	case !t.explains(s, run):
@@ -177,8 +182,16 @@ func judgeThrottled(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run it, measured", s.share, "1", s.host.process.Origin))
 	}
 	t.fix(c, &v)
-	v.Prediction = append(v.Prediction, predicted(c, stops, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))
+	v.Prediction = append(v.Prediction, predicted(c, lost.in, float64(low)/float64(max(1, sum)), float64(high)/float64(max(1, sum))))
 	return v
+}
+
+// nearQuota is the part of a quota in use from which what comes queues for it: at 80 % of one server, requests wait four times as long as they take.
+const nearQuota = .8
+
+// usedUp says whether the process uses what its quota gives, and is often stopped for it.
+func (t *throttle) usedUp() bool {
+	return t.Share() >= check.OftenStopped && t.used.Known() && t.CPUs.Known() && t.used.Number >= nearQuota*t.CPUs.Number
 }
 
 // fewPeriods are too few to judge by: ten seconds.
@@ -249,9 +262,9 @@ func (t *throttle) fix(c *check.Case, v *check.Verdict) {
 // predicted is the p99 without the stops. What piles up behind one is not taken
 // away, so that it is rather the most; low and high are the bounds of what was
 // lost, of what was seen.
-func predicted(c *check.Case, stops metrics.Spans, low, high float64) check.Prediction {
+func predicted(c *check.Case, lost func(row int) int64, low, high float64) check.Prediction {
 	without := func(part float64) check.Prediction {
-		return c.PredictP99(func(row int) int64 { return int64(part * float64(lost(c, stops, row))) })
+		return c.PredictP99(func(row int) int64 { return int64(part * float64(lost(row))) })
 	}
 	p := without(1)
 	if p.Low == nil {

@@ -81,14 +81,49 @@ var atWork = map[evidence.Kind]bool{
 	evidence.GCAssist: true, evidence.GCAssistWait: true, evidence.GCSweep: true, evidence.GCWait: true,
 }
 
-// lost is what a request lost in the stops, ns: also what it stood in a socket
-// nobody read.
-func lost(c *check.Case, stops metrics.Spans, row int) (sum int64) {
-	eachState(c, row, func(from, to int64, k evidence.Kind) {
-		if atWork[k] || k == evidence.Unobserved {
-			sum += stops.Within(from, to)
+// lost is what requests lost in the stops.
+type lost struct {
+	in    func(row int) int64 // ns: also what it stood in a socket that no thread read
+	found int64               // ns that the process was stopped, as far as it was found when
+}
+
+// lostBy finds when the process was stopped: by the stretches in which nothing happened, where the states of requests are known; else each
+// time is taken to have its part of what the kernel counted about then.
+func (t *throttle) lostBy(c *check.Case, w metrics.Window, known bool) lost {
+	stops := t.stops(c, w)
+	within := stops.Within
+	if !known {
+		queues := metrics.ThrottledQueues(c.Bundle, c.Subject, w)
+		within = func(from, to int64) int64 {
+			if part := queues.Over(metrics.Window{From: from, Until: to}); part.Known() {
+				return int64(min(1, part.Number) * float64(to-from))
+			}
+			return 0
 		}
-	})
+	}
+	in := func(row int) (sum int64) {
+		eachState(c, row, func(from, to int64, k evidence.Kind) {
+			if atWork[k] || k == evidence.Unobserved || !known && waitsForProcess[k] {
+				sum += within(from, to)
+			}
+		})
+		return sum
+	}
+	return lost{in, within(w.From, w.Until)}
+}
+
+// waitsForProcess are states in which a request waits until the process comes to it.
+var waitsForProcess = map[evidence.Kind]bool{evidence.BeforeService: true, evidence.ThreadWait: true}
+
+// lostAtMost is the time (ns) of slow requests in which the process had to work on them, or to come to them.
+func lostAtMost(c *check.Case) (sum int64) {
+	for _, row := range c.Ledger.Slow {
+		eachState(c, row, func(from, to int64, k evidence.Kind) {
+			if atWork[k] || k == evidence.Unobserved || waitsForProcess[k] {
+				sum += to - from
+			}
+		})
+	}
 	return sum
 }
 
@@ -96,10 +131,10 @@ func lost(c *check.Case, stops metrics.Spans, row int) (sum int64) {
 // are those the kernel counted. It counts a stop for each processor that had a
 // thread of the process to run: the process stood for that long at most, and at
 // least for its part.
-func (t *throttle) bounds(c *check.Case, w metrics.Window, stops metrics.Spans, sum int64) (low, high int64) {
+func (t *throttle) bounds(c *check.Case, w metrics.Window, stopped, sum int64) (low, high int64) {
 	most := t.Waiting.Number * float64(w.Until-w.From)
 	least := most / float64(max(1, c.Bundle.Subjects[c.Subject].CPUs))
-	found := float64(max(1, stops.Within(w.From, w.Until)))
+	found := float64(max(1, stopped))
 	return int64(float64(sum) * min(1, least/found)), min(c.Ledger.Total, int64(float64(sum)*max(1, most/found)))
 }
 

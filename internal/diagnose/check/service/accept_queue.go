@@ -104,6 +104,10 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		if share < check.Material || !c.UserVisible(check.Noticeable) {
 			return judgeHeldInside(c, v, share)
 		}
+		if by := stopsReading(c); by != "" {
+			v.Summary += "; " + by + " keeps it from taking them up"
+			return v
+		}
 		if accepted := sumOf(waitsFor(c, evidence.AcceptQueueOf)); 2*accepted < sum {
 			where, held, fix = evidence.UnreadAt+q.Address, "are accepted and wait to be read", freeReader
 			fix.Code = loopRuns(c, &v)
@@ -132,6 +136,16 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		v.Fix = append(v.Fix, check.Fix{Text: "a longer accept queue prevents drops, not waits: raise the backlog that the program gives to listen, and net.core.somaxconn"})
 	}
 	return v
+}
+
+// stopsReading is the cause found that keeps the whole process, or the thread that reads, from taking requests up; "" none.
+func stopsReading(c *check.Case) string {
+	for _, f := range c.Found {
+		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.ID == BlockedLoop.ID {
+			return f.ID
+		}
+	}
+	return ""
 }
 
 // connectMore is what helps where a proxy waits until it is connected with the service.
@@ -207,7 +221,14 @@ func loopRuns(c *check.Case, v *check.Verdict) string {
 // judgeHeldInside answers where requests wait before their handlers begin, and the kernel's queues of the service's sockets are empty: the
 // process has them, and lets so many on at a time. What keeps it from beginning with them otherwise, it would have been found for.
 func judgeHeldInside(c *check.Case, v check.Verdict, atSockets float64) check.Verdict {
-	share := c.Share(ledger.Queued)
+	each := heldInside(c)
+	share := float64(sumOf(each)) / float64(max(1, c.Ledger.Total))
+	if way := c.Share(ledger.Queued) - share; way >= check.Material {
+		v.State = check.Inconclusive
+		v.Summary = check.OfSlow(way) + " before the requests arrived: on the way, or in their clients"
+		v.Needs = []check.Need{{What: "a load from another host, or with CPUs to spare on this one"}}
+		return v
+	}
 	if share-atSockets < check.Material || !c.UserVisible(check.Noticeable) || len(c.Found) > 0 {
 		return v
 	}
@@ -219,11 +240,33 @@ func judgeHeldInside(c *check.Case, v check.Verdict, atSockets float64) check.Ve
 	v.State = check.Supported
 	v.Summary = check.OfSlow(share) + " before handlers begin, while its sockets hold no backlog"
 	v.Title = fmt.Sprintf("Requests wait before their handlers begin: %s of slow time. The service has accepted their connections and read them, so it holds them itself.", units.Percent(share))
-	v.Evidence = append(v.Evidence, c.Figure("slow.queue_ms", "slow time between the client's sending and the start of the handler", float64(c.Ledger.Charges[ledger.Queued])/1e6, "ms", check.From(c.Ledger.StatesFrom())))
-	v.Saves = c.SaveMechanism(ledger.Queued)
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := c.Ledger.Of(row); return ch[ledger.Queued] }))
+	v.Evidence = append(v.Evidence, c.Figure("slow.queue_ms", "slow time between the client's sending and the start of the handler", float64(sumOf(each))/1e6, "ms", check.From(c.Ledger.StatesFrom())))
+	v.Saves = c.Save(each, -1, -1)
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return heldFor(c, row) }))
 	v.Fix = append(v.Fix, check.Fix{Text: "look for a limit of connections or of requests at a time in the server's settings or in a middleware, and raise it if what the handlers do can take it; if a proxy or another network lies between, look there, too"})
 	return v
+}
+
+// heldInside is how long (ns) each slow request waited before its handler began, as far as that may be within the service.
+func heldInside(c *check.Case) []int64 {
+	out := make([]int64, len(c.Ledger.Slow))
+	for n, row := range c.Ledger.Slow {
+		out[n] = heldFor(c, row)
+	}
+	return out
+}
+
+// heldFor is that of one request. Where the kernel tells when requests arrived, the time before is the way, and the client's.
+func heldFor(c *check.Case, row int) (ns int64) {
+	arrivals := len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) > 0
+	first := true
+	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+		if !arrivals || !first || s.Cause != 0 {
+			ns += ch[ledger.Queued]
+		}
+		first = first && ch[ledger.GeneratorLag] > 0
+	})
+	return ns
 }
 
 // entranceWaits is how long (ns) each slow request waited at the service's sockets.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -42,9 +43,16 @@ const comfortable = .7
 
 func judgeCapacity(c *check.Case) check.Verdict {
 	if l := c.Ledger; l != nil && l.Sampled && len(l.Rows) >= ledger.MinRequests {
-		return judgeSampled(c)
+		v := judgeSampled(c)
+		if unread, ok := judgeUnread(c); ok && v.State != check.Supported {
+			return unread
+		}
+		return v
 	}
 	if v, ok := judgeBusy(c); ok {
+		return v
+	}
+	if v, ok := judgeUnread(c); ok {
 		return v
 	}
 	if !c.Traced() {
@@ -113,6 +121,26 @@ func judgeCapacity(c *check.Case) check.Verdict {
 	return v
 }
 
+// judgeUnread answers where data waits to be read while the process's own threads keep the processors busy.
+func judgeUnread(c *check.Case) (v check.Verdict, ok bool) {
+	l := c.Ledger
+	if l == nil || l.Unread == nil || l.Traced || len(l.Rows) < ledger.MinRequests {
+		return v, false
+	}
+	share := c.Share(ledger.RequestsCPU)
+	if share < check.Material || !c.UserVisible(check.Noticeable) {
+		return v, false
+	}
+	busy := l.Unread.Part
+	v = check.Verdict{State: check.Supported, Summary: check.OfSlow(share) + " waiting for a CPU busy with other requests", Saves: c.SaveMechanism(ledger.RequestsCPU)}
+	v.Title = fmt.Sprintf("Requests that have arrived wait for CPUs, of which the service itself keeps %s busy at that time: %s of slow time.", units.Percent(busy), units.Percent(share))
+	v.Evidence = append(v.Evidence,
+		c.Figure("slow.requests_cpu_ms", "slow time in which data had arrived and CPUs were busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.Source)),
+		c.Figure("process.cpus_while_unread_share", fmt.Sprintf("share of the %d CPUs that its threads keep busy while data waits to be read", l.Unread.CPUs), busy, "1", check.From(l.Source)))
+	lighten(c, &v, busy*float64(l.Unread.CPUs))
+	return v, true
+}
+
 // ownPart is the part of the time on processors in which the program itself ran, not the
 // collector: all of it where that is not known.
 func ownPart(c *check.Case, own float64) float64 {
@@ -151,7 +179,15 @@ func judgeBackground(c *check.Case, v check.Verdict, share float64) check.Verdic
 	return v
 }
 
-func procs(c *check.Case) float64 { return float64(c.Bundle.CPUsOf(c.Subject)) }
+func procs(c *check.Case) float64 {
+	all := c.Bundle.CPUsOf(c.Subject)
+	if c.Bundle.Subjects[c.Subject].CPUs == 0 { // the runtime does not tell
+		if n := metrics.Parallel(c.Bundle, c.Subject, window(c)); n > 0 {
+			all = min(all, n)
+		}
+	}
+	return float64(all)
+}
 
 // ownUtilisation is the share of its processors that the program's own code,
 // not the collector's workers, was on.

@@ -113,9 +113,13 @@ func poolWaits(c *check.Case) check.Wait {
 
 // serial are the names of what one goroutine or thread alone serves all others by.
 func serial(c *check.Case) map[evidence.NameID]bool {
+	loops := make(map[evidence.NameID]bool)
 	holders := make(map[evidence.NameID]map[evidence.LaneID]bool)
 	for _, row := range c.Ledger.Slow {
 		for s := range c.Bundle.Requests.Path(row).All {
+			if s.Kind == evidence.ThreadWait && strings.HasPrefix(c.Bundle.Names.Text(s.Cause), evidence.EventLoop) {
+				loops[s.Cause] = true
+			}
 			if s.Kind != evidence.PoolWait || s.Holder == 0 {
 				continue
 			}
@@ -125,7 +129,7 @@ func serial(c *check.Case) map[evidence.NameID]bool {
 			holders[s.Cause][s.Holder] = true
 		}
 	}
-	one := make(map[evidence.NameID]bool)
+	one := loops
 	for name, lanes := range holders {
 		one[name] = len(lanes) == 1
 	}
@@ -181,6 +185,9 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	busy := workersOf(c, name)
 	v.State = check.Supported
 	v.Title = fmt.Sprintf("Requests queue for a pool: %s.", name)
+	if to, one := strings.CutPrefix(name, evidence.OneAtATime); one {
+		v.Title = fmt.Sprintf("Requests wait for one another: calls to %s are made one at a time, under a lock or on the one connection of a pool.", to)
+	}
 	if own {
 		v.Title = fmt.Sprintf("Requests wait for goroutines they start themselves, whose number is limited: %s.", name)
 	}
@@ -214,6 +221,9 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 
 // enlarge is what helps, with the setting of the library whose pool of threads it is.
 func enlarge(c *check.Case, name string) check.Fix {
+	if strings.HasPrefix(name, evidence.OneAtATime) {
+		return check.Fix{Text: "if a lock is held around the call, make the call before taking it or hold a lock for each key; if the pool has one connection, give it more", Code: name}
+	}
 	if x := carriers(c, name); x != nil {
 		return moreCarriers(x)
 	}

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
@@ -77,15 +78,17 @@ const full = .9
 // what it took of them, it is not known whose work that is.
 func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 	l := c.Ledger
-	blind := !c.OnThreads() && platform.ByID(c.Runtime()).ReadCollector == nil
+	collector, sampled := collectorPart(c)
+	blind := !c.OnThreads() && (platform.ByID(c.Runtime()).ReadCollector == nil || sampled)
 	if !c.OnThreads() && !blind || l == nil || l.Traced || len(l.Rows) < ledger.MinRequests {
 		return v, false
 	}
 	used, origin, known := c.OwnProcessors()
+	used *= 1 - collector
 	cores := procs(c)
 	mean := used
-	if then, from, seen := c.OwnWhileSlow(); seen && then*cores > used {
-		used, origin, known = then*cores, from, true
+	if then, from, seen := c.OwnWhileSlow(); seen && (1-collector)*then*cores > used {
+		used, origin, known = (1-collector)*then*cores, from, true
 	}
 	if !known || cores == 0 || used < full*cores || !c.Slow() {
 		return v, false
@@ -95,7 +98,11 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 		outside = 1
 	}
 	ready := metrics.ProcessOf(c.Bundle, c.Subject, window(c)).RunDelay
-	waited := min(float64(l.Total), ready.Number*float64(l.To-l.From)+outside*float64(l.Charges[ledger.Unobserved]))
+	unread := 0.
+	if blind { // data that no thread reads while all processors are busy
+		unread = float64(sumOf(waitsFor(c, evidence.ArrivedAt)))
+	}
+	waited := min(float64(l.Total), ready.Number*float64(l.To-l.From)+outside*float64(l.Charges[ledger.Unobserved])+unread)
 	if !ready.MostlyKnown() || waited < check.Material*float64(l.Total) {
 		return v, false
 	}
@@ -112,6 +119,39 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 	lighten(c, &v, used)
 	return v, true
 }
+
+// fewSamples of the CPU clock say too little about what a process spends CPU time on.
+const fewSamples = 50
+
+// collectorPart is the part of a Go program's CPU time that its collector takes, by the kernel's CPU clock, where no trace shows it; false:
+// there are too few samples.
+func collectorPart(c *check.Case) (part float64, ok bool) {
+	on, x := c.Bundle.Names.Lookup(evidence.SampleOnCPU), &c.Bundle.Samples
+	if on == 0 || c.Runtime() != "go" {
+		return 0, false
+	}
+	all, collects := 0, 0
+	known := make(map[evidence.StackID]bool)
+	for i := range x.Len() {
+		if x.Type[i] != on || x.Subject[i] != c.Subject || x.Stack[i] == 0 {
+			continue
+		}
+		is, met := known[x.Stack[i]]
+		if !met {
+			is = slices.ContainsFunc(c.Bundle.Stacks.Frames(x.Stack[i]), func(f evidence.Frame) bool {
+				return slices.Contains(collecting, c.Bundle.Names.Text(f.Func))
+			})
+			known[x.Stack[i]] = is
+		}
+		if all++; is {
+			collects++
+		}
+	}
+	return float64(collects) / float64(max(1, all)), all >= fewSamples
+}
+
+// collecting are the functions of Go's runtime in which it collects.
+var collecting = []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep", "runtime.gcStart", "runtime.gcMarkDone"}
 
 // queuedOutside is which part of the time that clients waited, and nobody saw, their
 // requests were in the queue of the pool, before the service began with them (Little's

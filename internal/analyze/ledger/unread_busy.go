@@ -1,0 +1,61 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// BusyWhileUnread is how full the process kept its processors, by the kernel's CPU clock, while data had arrived for it that no thread read:
+// who would read it waits for a processor then. A clock that ticks each 10 ms tells nothing of a single wait, but of all of them together.
+type BusyWhileUnread struct {
+	Part float64 // of the processors
+	CPUs int
+}
+
+// What unread waits must have had for the clock to tell.
+const (
+	fullUnread  = .75        // of the processors busy: what else would keep the data from being read?
+	fewUnread   = 20         // samples of the clock within the waits
+	shortUnread = int64(1e6) // ns: a wake-up takes as long
+)
+
+// unreadBusy is nil where that is not known, and where the processors were not full.
+func (l *Ledger) unreadBusy() *BusyWhileUnread {
+	on, x, cores := l.b.Names.Lookup(evidence.SampleOnCPU), &l.b.Samples, l.b.CPUsOf(l.Subject)
+	if on == 0 || cores == 0 {
+		return nil
+	}
+	var at []int64
+	var period int64
+	for i := range x.Len() {
+		if x.Type[i] == on && x.Subject[i] == l.Subject {
+			at = append(at, x.Time[i])
+			period = max(period, x.Value[i])
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	slices.Sort(at)
+	var waited int64
+	samples := 0
+	for _, row := range l.Rows {
+		from := l.came(row)
+		var s evidence.Segment
+		for p := l.b.Requests.Path(row); p.Next(&s); from += s.Dur {
+			if s.Kind == evidence.BeforeService && l.unread(s.Cause) && s.Dur >= shortUnread {
+				waited += s.Dur
+				samples += before(at, from+s.Dur) - before(at, from)
+			}
+		}
+	}
+	if samples < fewUnread || waited == 0 {
+		return nil
+	}
+	part := float64(samples) * float64(period) / (float64(waited) * float64(cores))
+	if part < fullUnread {
+		return nil
+	}
+	return &BusyWhileUnread{Part: min(part, 1), CPUs: cores}
+}

@@ -1,0 +1,202 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// BlockedLoop is an event loop that one request keeps from the others.
+var BlockedLoop = check.Check{
+	ID:    "service.blocked-loop",
+	Title: "requests wait for an event loop that others block",
+	Step:  check.StepPool,
+	Doc: `An event loop is one thread that reads the requests of many connections and handles each before it
+reads the next: the main thread of Node.js, an asyncio loop, an event-loop or I/O thread of Vert.x, Netty or Undertow, a
+program around epoll. A handler that computes for 50 ms on it, or waits for a database by a blocking call,
+makes every other request of that loop wait for 50 ms. Those wait as data that has arrived and is not read: the program's own
+figures and log begin after that.
+
+unstall sees when the data of a request arrived, when a thread read it, and what that thread sent and read
+in between. A thread is taken for an event loop if it reads several connections in turns and none of
+them is read by another thread.
+
+How to tell it from similar problems: if connections are not accepted, or each worker serves one
+connection at a time, there are too few workers (service.accept-queue). If GC pauses or a CPU quota stop the
+whole process, those causes explain the wait. A loop that is busy with many short requests has more to do than one CPU
+can: then no single route keeps it for long.
+
+What helps: take the long work off the loop, to a pool of threads or another process, or replace the
+blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for an event loop; without --slo, a p99 of 20 ms",
+	Needs:      "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
+	Applies: func(c *check.Case) bool {
+		return len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) > 0 && c.Ledger != nil
+	},
+	Judge: judgeBlockedLoop,
+}
+
+func judgeBlockedLoop(c *check.Case) check.Verdict {
+	l := c.Ledger
+	if len(l.Rows) < ledger.MinRequests {
+		return check.Verdict{State: check.Inconclusive, Summary: "too few requests finished during the recording", Needs: []check.Need{{What: "a longer recording", Command: "unstall record PID --for 5m"}}}
+	}
+	w := loopWaitsOf(c)
+	v := check.Verdict{State: check.RuledOut, Summary: check.SlowWait("for an event loop", w.sum, w.share(w.sum))}
+	if !c.Slow() || w.share(w.sum) < check.Material || !c.UserVisible(check.Noticeable) {
+		return v
+	}
+	h := w.holders[0]
+	at := check.From(l.Source)
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Requests wait for the %s, which handles one at a time: %s of slow time.", w.loopName(), units.Percent(w.share(w.sum)))
+	if part := w.of(h.ns); h.route != "" && part >= mostly/2 {
+		v.Title += fmt.Sprintf(" In %s of that it %s.", units.Percent(part), h.what())
+	}
+	v.Evidence = append(v.Evidence,
+		c.Figure("slow.loop_ms", "slow time in which data had arrived and its event loop was busy", float64(w.sum)/1e6, "ms", at),
+		c.Figure("loop.longest_wait_ms", "longest wait for it", float64(w.longest)/1e6, "ms", at),
+		c.Figure("slow.wait_requests", fmt.Sprintf("slow requests that waited for it, of %d", len(l.Slow)), float64(w.requests), "count", at))
+	for i, h := range w.holders[:min(len(w.holders), 3)] {
+		if what := h.what(); i > 0 || what != "" {
+			v.Evidence = append(v.Evidence, c.Figure("loop.holder_share", "share of that wait in which the loop "+cmp.Or(what, "did what is not known"), w.of(h.ns), "1", at))
+		}
+	}
+	code := w.code(h.blocked != "")
+	if code.Function != "" {
+		v.Evidence = append(v.Evidence, c.Figure("loop.function_share", "share of the looks at the loop's thread, while it was busy, in "+code.Name(), code.Share, "1", code.Origin))
+	}
+	v.Saves = c.Save(w.each, -1, -1)
+	fix := check.Fix{Text: "do not compute this on the event loop: hand it to a pool of threads or another process (Node.js: worker_threads, or the asynchronous form of the call; asyncio: run_in_executor; Vert.x: executeBlocking; Undertow: dispatch), or split it"}
+	if h.blocked != "" {
+		fix.Text = "do not wait for " + h.blocked + " on the event loop: use a client that does not block, or make this call on a pool of threads (asyncio: run_in_executor, or a handler that is not async; Vert.x: executeBlocking; Undertow: dispatch)"
+	}
+	fix.Code = code.Name()
+	v.Fix = append(v.Fix, fix)
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return loopWait(c, row) }))
+	return v
+}
+
+// loopWaits are the waits of slow requests for event loops.
+type loopWaits struct {
+	c        *check.Case
+	each     []int64 // ns, in the order of [ledger.Ledger.Slow]
+	sum      int64
+	longest  int64 // ns that one request waited without a break
+	requests int
+	loops    map[string]int64
+	holders  []*loopHolder // that with most first
+	lanes    map[evidence.LaneID]bool
+}
+
+// loopHolder is what a loop went on with while others waited.
+type loopHolder struct {
+	route   string // "" unknown
+	blocked string // whose answer it waited for, "" it ran
+	ns      int64
+}
+
+func loopWaitsOf(c *check.Case) *loopWaits {
+	l, names := c.Ledger, c.Bundle.Names
+	w := &loopWaits{c: c, each: make([]int64, len(l.Slow)), loops: make(map[string]int64), lanes: make(map[evidence.LaneID]bool)}
+	type key struct{ route, blocked evidence.NameID }
+	by := make(map[key]*loopHolder)
+	for n, row := range l.Slow {
+		unbroken, last := int64(0), int64(0)
+		walkLoopWaits(c, row, func(at int64, s *evidence.Segment, ns int64) {
+			if w.each[n] += ns; at > last {
+				unbroken = 0
+			}
+			unbroken, last = unbroken+s.Dur, at+s.Dur
+			w.longest = max(w.longest, unbroken)
+			w.loops[names.Text(s.Cause)] += ns
+			w.lanes[s.Holder] = true
+			k := key{route: s.Via}
+			if s.HolderKind == evidence.NetWait {
+				k.blocked = s.HolderCause
+			}
+			h := by[k]
+			if h == nil {
+				h = &loopHolder{route: names.Text(k.route), blocked: names.Text(k.blocked)}
+				by[k] = h
+				w.holders = append(w.holders, h)
+			}
+			h.ns += ns
+		})
+		if w.sum += w.each[n]; w.each[n] > 0 {
+			w.requests++
+		}
+	}
+	slices.SortStableFunc(w.holders, func(a, b *loopHolder) int {
+		return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.route, b.route), cmp.Compare(a.blocked, b.blocked))
+	})
+	return w
+}
+
+// walkLoopWaits yields the waits of a request for an event loop, with how much of each (ns) nothing else explains.
+func walkLoopWaits(c *check.Case, row int, yield func(at int64, s *evidence.Segment, ns int64)) {
+	c.Ledger.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
+		if ns := ch[ledger.PoolThread]; ns > 0 && s.Cause != 0 && strings.HasPrefix(c.Bundle.Names.Text(s.Cause), evidence.EventLoop) {
+			yield(at, &s, ns)
+		}
+	})
+}
+
+// loopWait is how long (ns) a request waited for an event loop.
+func loopWait(c *check.Case, row int) (sum int64) {
+	walkLoopWaits(c, row, func(_ int64, _ *evidence.Segment, ns int64) { sum += ns })
+	return sum
+}
+
+// share is a time as a part of slow time, of as one of the waits.
+func (w *loopWaits) share(ns int64) float64 { return float64(ns) / float64(max(1, w.c.Ledger.Total)) }
+func (w *loopWaits) of(ns int64) float64    { return float64(ns) / float64(max(1, w.sum)) }
+
+// loopName is the loop that was waited for, or how many.
+func (w *loopWaits) loopName() string {
+	if len(w.loops) == 1 {
+		for name := range w.loops {
+			return name
+		}
+	}
+	return units.Plural(len(w.loops), strings.TrimSpace(evidence.EventLoop)) + " of the process"
+}
+
+// what is what the loop did, "" unknown.
+func (h *loopHolder) what() string {
+	switch {
+	case h.route == "":
+		return ""
+	case h.blocked != "":
+		return "waited for " + h.blocked + " in " + h.route
+	}
+	return "ran " + h.route
+}
+
+// code is the function of the program that the loops' threads were seen in most, where they ran, or where they waited for an answer.
+func (w *loopWaits) code(blocked bool) (most check.Effort) {
+	seen := make(map[check.Site]int)
+	all := 0
+	for i := range w.c.Threads().Samples(w.c.Subject) {
+		s := &w.c.Threads().Samples(w.c.Subject)[i]
+		if !w.lanes[s.Lane] || s.View.State == evidence.Idle || blocked && s.View.State == evidence.Running || !blocked && s.View.State != evidence.Running {
+			continue
+		}
+		site := w.c.SiteOf(s.Stack)
+		site.Line = 0
+		all += s.Count
+		if seen[site] += s.Count; site.Function != "" && (most.Function == "" || seen[site] > seen[most.Site]) {
+			most.Site, most.Origin = site, s.Origin
+		}
+	}
+	if all > 0 {
+		most.Share = float64(seen[most.Site]) / float64(all)
+	}
+	return most
+}

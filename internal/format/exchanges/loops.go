@@ -1,0 +1,330 @@
+package exchanges
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// What makes a thread an event loop: it reads several connections in turns, and none of them is read by another thread.
+const (
+	loopReads   = .01 // part of a port's requests that a thread has to read
+	loopTurns   = 3   // times that it comes back to a connection after another
+	loopSticks  = .98 // part of the requests that come on connections which one thread alone reads
+	loopRepeats = 2   // requests that a connection has to have for it to say so
+)
+
+// shortWait (ns) is how long data may wait for the thread that reads it before it is told what that did: a wake-up takes as long.
+const shortWait = int64(500e3)
+
+// loops are the event loops of a process.
+type loops struct {
+	p     *parser
+	turns map[int64][]moment // by thread
+	names map[int64]evidence.NameID
+	busy  map[int64][][2]int64 // by thread: from and until (ns), in order
+}
+
+// findLoops looks for the event loops among the threads that read requests.
+func (p *parser) findLoops() *loops {
+	l := &loops{p: p, turns: make(map[int64][]moment), names: make(map[int64]evidence.NameID), busy: make(map[int64][][2]int64)}
+	byPort := make(map[int64][]int)
+	for i := range p.requests {
+		byPort[p.requests[i].port] = append(byPort[p.requests[i].port], i)
+	}
+	ports := make([]int64, 0, len(byPort))
+	for port := range byPort {
+		ports = append(ports, port)
+	}
+	slices.Sort(ports)
+	for _, port := range ports {
+		for _, thread := range p.loopsOf(byPort[port]) {
+			l.turns[thread] = nil
+		}
+	}
+	if len(l.turns) == 0 {
+		return nil
+	}
+	l.collect()
+	for thread := range l.turns {
+		l.names[thread] = p.b.Name(evidence.EventLoop + l.titleOf(thread))
+	}
+	l.relink()
+	return l
+}
+
+// relink links the calls of loops anew: what a loop answers before it reads anything else, it answers with the call's answer that it has
+// just read, also where it had read several requests at once or begun another's call between.
+func (l *loops) relink() {
+	for _, turns := range l.turns {
+		for i := range turns {
+			if turns[i].what != learns {
+				continue
+			}
+			one := int32(-1)
+			for j := i + 1; j < len(turns) && turns[j].what != learns && turns[j].what != reads; j++ {
+				if turns[j].what != answers {
+					continue
+				}
+				if one >= 0 && one != turns[j].of {
+					one = -1
+					break
+				}
+				one = turns[j].of
+			}
+			if k := &l.p.calls[turns[i].of]; one >= 0 && k.begun >= l.p.requests[one].begun {
+				k.request = one
+			}
+		}
+	}
+}
+
+// findBusy finds when the loops were busy without a doubt: while data had arrived that they did not read, and since they began with what
+// they did then.
+func (l *loops) findBusy() {
+	if l == nil {
+		return
+	}
+	waited := func(thread, from, until int64) {
+		turns, is := l.turns[thread]
+		if !is || until-from < shortWait {
+			return
+		}
+		if next := after(turns, from); next > 0 && turns[next-1].what != answers {
+			from = turns[next-1].at
+		}
+		l.busy[thread] = append(l.busy[thread], [2]int64{from, until})
+	}
+	for i := range l.p.requests {
+		x := &l.p.requests[i]
+		waited(x.thread, x.came, x.begun)
+	}
+	for i := range l.p.calls {
+		if x := &l.p.calls[i]; x.first > 0 {
+			waited(x.other, x.first-x.ready, x.first)
+		}
+	}
+	for thread, all := range l.busy {
+		slices.SortFunc(all, func(a, b [2]int64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+		n := 0
+		for _, x := range all[1:] {
+			if x[0] <= all[n][1] {
+				all[n][1] = max(all[n][1], x[1])
+				continue
+			}
+			n++
+			all[n] = x
+		}
+		l.busy[thread] = all[:n+1]
+	}
+}
+
+// busyWithin is when a loop was busy between two moments.
+func (l *loops) busyWithin(thread, from, until int64) [][2]int64 {
+	if l == nil {
+		return nil
+	}
+	all := l.busy[thread]
+	first, _ := slices.BinarySearchFunc(all, from, func(x [2]int64, t int64) int { return cmp.Compare(x[1], t+1) })
+	last := first
+	for last < len(all) && all[last][0] < until {
+		last++
+	}
+	return all[first:last]
+}
+
+// after is the first of a loop's turns after a moment.
+func after(turns []moment, at int64) int {
+	next, _ := slices.BinarySearchFunc(turns, at, func(m moment, t int64) int { return cmp.Compare(m.at, t+1) })
+	return next
+}
+
+// loopsOf are the threads that are event loops, of those that read the requests of a port.
+func (p *parser) loopsOf(rows []int) (threads []int64) {
+	slices.SortFunc(rows, func(a, b int) int {
+		return cmp.Or(cmp.Compare(p.requests[a].begun, p.requests[b].begun), cmp.Compare(a, b))
+	})
+	type reader struct {
+		reads, turns int
+		last         int64          // connection
+		met          map[int64]bool // connections
+	}
+	readers := make(map[int64]*reader)
+	of := make(map[int64]int64) // by connection: the thread, -1 several
+	count := make(map[int64]int)
+	for _, i := range rows {
+		x := &p.requests[i]
+		r := readers[x.thread]
+		if r == nil {
+			r = &reader{met: make(map[int64]bool)}
+			readers[x.thread] = r
+		}
+		r.reads++
+		if x.connection == 0 {
+			continue
+		}
+		if r.last != x.connection && r.met[x.connection] {
+			r.turns++
+		}
+		r.last, r.met[x.connection] = x.connection, true
+		if t, known := of[x.connection]; known && t != x.thread {
+			of[x.connection] = -1
+		} else if !known {
+			of[x.connection] = x.thread
+		}
+		count[x.connection]++
+	}
+	for thread, r := range readers {
+		if float64(r.reads) < loopReads*float64(len(rows)) {
+			delete(readers, thread)
+		}
+	}
+	repeated, sticks := 0, 0
+	for connection, n := range count {
+		if n >= loopRepeats {
+			repeated += n
+			if of[connection] >= 0 {
+				sticks += n
+			}
+		}
+	}
+	turns := func(r *reader) bool { return r.turns >= loopTurns }
+	switch {
+	case repeated == 0 && (len(count) > 0 || len(readers) > 1): // each has a connection of its own, or that is not told
+		return nil
+	case float64(sticks) < loopSticks*float64(repeated):
+		return nil
+	case len(count) == 0:
+		turns = func(*reader) bool { return true } // the one thread that reads all
+	}
+	for thread, r := range readers {
+		if turns(r) {
+			threads = append(threads, thread)
+		}
+	}
+	slices.Sort(threads)
+	return threads
+}
+
+// collect lists what the loops did, in the order of time.
+func (l *loops) collect() {
+	if l == nil {
+		return
+	}
+	for thread := range l.turns {
+		l.turns[thread] = nil
+	}
+	add := func(thread, at int64, what act, of int32) {
+		if turns, is := l.turns[thread]; is && at > 0 {
+			l.turns[thread] = append(turns, moment{at, what, thread, of})
+		}
+	}
+	for i := range l.p.requests {
+		x := &l.p.requests[i]
+		add(x.thread, x.begun, reads, int32(i))
+		add(x.other, x.first, answers, int32(i))
+		if x.last != x.first && !x.streams() {
+			add(x.other, x.last, answers, int32(i))
+		}
+	}
+	for i := range l.p.calls {
+		x := &l.p.calls[i]
+		add(x.thread, x.begun, sends, int32(i))
+		add(x.other, x.first, learns, int32(i))
+	}
+	for _, turns := range l.turns {
+		slices.SortFunc(turns, func(a, b moment) int {
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what), cmp.Compare(a.of, b.of))
+		})
+	}
+}
+
+// titleOf is what a thread is called, with its number where others are called so.
+func (l *loops) titleOf(thread int64) string {
+	name := l.p.names[thread]
+	for other := range l.turns {
+		if name == "" || other != thread && l.p.names[other] == name {
+			if name != "" {
+				name += " "
+			}
+			return fmt.Sprintf("%sof thread %d", name, thread)
+		}
+	}
+	return name
+}
+
+// is says whether a thread is an event loop.
+func (l *loops) is(thread int64) bool {
+	if l == nil {
+		return false
+	}
+	_, is := l.turns[thread]
+	return is
+}
+
+// request is the one that a moment is of, -1 unknown.
+func (l *loops) request(m *moment) int32 {
+	if m.what == reads || m.what == answers {
+		return m.of
+	}
+	return l.p.calls[m.of].request
+}
+
+// waits yields what a loop did while data waited from one moment until it read it (ns): it went on with requests, each in a state of its
+// own, or with something that is not known. Of the request that waits itself nothing is told.
+func (l *loops) waits(thread, from, until int64, of int32, yield func(until int64, s evidence.Segment)) {
+	turns := l.turns[thread]
+	next := after(turns, from)
+	for at := from; at < until; next++ {
+		end := until
+		if next < len(turns) {
+			end = min(end, turns[next].at)
+		}
+		if end <= at {
+			if next >= len(turns) {
+				return
+			}
+			continue
+		}
+		s := evidence.Segment{Kind: evidence.ThreadWait, Cause: l.names[thread], Holder: evidence.LaneID(thread), HolderKind: evidence.Unobserved}
+		holder := l.holder(turns, next, &s)
+		switch {
+		case holder == of && of >= 0:
+			s = evidence.Segment{Kind: evidence.Unobserved}
+		case holder >= 0:
+			s.Via = l.p.requests[holder].what
+		}
+		yield(end, s)
+		at = end
+	}
+}
+
+// holder is the request that a loop went on with before its next turn, -1 unknown, with what it did for it.
+func (l *loops) holder(turns []moment, next int, s *evidence.Segment) int32 {
+	var last, then *moment
+	if next > 0 {
+		last = &turns[next-1]
+	}
+	if next < len(turns) {
+		then = &turns[next]
+	}
+	if last != nil && then != nil && last.what == sends && then.what == learns && last.of == then.of { // it reads nothing else before the answer
+		s.HolderKind, s.HolderCause = evidence.NetWait, l.p.calls[last.of].what
+		return l.request(last)
+	}
+	if then != nil && then.what != reads && then.what != learns {
+		if r := l.request(then); r >= 0 {
+			s.HolderKind = evidence.Running
+			return r
+		}
+	}
+	if last != nil && last.what != answers {
+		if r := l.request(last); r >= 0 {
+			s.HolderKind = evidence.Running
+			return r
+		}
+	}
+	return -1
+}

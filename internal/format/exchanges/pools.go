@@ -1,0 +1,128 @@
+package exchanges
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+)
+
+// What makes the connections to a peer a pool that requests queue for: all that there are carry calls at once, and the next call begins
+// as soon as one ends.
+const (
+	handOver   = int64(2e6) // ns from the end of a call until the next begins on the same connection
+	handOvers  = 10         // calls that begin so while all other connections are busy
+	poolReused = 2          // calls that a connection has to carry to be one that is kept
+	poolSpares = 1.25       // as many kept connections as are busy at once, at most: more were opened anew
+	poolWait   = int64(1e6) // ns: what is told, at least
+)
+
+// findPools finds the pools of connections, and for calls how long their requests waited for one of them. Calls are in the order in which
+// they begin.
+func (p *parser) findPools() {
+	byPeer := make(map[evidence.NameID][]int)
+	for i := range p.calls {
+		if x := &p.calls[i]; x.what != 0 {
+			byPeer[x.what] = append(byPeer[x.what], i)
+		}
+	}
+	peers := make([]evidence.NameID, 0, len(byPeer))
+	for peer := range byPeer {
+		peers = append(peers, peer)
+	}
+	slices.SortFunc(peers, func(a, b evidence.NameID) int { return cmp.Compare(p.b.Text(a), p.b.Text(b)) })
+	for _, peer := range peers {
+		p.findPool(peer, byPeer[peer])
+	}
+}
+
+// doneAt is when the last of a call's answer was read; of one without, when its connection was closed or the recording ended.
+func (p *parser) doneAt(x *exchange) int64 {
+	if done := max(x.first, x.last); done > 0 {
+		return done
+	}
+	return p.until
+}
+
+func (p *parser) findPool(peer evidence.NameID, calls []int) {
+	slices.SortFunc(calls, func(a, b int) int { return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b)) })
+	carried := make(map[int64]int) // by connection
+	type edge struct {
+		at int64
+		by int
+	}
+	edges := make([]edge, 0, 2*len(calls))
+	done := make(map[int]int64, len(calls))
+	next := make(map[int64]int64) // by connection: when its next call begins
+	for _, i := range slices.Backward(calls) {
+		x := &p.calls[i]
+		carried[x.port]++
+		done[i] = p.doneAt(x)
+		if then, known := next[x.port]; known {
+			done[i] = min(done[i], then)
+		}
+		next[x.port] = x.begun
+		edges = append(edges, edge{x.begun, 1}, edge{done[i], -1})
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	size, busy, kept := 0, 0, 0
+	for _, e := range edges {
+		busy += e.by
+		size = max(size, busy)
+	}
+	for _, n := range carried {
+		if n >= poolReused {
+			kept++
+		}
+	}
+	if kept < size || float64(len(carried)) > max(poolSpares*float64(size), float64(size+1)) {
+		return
+	}
+	var full [][2]int64 // when all are busy, but for the moments in which one is handed over
+	busy = 0
+	for _, e := range edges {
+		if busy += e.by; busy != size {
+			if e.by < 0 && busy == size-1 {
+				full[len(full)-1][1] = e.at
+			}
+			continue
+		}
+		if n := len(full); n > 0 && e.at-full[n-1][1] <= handOver {
+			continue
+		}
+		full = append(full, [2]int64{e.at, p.until})
+	}
+	type handed struct {
+		call int
+		from int64
+	}
+	var queued []handed
+	ended := make(map[int64]int64) // by connection: its last call
+	for _, i := range calls {
+		x := &p.calls[i]
+		last, known := ended[x.port]
+		ended[x.port] = done[i]
+		if !known || x.begun-last > handOver || x.request < 0 {
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(full, x.begun, func(f [2]int64, t int64) int { return cmp.Compare(f[0], t) })
+		if n == 0 || full[n-1][1] < last {
+			continue
+		}
+		queued = append(queued, handed{i, max(full[n-1][0], p.requests[x.request].begun)})
+	}
+	if len(queued) < handOvers {
+		return
+	}
+	name := p.b.Name(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)))
+	if size == 1 { // one connection is what calls under a lock need, too
+		name = p.b.Name(evidence.OneAtATime + p.b.Text(peer))
+	}
+	for _, h := range queued {
+		if x := &p.calls[h.call]; x.begun-h.from >= poolWait {
+			x.pool, x.pooled = name, x.begun-h.from
+		}
+	}
+}
