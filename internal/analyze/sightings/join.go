@@ -292,17 +292,16 @@ func (j *joining) compose(p Pair, inner evidence.Path, began, ended bool) eviden
 // outside adds the time until the service saw a request: what a proxy knows of it, and the rest.
 func outside(path evidence.Path, gap int64, own evidence.Path, rest evidence.Kind) evidence.Path {
 	var s evidence.Segment
-	for own.Next(&s) && gap > 0 {
+	for known := true; known && gap > 0 && own.Next(&s); {
 		switch s.Kind {
-		case evidence.ClientWait, evidence.PoolWait, evidence.BeforeService:
+		case evidence.ClientWait, evidence.PoolWait, evidence.BeforeService, evidence.ThreadWait:
 			s.Resize(min(s.Dur, gap))
 			path = path.Add(&s)
 			gap -= s.Dur
-			continue
 		case evidence.SentLate:
-			continue
+		default:
+			known = false
 		}
-		break
 	}
 	return path.Append(evidence.Segment{Kind: rest, Dur: gap})
 }
