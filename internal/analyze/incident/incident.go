@@ -90,7 +90,7 @@ func (i *Incident) Nothing() bool {
 // Ledgers are those of the services with requests, made when they are asked for first.
 func (i *Incident) Ledgers() []*ledger.Ledger {
 	i.build.Do(func() {
-		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.usual(), Stacks: platform.Stacks(), Joined: i.joined})
+		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.usual(), Stacks: platform.Stacks(), Joined: i.joined, OnThreads: onThreads})
 	})
 	return i.ledgers
 }
@@ -116,7 +116,7 @@ func (i *Incident) usual() ledger.Baseline {
 	if i.Baseline == nil {
 		return nil
 	}
-	out := ledger.BaselineOf(i.Baseline.Bundle, ledger.Options{Stacks: platform.Stacks(), Joined: i.Baseline.joined})
+	out := ledger.BaselineOf(i.Baseline.Bundle, ledger.Options{Stacks: platform.Stacks(), Joined: i.Baseline.joined, OnThreads: onThreads})
 	if len(out) == 0 {
 		i.Bundle.Warnf(0, "the baseline holds too few requests to say what is slow: give one with an access log or a trace")
 	}
@@ -129,3 +129,5 @@ func nanos(t time.Time) int64 {
 	}
 	return t.UnixNano()
 }
+
+func onThreads(runtime string) bool { return platform.ByID(runtime).OnThreads() }

@@ -20,6 +20,8 @@ type Options struct {
 	Baseline Baseline        // without an SLO: what requests of a route took when all was well
 	Stacks   threads.Readers // of runtimes whose stacks tell what threads do
 	Joined   []sightings.Joined
+	// OnThreads says whether requests of a runtime keep a thread of the system as long as they are worked on; nil: those of all do.
+	OnThreads func(runtime string) bool
 }
 
 // How an entry was measured.
@@ -103,6 +105,7 @@ type Ledger struct {
 	awaiteds  []share                    // what is awaited; nil: not known
 	awaitGate *gate                      // by which these are split; nil: by none
 	alike     *similarRequests           // nil: no request's awaits are known one by one
+	onThreads bool                       // requests keep a thread as long as they are worked on
 	byKernel  bool                       // the requests' paths tell what passed before the service read them
 	begins    map[evidence.NameID]string // by [Ledger.named]
 	entrance  *entrance                  // nil: nothing waits at the service's sockets, or that is not known
@@ -205,7 +208,7 @@ func eachRun[K comparable](rows int, of func(i int) K, yield func(x K, from, unt
 }
 
 func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, opt Options) *Ledger {
-	l := &Ledger{Subject: subject, b: b}
+	l := &Ledger{Subject: subject, b: b, onThreads: opt.OnThreads == nil || opt.OnThreads(b.Subjects[subject].Runtime)}
 	widest := l.choose(sources, opt)
 	l.Requests = l.summary(widest, sources[widest])
 	if l.Source != widest {

@@ -248,6 +248,11 @@ func (w *walker) looped(at int64, s *evidence.Segment) {
 		return
 	}
 	w.c = Charges{PoolThread: s.Dur}
+	if !w.l.onThreads { // the thread is a processor to the runtime's scheduler, on which what is ready takes turns: there was one
+		w.c = Charges{RequestsCPU: s.Dur}
+		w.yield(at, s, &w.c, fromStates)
+		return
+	}
 	if s.HolderKind != evidence.NetWait {
 		own, others := w.l.ready.denied(at, s.Dur)
 		w.c = Charges{RequestsCPU: own, HostCPU: others, PoolThread: s.Dur - own - others}

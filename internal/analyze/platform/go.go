@@ -19,6 +19,7 @@ var Go = &Runtime{
 	ID:            "go",
 	Title:         "Go",
 	Lane:          "goroutine",
+	Collecting:    []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep", "runtime.gcStart", "runtime.gcMarkDone"},
 	States:        Evidence{"an execution trace", GoTrace},
 	Requests:      "an access log or an execution trace",
 	Settings:      "GOGC, GOMEMLIMIT and similar settings",

@@ -52,6 +52,7 @@ type Runtime struct {
 	Stacks *threads.Reader // reads its threads' stacks; nil: requests' states come from elsewhere
 	// ReadCollector reads what its garbage collector did; nil: it has none that is read.
 	ReadCollector metrics.CollectorReader
+	Collecting    []string // functions in which it collects, as stacks of the kernel name them; nil: they do not tell
 	// Generations reads all that is told of each collection, where that is as much as .NET tells; nil: it is not.
 	Generations func(*evidence.Bundle, evidence.SubjectID, metrics.Window) *metrics.DotnetGC
 	// Pauses is what helps against pauses of its collector that no cause explains; "": all of them have causes of their own.

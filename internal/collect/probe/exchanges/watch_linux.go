@@ -131,7 +131,7 @@ func (w *watching) close() {
 func (w *watching) run(ctx context.Context, out io.Writer) error {
 	w.buf = fmt.Appendf(w.buf, "# exchanges of pid %d\nfrom %d\n", w.pid, w.began)
 	for next := time.Now().Add(refreshEach); ; {
-		ended := !probe.Wait(ctx, drainEach) || !w.alive()
+		ended := !probe.Wait(ctx, drainEach) || !probe.Alive(w.pid)
 		if err := w.drain(); err != nil {
 			return err
 		}
@@ -151,11 +151,6 @@ func (w *watching) run(ctx context.Context, out io.Writer) error {
 		}
 		w.buf = w.buf[:0]
 	}
-}
-
-func (w *watching) alive() bool {
-	_, err := os.Stat(fmt.Sprintf("/proc/%d", w.pid))
-	return err == nil
 }
 
 // refresh tells the programs who is watched: the process and those that came of it, and the ports they listen at.

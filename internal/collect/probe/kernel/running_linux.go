@@ -165,7 +165,7 @@ func (r *running) run(ctx context.Context, s *stacks) error {
 		if err := s.flush(); err != nil {
 			return err
 		}
-		if ended || !alive(r.pid) {
+		if ended || !probe.Alive(r.pid) {
 			return nil
 		}
 		if round%5 == 0 {
@@ -227,13 +227,6 @@ const (
 	contextUser   = ^uint64(512 - 1)
 	firstMark     = ^uint64(4095 - 1)
 )
-
-// alive says whether a process runs: one that ended and was not waited for (state Z) does not.
-func alive(pid int) bool {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	i := strings.LastIndexByte(string(b), ')')
-	return err == nil && i > 0 && i+2 < len(b) && b[i+2] != 'Z' && b[i+2] != 'X'
-}
 
 func threadsOf(pid int) (all []int) {
 	files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))

@@ -203,7 +203,7 @@ func (w *waiting) run(ctx context.Context, s *stacks) error {
 	s.buf = fmt.Appendf(s.buf, "# kernel stacks of pid %d, waiting, from %d ns on\nfrom %d\n", w.pid, longWait.Nanoseconds(), w.began)
 	for round := 1; ; round++ {
 		before, at := switches(), time.Now()
-		ended := !probe.Wait(ctx, drainEach) || !alive(w.pid)
+		ended := !probe.Wait(ctx, drainEach) || !probe.Alive(w.pid)
 		took := time.Since(at).Seconds()
 		all := switches() - before
 		told, err := w.drain(s)

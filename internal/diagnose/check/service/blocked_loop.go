@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -37,7 +38,7 @@ blocking call by one that does not block. More loops or processes share the wait
 	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for an event loop; without --slo, a p99 of 20 ms",
 	Needs:      "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
-		return len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) > 0 && c.Ledger != nil
+		return len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) > 0 && c.Ledger != nil && platform.ByID(c.Runtime()).OnThreads()
 	},
 	Judge: judgeBlockedLoop,
 }

@@ -123,11 +123,12 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 // fewSamples of the CPU clock say too little about what a process spends CPU time on.
 const fewSamples = 50
 
-// collectorPart is the part of a Go program's CPU time that its collector takes, by the kernel's CPU clock, where no trace shows it; false:
+// collectorPart is the part of a program's CPU time that its collector takes, by the kernel's CPU clock, where no trace shows it; false:
 // there are too few samples.
 func collectorPart(c *check.Case) (part float64, ok bool) {
 	on, x := c.Bundle.Names.Lookup(evidence.SampleOnCPU), &c.Bundle.Samples
-	if on == 0 || c.Runtime() != "go" {
+	collecting := platform.ByID(c.Runtime()).Collecting
+	if on == 0 || collecting == nil {
 		return 0, false
 	}
 	all, collects := 0, 0
@@ -149,9 +150,6 @@ func collectorPart(c *check.Case) (part float64, ok bool) {
 	}
 	return float64(collects) / float64(max(1, all)), all >= fewSamples
 }
-
-// collecting are the functions of Go's runtime in which it collects.
-var collecting = []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep", "runtime.gcStart", "runtime.gcMarkDone"}
 
 // queuedOutside is which part of the time that clients waited, and nobody saw, their
 // requests were in the queue of the pool, before the service began with them (Little's
