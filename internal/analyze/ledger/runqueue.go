@@ -35,6 +35,7 @@ type readyCell struct {
 	runs     float64 // of all time of requests, that threads which serve them ran
 	waits    float64 // of all time of requests, that threads which serve them were ready
 	denied   float64 // of the time its threads were ready or ran, in which they did not run
+	ready    float64 // threads that were ready, on average
 }
 
 // fullFrom is the part of the processors from which a process leaves none free: readings of
@@ -81,7 +82,7 @@ func (l *Ledger) readied() *runQueue {
 		if quota := stopped.Over(at); quota.Known() {
 			held = quota.Number > 0
 		}
-		c.denied = waited / (waited + ran.Number)
+		c.denied, c.ready = waited/(waited+ran.Number), waited
 		c.runs = l.occupancy.serves * ran.Number / inFlight
 		c.waits = min(1, l.occupancy.serves*waited/inFlight)
 		ranAll, inFlightAll = ranAll+c.runs*inFlight*float64(c.to-c.from), inFlightAll+inFlight*float64(c.to-c.from)
@@ -165,8 +166,8 @@ func (r *runQueue) own(at, dur int64) float64 {
 	return own / known
 }
 
-// denied is for how long (ns) of [at, at+dur) a thread of the process that had work waited for a processor: behind its own process's
-// threads, and others.
+// denied is for how long (ns) of [at, at+dur) a thread of the process that had work waited for a processor, at most: behind its own
+// process's threads, and others.
 func (r *runQueue) denied(at, dur int64) (own, others int64) {
 	if r == nil || dur <= 0 {
 		return 0, 0
@@ -175,7 +176,7 @@ func (r *runQueue) denied(at, dur int64) (own, others int64) {
 	i, _ := slices.BinarySearchFunc(r.cells, at, func(c readyCell, t int64) int { return cmp.Compare(c.to, t) })
 	for ; i < len(r.cells) && r.cells[i].from < at+dur; i++ {
 		c := &r.cells[i]
-		d := c.denied * float64(min(c.to, at+dur)-max(c.from, at))
+		d := min(c.denied, c.ready) * float64(min(c.to, at+dur)-max(c.from, at)) // it may have waited for something else all the time
 		all += d
 		behind += c.own * d
 	}

@@ -57,7 +57,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	at := check.From(l.Source)
 	v.State = check.Supported
 	v.Title = fmt.Sprintf("Requests wait for the %s, which handles one at a time: %s of slow time.", w.loopName(), units.Percent(w.share(w.sum)))
-	if part := w.of(h.ns); h.route != "" && part >= mostly/2 {
+	if part := w.of(h.ns); h.route != "" && part >= check.Material {
 		v.Title += fmt.Sprintf(" In %s of that it %s.", units.Percent(part), h.what())
 	}
 	v.Evidence = append(v.Evidence,
@@ -69,19 +69,33 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure("loop.holder_share", "share of that wait in which the loop "+cmp.Or(what, "did what is not known"), w.of(h.ns), "1", at))
 		}
 	}
-	code := w.code(h.blocked != "")
-	if code.Function != "" {
-		v.Evidence = append(v.Evidence, c.Figure("loop.function_share", "share of the looks at the loop's thread, while it was busy, in "+code.Name(), code.Share, "1", code.Origin))
-	}
 	v.Saves = c.Save(w.each, -1, -1)
-	fix := check.Fix{Text: "do not compute this on the event loop: hand it to a pool of threads or another process (Node.js: worker_threads, or the asynchronous form of the call; asyncio: run_in_executor; Vert.x: executeBlocking; Undertow: dispatch), or split it"}
-	if h.blocked != "" {
-		fix.Text = "do not wait for " + h.blocked + " on the event loop: use a client that does not block, or make this call on a pool of threads (asyncio: run_in_executor, or a handler that is not async; Vert.x: executeBlocking; Undertow: dispatch)"
+	site := w.site(h.blocked != "")
+	if site.Function != "" {
+		does := "in " + site.Name()
+		if site.waits != "" {
+			does = site.waits + " " + does
+		}
+		v.Evidence = append(v.Evidence, c.Figure("loop.function_share", "share of the looks at the loop's thread, while it had work, "+does, site.Share, "1", site.Origin))
 	}
-	fix.Code = code.Name()
-	v.Fix = append(v.Fix, fix)
+	v.Fix = append(v.Fix, offLoop(h, &site))
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return loopWait(c, row) }))
 	return v
+}
+
+// offLoop is what helps.
+func offLoop(h *loopHolder, site *loopSite) check.Fix {
+	fix := check.Fix{Code: site.Name()}
+	switch {
+	case h.blocked != "":
+		fix.Text = "do not wait for " + h.blocked + " on the event loop: use a client that does not block, or make this call"
+	case site.waits != "":
+		fix.Text = "do not wait on the event loop, as it does here (" + strings.NewReplacer("(", "", ")", "").Replace(site.waits) + "): use the form of the call that does not block, or make it"
+	default:
+		fix.Text = "do not compute this on the event loop: split it, use the asynchronous form of the call, or make it"
+	}
+	fix.Text += " on a pool of threads or in another process (Node.js: worker_threads; asyncio: run_in_executor, or a handler that is not async; Vert.x: executeBlocking; Undertow: dispatch)"
+	return fix
 }
 
 // loopWaits are the waits of slow requests for event loops.
@@ -177,27 +191,40 @@ func (h *loopHolder) what() string {
 	case h.blocked != "":
 		return "waited for " + h.blocked + " in " + h.route
 	}
-	return "ran " + h.route
+	return "handled " + h.route
 }
 
-// code is the function of the program that the loops' threads were seen in most, where they ran, or where they waited for an answer.
-func (w *loopWaits) code(blocked bool) (most check.Effort) {
-	seen := make(map[check.Site]int)
+// loopSite is where the loops' threads were seen most while they had work.
+type loopSite struct {
+	check.Effort
+	waits string // what they waited for there, as a sentence about them goes on: "sleeping (nanosleep)"; "" they ran
+}
+
+// site finds it; blocked: among the looks at threads that waited.
+func (w *loopWaits) site(blocked bool) (most loopSite) {
+	type where struct {
+		check.Site
+		waits string
+	}
+	seen := make(map[where]int)
 	all := 0
-	for i := range w.c.Threads().Samples(w.c.Subject) {
-		s := &w.c.Threads().Samples(w.c.Subject)[i]
-		if !w.lanes[s.Lane] || s.View.State == evidence.Idle || blocked && s.View.State == evidence.Running || !blocked && s.View.State != evidence.Running {
+	looks := w.c.Threads().Samples(w.c.Subject)
+	for i := range looks {
+		s := &looks[i]
+		if !w.lanes[s.Lane] || s.View.State == evidence.Idle || blocked && s.View.State == evidence.Running {
 			continue
 		}
-		site := w.c.SiteOf(s.Stack)
-		site.Line = 0
+		at := where{Site: w.c.SiteOf(s.Stack)}
+		if at.Line = 0; s.View.Waiting() {
+			at.waits = s.View.Doing()
+		}
 		all += s.Count
-		if seen[site] += s.Count; site.Function != "" && (most.Function == "" || seen[site] > seen[most.Site]) {
-			most.Site, most.Origin = site, s.Origin
+		if seen[at] += s.Count; at.Function != "" && (most.Function == "" || seen[at] > seen[where{most.Site, most.waits}]) {
+			most.Site, most.Origin, most.waits = at.Site, s.Origin, at.waits
 		}
 	}
 	if all > 0 {
-		most.Share = float64(seen[most.Site]) / float64(all)
+		most.Share = float64(seen[where{most.Site, most.waits}]) / float64(all)
 	}
 	return most
 }
