@@ -1,0 +1,42 @@
+package ledger
+
+import (
+	"testing"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Data that no thread reads while the process keeps all processors busy waits for one of these; else nothing is known of it but that it waits.
+func TestUnreadBusy(t *testing.T) {
+	for _, full := range []bool{true, false} {
+		b := newBundle(evidence.Subject{Kind: evidence.Process, CPUs: 2})
+		p := newSource(b, "exchanges.txt", exact, 0)
+		p.SeenFrom(evidence.FromKernel)
+		unread, on := p.Name(evidence.ArrivedAt+"8080"), p.Name(evidence.SampleOnCPU)
+		for i := range int64(60) {
+			r := evidence.Request{Start: epoch + i*100*ms, Path: path(state(evidence.Unobserved, ms))}
+			if i%4 == 0 {
+				r.Path = path(evidence.Segment{Kind: evidence.BeforeService, Dur: 40 * ms, Cause: unread}, state(evidence.Unobserved, ms))
+				for k := range int64(4) { // the clock of each processor
+					if full || k == 0 {
+						p.Sample(evidence.Sample{Time: r.Start + (k*10+5)*ms, Type: on, Value: 10 * ms})
+						p.Sample(evidence.Sample{Time: r.Start + (k*10+7)*ms, Type: on, Value: 10 * ms})
+					}
+				}
+			}
+			r.End = r.Start
+			for s := range r.Path.All {
+				r.End += s.Dur
+			}
+			p.Request(r)
+		}
+		l := one(t, b, Options{})
+		got := l.Of(l.Slow[0])
+		if full && (l.Unread == nil || l.Unread.CPUs != 2 || got[RequestsCPU] != 40*ms) {
+			t.Errorf("full: %+v, %v", l.Unread, got)
+		}
+		if !full && (l.Unread != nil || got[Queued] != 40*ms) {
+			t.Errorf("not full: %+v, %v", l.Unread, got)
+		}
+	}
+}
