@@ -106,6 +106,14 @@ const (
 	ArgumentBytes // bytes of all of them
 	ClientAddress // a NameID: the address of the client, "10.0.0.7:51234"
 
+	// What the kernel tells of a call ([Call]).
+	Connection  // the port of the process's own end of the connection it went over
+	Transaction // 1: the connection has a transaction open after it, 0: none; of a database
+	SentBytes   // that it consists of
+	CallStatus  // of an answer of HTTP
+	CallFailed  // 1: it failed, or was not answered
+	UnreadTime  // ns for which its answer was there before it was read
+
 	// By generation, [Generations] keys each: see [Key.In].
 	GenBefore   // bytes when it began, those between its objects included
 	GenAfter    = GenBefore + Generations
@@ -122,7 +130,7 @@ var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", 
 	"to safepoint", "region size", "operation", "server time", "young time", "waited within",
 	"resuming", "collection", "pause", "promoted", "free", "pinned", "handles", "finalizable", "condemned", "compacting", "memory load", "heaps", "budget",
 	"from stacks", "from finalizers", "from handles", "from older", "from others",
-	"arguments", "argument bytes", "client",
+	"arguments", "argument bytes", "client", "connection", "transaction", "sent", "status", "failed", "unread",
 	"gen 0 before", "gen 1 before", "gen 2 before", "loh before", "poh before", "gen 0 after", "gen 1 after", "gen 2 after", "loh after", "poh after",
 	"gen 0 free", "gen 1 free", "gen 2 free", "loh free", "poh free", "gen 0 survived", "gen 1 survived", "gen 2 survived", "loh survived", "poh survived",
 	"gen 0 gaps", "gen 1 gaps", "gen 2 gaps", "loh gaps", "poh gaps"}

@@ -64,6 +64,7 @@ func (p *parser) end() {
 	loops.findBusy()
 	unread := make(map[int64]evidence.NameID) // by port
 	next, _ := slices.BinarySearchFunc(p.calls, 0, func(x exchange, _ int) int { return cmp.Compare(x.request, 0) })
+	alone := next
 	var path evidence.Path
 	for i := range p.requests {
 		x := &p.requests[i]
@@ -88,11 +89,12 @@ func (p *parser) end() {
 			r.Outcome = evidence.Failed
 		}
 		id := b.Request(r)
-		for _, c := range p.calls[from:next] {
-			if until := max(c.first, c.last); until > 0 {
-				b.Interval(evidence.Interval{Subject: p.subject, Kind: evidence.Call, Start: c.begun, End: until, Request: id, Cause: c.what, Origin: b.Origin(c.line)})
-			}
+		for k := range p.calls[from:next] {
+			p.call(&p.calls[from+k], id)
 		}
+	}
+	for k := range p.calls[:alone] {
+		p.call(&p.calls[k], evidence.NoRequest)
 	}
 	b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverExchanges, From: p.from, Until: p.until, Lost: p.lost, Origin: b.Origin(1)})
 	if p.lost > 0 {
@@ -110,6 +112,36 @@ func (p *parser) end() {
 	if p.dropped > 0 {
 		b.Warnf(1, "more than %d requests and calls: the last %d are left out", mostRows, p.dropped)
 	}
+}
+
+// call emits a call, which was not answered if its connection was closed.
+func (p *parser) call(c *exchange, request evidence.RequestID) {
+	until := max(c.first, c.last)
+	if until == 0 {
+		return
+	}
+	extra := append(p.extra[:0], evidence.Extra{Key: evidence.Connection, Value: float64(c.port)}, evidence.Extra{Key: evidence.SentBytes, Value: float64(c.out)})
+	if c.operation != 0 {
+		extra = append(extra, evidence.Extra{Key: evidence.Operation, Value: float64(c.operation)})
+	}
+	if c.transaction != transactionUnknown {
+		open := 0.
+		if c.transaction == transactionOpen {
+			open = 1
+		}
+		extra = append(extra, evidence.Extra{Key: evidence.Transaction, Value: open})
+	}
+	if c.status > 0 {
+		extra = append(extra, evidence.Extra{Key: evidence.CallStatus, Value: float64(c.status)})
+	}
+	if c.failed {
+		extra = append(extra, evidence.Extra{Key: evidence.CallFailed, Value: 1})
+	}
+	if c.ready > 0 {
+		extra = append(extra, evidence.Extra{Key: evidence.UnreadTime, Value: float64(c.ready)})
+	}
+	p.extra = extra
+	p.b.Interval(evidence.Interval{Subject: p.subject, Kind: evidence.Call, Start: c.begun, End: until, Request: request, Cause: c.what, Origin: p.b.Origin(c.line), Extra: extra})
 }
 
 // states are what is known of a request's time: until it was read, and its calls, of which some may run side by side; where a thread is

@@ -3,7 +3,7 @@
 //
 //	# exchanges of pid 4711
 //	from 1763689985000000000
-//	k 1763689985100400000 60000 2100000 0 5012 220 1 1 4712 4712 43210 10.0.0.7:5432 postgresql
+//	k 1763689985100400000 60000 2100000 0 5012 220 1 1 4712 4712 43210 10.0.0.7:5432 postgresql idle SELECT orders
 //	t 4712 http-nio-8080-e
 //	q 1763689985100000000 210000 2600000 40000 180 5120 1 2 4712 4712 8080/7 - http 200 GET /orders/{id}
 //	until 1763689985200000000
@@ -17,14 +17,17 @@
 // told. t says what a thread is called, where that is known. Of HTTP/1 there is the
 // status (0 unknown), the method and the route. A call (k) was sent at a moment. What follows: for how long its answer had
 // arrived when the process read it, from the sending until it read the first of it (-1: never), and from there until the last.
-// The other figures are the same, with the process's own port and whom it called.
+// The other figures are the same, with the process's own port and whom it called. Then the protocol; of HTTP/1 with the status, the
+// method and the route; of a database with what became of it (idle: no transaction is open after it, open: one is, failed, - unknown) and
+// the statement's verb and table, which recordings of before 2026-12 do not have.
 //
 // Requests without an answer are of connections that were closed, and the time after -1 is until then; after open, they are
 // still under way. lost are exchanges that there was no room for. After "of 4" one connection of four is recorded.
 //
 // Which request a call is made for is told by threads: it is the one that the thread read last, or whose earlier call's answer it
 // read last, if that is not answered yet. That is so where a thread serves one request at a time, where an event loop handles
-// what it reads before it reads more, and mostly where goroutines go on on the thread that woke them. Where calls outlive the
+// what it reads before it reads more, and mostly where goroutines go on on the thread that woke them. Where
+// some threads read requests and others answer them, it is the one that the thread answers next. Where calls outlive the
 // requests they are taken to belong to, it is told by time, if most requests are answered as soon as a call has ended; else not.
 //
 // The package's opinion: on a port where HTTP/1 is spoken, what is not HTTP/1 are messages of upgraded connections, and no
@@ -36,6 +39,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
@@ -84,14 +88,26 @@ type exchange struct {
 	port          int64
 	connection    int64           // of a request: the number of it, 0 unknown
 	what          evidence.NameID // route, or whom it called
+	operation     evidence.NameID // of a call: what it asked for; 0 unknown
 	line          int64
 	request       int32           // of a call: the one it is made for, −1 unknown
 	pool          evidence.NameID // of a call: that its request waited for, pooled ns
 	pooled        int64
+	status        int16 // of a call's answer, 0 unknown
+	transaction   transaction
 	open          bool
 	http          bool
 	failed        bool
 }
+
+// transaction is whether one is open on a connection after a call.
+type transaction uint8
+
+const (
+	transactionUnknown transaction = iota
+	transactionNone
+	transactionOpen
+)
 
 type parser struct {
 	recording.Scanner
@@ -110,10 +126,13 @@ type parser struct {
 	http            map[int64]int
 	multiplexed     int
 	names           map[int64]string // of threads
+	extra           []evidence.Extra
+	prepared        map[ownEnd]string // what the call before has prepared
 }
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	p := &parser{b: b, of: 1, routes: make(map[string]evidence.NameID), peers: make(map[string]evidence.NameID), plain: make(map[int64]int), http: make(map[int64]int), names: make(map[int64]string)}
+	p := &parser{b: b, of: 1, routes: make(map[string]evidence.NameID), peers: make(map[string]evidence.NameID), plain: make(map[int64]int), http: make(map[int64]int),
+		prepared: make(map[ownEnd]string), names: make(map[int64]string)}
 	if err := p.Scan(ctx, a, p.read); err != nil {
 		return err
 	}
@@ -236,6 +255,10 @@ func (p *parser) exchange(text []byte, request bool) bool {
 	}
 	if !request {
 		x.what = p.peer(peer, kind)
+		x.failed = n[2] < 0 && !p.open // its connection was closed
+		if !p.asked(&x, kind, text) {
+			return false
+		}
 		p.calls = append(p.calls, x)
 		return true
 	}
@@ -259,8 +282,60 @@ func (p *parser) exchange(text []byte, request bool) bool {
 	return true
 }
 
+// longestOperation is how long what a call asks for may be.
+const longestOperation = format.MaxRoute + 64
+
+// asked reads what a call asked for and what became of it, which older recordings do not tell.
+func (p *parser) asked(x *exchange, kind, text []byte) bool {
+	if len(text) == 0 {
+		return true
+	}
+	result, what, _ := bytes.Cut(text, []byte(" "))
+	if len(what) > longestOperation {
+		return false
+	}
+	switch string(result) {
+	case "-":
+	case "idle":
+		x.transaction = transactionNone
+	case "open":
+		x.transaction = transactionOpen
+	case "failed":
+		x.failed = true
+	default:
+		code, digits := format.ParseDigits(result)
+		if !digits || string(kind) != "http" || code > 999 {
+			return false
+		}
+		x.http, x.status = true, int16(code)
+		x.failed = x.failed || code >= 500 || code == tooMany
+	}
+	at := ownEnd{x.what, x.port}
+	before := p.prepared[at]
+	delete(p.prepared, at)
+	if rest, is := bytes.CutPrefix(what, []byte("PREPARE ")); is {
+		if len(p.prepared) < mostRoutes {
+			p.prepared[at] = string(rest)
+		}
+	} else if before != "" && (string(what) == "EXECUTE" || strings.HasPrefix(before, string(what)+" ")) {
+		what = []byte(before) // what runs is what was prepared right before
+	}
+	if len(what) > 0 {
+		x.operation = p.name(p.routes, what, mostRoutes)
+	}
+	return true
+}
+
+// ownEnd is a connection of the process to another.
+type ownEnd struct {
+	to   evidence.NameID
+	port int64
+}
+
+const tooMany = 429 // requests, says a server of HTTP that is asked too often
+
 // products are what speaks the protocols that the recorder knows.
-var products = map[string]string{"postgresql": "PostgreSQL at ", "mysql": "MySQL at ", "resp": "Redis at ", "mongodb": "MongoDB at "}
+var products = map[string]string{"postgresql": "PostgreSQL at ", "mysql": "MySQL/MariaDB at ", "resp": "Redis at ", "mongodb": "MongoDB at "}
 
 // peer names whom a call went to.
 func (p *parser) peer(address, kind []byte) evidence.NameID {

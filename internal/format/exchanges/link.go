@@ -8,6 +8,7 @@ import (
 // link finds for calls the requests that they are made for: by threads or by time, whichever tells of more.
 func (p *parser) link() {
 	byThreads := linkByThreads(p.requests, p.calls)
+	byThreads += handedOver(p.requests, p.calls)
 	of := make([]int32, len(p.calls))
 	for i := range p.calls {
 		of[i], p.calls[i].request = p.calls[i].request, -1

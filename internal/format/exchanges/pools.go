@@ -12,12 +12,11 @@ import (
 // What makes the connections to a peer a pool that requests queue for: all that there are carry calls at once, and the next call begins
 // as soon as one ends.
 const (
-	handOver   = int64(2e6)  // ns from the end of a call until the next begins on the same connection
-	handOvers  = 10          // calls that begin so while all other connections are busy
-	poolReused = 2           // calls that a connection has to carry to be one that is kept
-	poolSpares = 1.25        // as many kept connections as are busy at once, at most: more were opened anew
-	poolWait   = int64(1e6)  // ns: what is told, at least
-	poolGap    = int64(10e6) // ns in which not all are busy, and requests still wait: a process that is stopped hands none over
+	handOver   = int64(2e6) // ns from the end of a call until the next begins on the same connection
+	handOvers  = 10         // calls that begin so while all other connections are busy
+	poolReused = 2          // calls that a connection has to carry to be one that is kept
+	poolSpares = 1.25       // as many kept connections as are busy at once, at most: more were opened anew
+	poolWait   = int64(1e6) // ns: what is told, at least
 )
 
 // findPools finds the pools of connections, and for calls how long their requests waited for one of them. Calls are in the order in which
@@ -90,7 +89,7 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 			}
 			continue
 		}
-		if n := len(full); n > 0 && e.at-full[n-1][1] <= poolGap {
+		if n := len(full); n > 0 && e.at-full[n-1][1] <= handOver {
 			continue
 		}
 		full = append(full, [2]int64{e.at, p.until})

@@ -9,7 +9,8 @@
 // a socket with its length, at sk_data_ready, at which bytes have arrived, and at tcp_destroy_sock. They keep a state for
 // each connection and tell an exchange when the next one begins on it. Of the first bytes that are read in a request and
 // sent in its answer they keep some, from which the recorder takes the method, the route without identifiers, and the
-// status; nothing else of it is written anywhere.
+// status; of a call to a database the verb and the table of the statement, and of how its answer ends whether a transaction is open. Nothing
+// else of it is written anywhere.
 //
 // The package's opinion: on a connection one exchange follows the other, as in HTTP/1 and in what databases speak. Where
 // several are on their way at once (HTTP/2, pipelines), a line is what passed between two rests; the format says so.

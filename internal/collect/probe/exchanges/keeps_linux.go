@@ -24,13 +24,22 @@ const (
 	atHeadLen = 98  // bytes of the head that were transferred
 	atOther   = 100 // the thread that began to answer, or to read the answer
 	atHead    = 104
-	headSize  = 64
-	atAnswer  = atHead + headSize
-	stateSize = atAnswer + answerSize
 
 	answerSize = 16
-	callHead   = 16
-	callSize   = atHead + callHead
+
+	// Of a request: the first bytes of it, and of its answer.
+	headSize   = 64
+	atAnswer   = atHead + headSize
+	serverSize = atAnswer + answerSize
+
+	// Of a call, whose statement begins it; how a database's answer ends says what became of the transaction.
+	callHead     = 128
+	atCallAnswer = atHead + callHead
+	atTail       = atCallAnswer + answerSize
+	tailSize     = 32
+	atAnswerLen  = atTail + tailSize
+	atTailLen    = atAnswerLen + 2
+	stateSize    = atAnswerLen + 8
 )
 
 // Roles and phases of a connection.

@@ -1,7 +1,6 @@
 package exchanges
 
 import (
-	"bytes"
 	"encoding/binary"
 	"net/netip"
 	"strconv"
@@ -42,7 +41,7 @@ func (c *connections) number(b []byte) int64 {
 
 // appendExchange writes what was told of one as a line of internal/format/exchanges.
 func appendExchange(out, b []byte, offset int64, clients *connections) []byte {
-	if len(b) < callSize {
+	if len(b) < serverSize {
 		return out
 	}
 	half := func(at int) uint16 { return binary.NativeEndian.Uint16(b[at:]) }
@@ -53,12 +52,14 @@ func appendExchange(out, b []byte, offset int64, clients *connections) []byte {
 		out = strconv.AppendInt(out, n, 10)
 	}
 	came, begun, first, last := long(atCame), long(atBegun), long(atFirst), long(atLast)
-	head := b[atHead : atHead+min(len(b)-atHead, callHead, int(half(atHeadLen)))]
-	if word(atRole) == roleServer && len(b) >= stateSize {
+	server := word(atRole) == roleServer
+	if !server && len(b) < stateSize {
+		return out
+	}
+	if server {
 		if came == 0 || came > begun {
 			came = begun
 		}
-		head = b[atHead : atHead+min(headSize, int(half(atHeadLen)))]
 		out = append(out, 'q')
 		number(came + offset)
 		number(begun - came)
@@ -82,19 +83,19 @@ func appendExchange(out, b []byte, offset int64, clients *connections) []byte {
 		number(word(at))
 	}
 	number(int64(half(atOwnPort)))
-	if word(atRole) == roleServer { // addresses of clients are not kept
+	if server { // of a client
 		out = append(out, '/')
 		out = strconv.AppendInt(out, clients.number(b), 10)
-		out = append(out, " -"...)
-	} else {
-		out = append(out, ' ')
-		out = peer(b).AppendTo(out)
 	}
 	out = append(out, ' ')
-	if word(atRole) != roleServer || len(b) < stateSize {
-		out = append(out, protocol(head)...)
+	if !server {
+		out = append(peer(b).AppendTo(out), ' ')
+		part := func(at, size, length int) []byte { return b[at : at+min(size, int(half(length)))] }
+		out = appendCall(out, part(atHead, callHead, atHeadLen), part(atCallAnswer, answerSize, atAnswerLen), part(atTail, tailSize, atTailLen))
 		return append(out, '\n')
 	}
+	out = append(out, "- "...) // addresses of clients are not kept
+	head := b[atHead : atHead+min(headSize, int(half(atHeadLen)))]
 	method, target, http := requestLine(head)
 	if !http {
 		out = append(out, protocol(head)...)
@@ -116,73 +117,4 @@ func peer(b []byte) netip.AddrPort {
 		at = netip.AddrFrom16([16]byte(b[atPeer:])).Unmap()
 	}
 	return netip.AddrPortFrom(at, binary.BigEndian.Uint16(b[atPort:]))
-}
-
-var methods = []string{"GET ", "POST ", "PUT ", "DELETE ", "HEAD ", "PATCH ", "OPTIONS "}
-
-// requestLine takes the method and the target, as far as it is there, of a request of HTTP/1.
-func requestLine(head []byte) (method, target []byte, ok bool) {
-	for _, m := range methods {
-		if rest, is := bytes.CutPrefix(head, []byte(m)); is {
-			target = rest
-			if i := bytes.IndexAny(rest, " \r\n"); i >= 0 {
-				target = rest[:i]
-			} else if i := bytes.LastIndexByte(rest, '/'); i > 0 && bytes.IndexByte(rest, '?') < 0 {
-				target = append(bytes.Clone(rest[:i+1]), "…"...) // cut within a segment, which may be an identifier
-			}
-			return head[:len(m)-1], target, len(target) > 0
-		}
-	}
-	return nil, nil, false
-}
-
-// status is that of an answer of HTTP/1, 0 unknown.
-func status(answer []byte) int {
-	if !bytes.HasPrefix(answer, []byte("HTTP/1.")) {
-		return 0
-	}
-	n, err := strconv.Atoi(string(answer[9:12]))
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-// protocol says what the first bytes of a transfer look like.
-func protocol(head []byte) string {
-	switch _, _, http := requestLine(head); {
-	case http:
-		return "http"
-	case len(head) >= 3 && (head[0] == 0x16 || head[0] == 0x17) && head[1] == 3:
-		return "tls"
-	case bytes.HasPrefix(head, []byte("PRI * HTTP/2")), frame(head):
-		return "h2"
-	case len(head) >= 2 && head[0] == '*' && '1' <= head[1] && head[1] <= '9':
-		return "resp"
-	case postgres(head):
-		return "postgresql"
-	case len(head) >= 5 && head[3] == 0 && head[0] > 0 && head[4] >= 1 && head[4] <= 0x1f && head[2] == 0: // length, number 0, command
-		return "mysql"
-	case len(head) >= 16 && binary.LittleEndian.Uint32(head[12:]) == 2013: // OP_MSG
-		return "mongodb"
-	}
-	return "-"
-}
-
-// frame says whether that is the head of a frame of HTTP/2: a length of three bytes, one of ten types, flags, and a stream.
-func frame(head []byte) bool {
-	if len(head) < 9 || head[0] != 0 || head[3] > 9 || head[4]&^0x2d != 0 || head[5]&0x80 != 0 {
-		return false
-	}
-	length := int(binary.BigEndian.Uint16(head[1:]))
-	return length > 0 && length <= 1<<14 || length == 0 && head[3] == 4 // SETTINGS that are acknowledged
-}
-
-// postgres says whether that is a message of PostgreSQL's protocol: a letter, and a length with itself.
-func postgres(head []byte) bool {
-	if len(head) < 5 || !bytes.ContainsRune([]byte("QPBEDCSHfdcFpX"), rune(head[0])) {
-		return false
-	}
-	n := binary.BigEndian.Uint32(head[1:])
-	return n >= 4 && n < 1<<20
 }

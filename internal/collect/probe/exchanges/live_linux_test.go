@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	probetest.Main(m, map[string]func([]string){"service": service, "echo": echo})
 }
 
-// service answers one request after the other over HTTP, and makes two calls for each.
+// service answers one request after the other over HTTP, and makes two calls for each, and one to a database.
 func service(args []string) {
 	runtime.LockOSThread() // one thread reads the request and makes its calls
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,6 +38,12 @@ func service(args []string) {
 	if err != nil {
 		panic(err)
 	}
+	var stock net.Conn
+	if len(args) > 1 {
+		if stock, err = net.Dial("tcp", args[1]); err != nil {
+			panic(err)
+		}
+	}
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -47,6 +53,14 @@ func service(args []string) {
 		for {
 			if n, err := c.Read(room); err != nil || n == 0 {
 				break
+			}
+			if stock != nil {
+				if _, err := io.WriteString(stock, pg('Q', "update stock set owner = 'secret' where id = 4711\x00")); err != nil {
+					panic(err)
+				}
+				if n, err := stock.Read(room); err != nil || n == 0 {
+					panic(err)
+				}
 			}
 			for range 2 {
 				if _, err := io.WriteString(dependency, "GET /stock?of=secret HTTP/1.1\r\nHost: d\r\n\r\n"); err != nil {
@@ -76,7 +90,13 @@ func TestRecord(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	defer dependency.Close()
-	child := probetest.Play(t, "service", nil, dependency.Listener.Addr().String())
+	stock, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stock.Close()
+	go answerAll(stock, pg('C', "UPDATE 1\x00")+pg('Z', "T"))
+	child := probetest.Play(t, "service", nil, dependency.Listener.Addr().String(), stock.Addr().String())
 	found := find(t.Context(), discover.Target{PID: child.Process.Pid})
 	if len(found) != 1 || len(found[0].Lacks) > 0 {
 		t.Fatalf("found %+v", found)
@@ -137,14 +157,39 @@ func TestRecord(t *testing.T) {
 			t.Errorf("request %d of %d ns waited %d ns for its calls\n%s", i, q.Latency(i), waited, text)
 		}
 	}
-	calls := 0
-	for i, k := range b.Intervals.Kind {
-		if k == evidence.Call && b.Intervals.Request[i] > 0 {
-			calls++
+	calls, v := make(map[string]int), &b.Intervals
+	for i, k := range v.Kind {
+		if k != evidence.Call || v.Request[i] == 0 {
+			continue
 		}
+		status, _ := v.Get(i, evidence.CallStatus)
+		open, _ := v.Get(i, evidence.Transaction)
+		calls[fmt.Sprintf("%s %.0f %.0f", b.Names.Text(v.NameOf(i, evidence.Operation)), status, open)]++
 	}
-	if calls != 2*q.Len() {
-		t.Errorf("%d calls of %d requests", calls, q.Len())
+	if calls["GET /stock 204 0"] != 2*q.Len() || calls["UPDATE stock 0 1"] != q.Len() {
+		t.Errorf("%v calls of %d requests\n%s", calls, q.Len(), text)
+	}
+}
+
+// answerAll answers whatever is asked.
+func answerAll(l net.Listener, answer string) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer c.Close()
+			room := make([]byte, 4096)
+			for {
+				if _, err := c.Read(room); err != nil {
+					return
+				}
+				if _, err := io.WriteString(c, answer); err != nil {
+					return
+				}
+			}
+		}()
 	}
 }
 

@@ -64,7 +64,8 @@ func offsets(t *tracepoint.Types) (l layout, err error) {
 const (
 	onStackPID    = -8
 	onStackSocket = -16
-	onStackBuffer = -24
+	onStackLength = -24 // behind the address, as in struct iovec
+	onStackBuffer = -32
 )
 
 // program assembles one; its labels are its own.
@@ -270,18 +271,17 @@ func (p *program) begin(bytes, none int16) {
 	p.set(atSends, 0, asm.Word)
 	p.set(atOther, 0, asm.Word)
 	p.set(atHeadLen, 0, asm.Half)
+	p.set(atAnswerLen, 0, asm.Word) // and atTailLen
 	p.add(
 		asm.StoreMem(asm.R6, bytes, asm.R8, asm.Word),
 		asm.StoreMem(asm.R6, atThread, asm.R9, asm.Word),
 	)
 }
 
-// readBuffer copies the first bytes that the system call has transferred to a place of R6.
-func (p *program) readBuffer(to int16, size int32) {
-	if registers.call == "" {
-		return
-	}
-	done, read, vector, message := p.label("copied"), p.label("read"), p.label("vector"), p.label("message")
+// findBuffer puts on the stack where the system call has transferred bytes from or to, and how many there are in one piece; where
+// that is not known it goes on at a label.
+func (p *program) findBuffer(none string) {
+	plain, found, vector, message := p.label("plain"), p.label("found"), p.label("vector"), p.label("message")
 	p.add(
 		asm.FnGetCurrentTaskBtf.Call(),
 		asm.Mov.Reg(asm.R1, asm.R0),
@@ -289,46 +289,101 @@ func (p *program) readBuffer(to int16, size int32) {
 		asm.LoadMem(asm.R1, asm.R0, p.l.call, registers.callSize),
 		asm.LoadMem(asm.R3, asm.R0, p.l.buffer, asm.DWord),
 	)
-	for label, calls := range map[string][]int32{read: registers.plain, vector: registers.vector, message: registers.message} {
+	for label, calls := range map[string][]int32{plain: registers.plain, vector: registers.vector, message: registers.message} {
 		for _, c := range calls {
 			p.add(asm.JEq.Imm(asm.R1, c, label))
 		}
 	}
 	p.add(
-		asm.Ja.Label(done),
+		asm.Ja.Label(none),
 		asm.Add.Imm(asm.R3, 16).WithSymbol(message), // msg_iov of struct user_msghdr
 	)
-	p.pointer(done)
-	p.add(asm.Mov.Imm(asm.R1, 0).WithSymbol(vector)) // iov_base is the first of struct iovec
-	p.pointer(done)
+	p.follow(none)
+	p.add(asm.LoadMem(asm.R3, asm.RFP, onStackBuffer, asm.DWord))
+	p.here(vector) // of struct iovec
+	p.follow(none)
 	p.add(
-		asm.Mov.Reg(asm.R1, asm.R6).WithSymbol(read),
-		asm.Add.Imm(asm.R1, int32(to)),
-		asm.Mov.Imm(asm.R2, size),
-		asm.FnProbeReadUser.Call(),
+		asm.Ja.Label(found),
+		asm.StoreMem(asm.RFP, onStackBuffer, asm.R3, asm.DWord).WithSymbol(plain),
+		asm.StoreMem(asm.RFP, onStackLength, asm.R8, asm.DWord),
 	)
-	p.here(done)
+	p.here(found)
 }
 
-// pointer replaces the address in R3 by the one that stands there.
-func (p *program) pointer(none string) {
+// follow copies the two words to the stack that stand where R3 points.
+func (p *program) follow(none string) {
 	p.add(
 		asm.Mov.Reg(asm.R1, asm.RFP),
 		asm.Add.Imm(asm.R1, onStackBuffer),
-		asm.Mov.Imm(asm.R2, 8),
+		asm.Mov.Imm(asm.R2, 16),
 		asm.FnProbeReadUser.Call(),
 		asm.JNE.Imm(asm.R0, 0, none),
-		asm.LoadMem(asm.R3, asm.RFP, onStackBuffer, asm.DWord),
 	)
 }
 
-// headLength notes how many bytes of the head are of this transfer, behind others.
-func (p *program) headLength(behind int32) {
+// upTo puts the smaller of R8 and a size into R2.
+func (p *program) upTo(size int32) {
+	fits := p.label("fits")
 	p.add(
-		asm.Mov.Reg(asm.R1, asm.R8),
-		asm.Add.Imm(asm.R1, behind),
-		asm.StoreMem(asm.R6, atHeadLen, asm.R1, asm.Half),
+		asm.Mov.Reg(asm.R2, asm.R8),
+		asm.JLE.Imm(asm.R2, size, fits),
+		asm.Mov.Imm(asm.R2, size),
 	)
+	p.here(fits)
+}
+
+// copyStart copies the first bytes that were found to a place of R6, and how many they are to another, with those before them.
+func (p *program) copyStart(to int16, size int32, length int16, before int32) {
+	fits, whole := p.label("fits"), p.label("whole")
+	p.upTo(size)
+	p.add(
+		asm.LoadMem(asm.R3, asm.RFP, onStackLength, asm.DWord),
+		asm.JLE.Imm(asm.R3, size, fits),
+		asm.Mov.Imm(asm.R3, size),
+		asm.JLE.Reg(asm.R2, asm.R3, whole).WithSymbol(fits),
+		asm.Mov.Reg(asm.R2, asm.R3),
+		asm.Mov.Reg(asm.R1, asm.R2).WithSymbol(whole),
+		asm.Add.Imm(asm.R1, before),
+		asm.StoreMem(asm.R6, length, asm.R1, asm.Half),
+		asm.LoadMem(asm.R3, asm.RFP, onStackBuffer, asm.DWord),
+	)
+	p.copy(to)
+}
+
+// copyEnd copies the last bytes that were found likewise, if all are in one piece.
+func (p *program) copyEnd(to int16, size int32, length int16) {
+	none := p.label("parted")
+	p.upTo(size)
+	p.add(
+		asm.LoadMem(asm.R3, asm.RFP, onStackLength, asm.DWord),
+		asm.JLT.Reg(asm.R3, asm.R8, none),
+		asm.StoreMem(asm.R6, length, asm.R2, asm.Half),
+		asm.LoadMem(asm.R3, asm.RFP, onStackBuffer, asm.DWord),
+		asm.Add.Reg(asm.R3, asm.R8),
+		asm.Sub.Reg(asm.R3, asm.R2),
+	)
+	p.copy(to)
+	p.here(none)
+}
+
+// copy copies R2 bytes of the process from R3 to a place of R6.
+func (p *program) copy(to int16) {
+	p.add(
+		asm.Mov.Reg(asm.R1, asm.R6),
+		asm.Add.Imm(asm.R1, int32(to)),
+		asm.FnProbeReadUser.Call(),
+	)
+}
+
+// start copies the first bytes of a transfer.
+func (p *program) start(to int16, size int32, length int16, before int32) {
+	if registers.call == "" {
+		return
+	}
+	done := p.label("copied")
+	p.findBuffer(done)
+	p.copyStart(to, size, length, before)
+	p.here(done)
 }
 
 // sent is what runs when a process sent something.
@@ -347,7 +402,7 @@ func (k *keeps) sent(l layout) asm.Instructions {
 	p.set(atPhase, phaseAnswered, asm.Word)
 	p.stamp(atFirst)
 	p.add(asm.StoreMem(asm.R6, atOther, asm.R9, asm.Word))
-	p.readBuffer(atAnswer, answerSize)
+	p.start(atAnswer, answerSize, atAnswerLen, 0)
 	p.here("more")
 	p.stamp(atLast)
 	p.plus(atOut)
@@ -355,14 +410,13 @@ func (k *keeps) sent(l layout) asm.Instructions {
 	p.add(asm.Ja.Label("exit"))
 
 	p.add(asm.JEq.Imm(asm.R2, phaseAsked, "longer").WithSymbol("call"), asm.JNE.Imm(asm.R2, phaseAnswered, "fresh"))
-	p.tell(callSize)
+	p.tell(stateSize)
 	p.here("fresh")
 	p.begin(atOut, atIn)
 	p.set(atArrived, 0, asm.DWord)
 	p.set(atCame, 0, asm.DWord)
 	p.stamp(atBegun)
-	p.headLength(0)
-	p.readBuffer(atHead, callHead)
+	p.start(atHead, callHead, atHeadLen, 0)
 	p.one(atSends)
 	p.add(asm.Ja.Label("exit"))
 
@@ -393,7 +447,7 @@ func (k *keeps) received(l layout) asm.Instructions {
 		asm.JEq.Imm(asm.R2, phaseAsked, "longer"),
 		asm.JNE.Imm(asm.R2, phaseAnswered, "fresh"),
 	)
-	p.tell(stateSize)
+	p.tell(serverSize)
 	p.here("fresh")
 	p.begin(atIn, atOut)
 	p.stamp(atBegun)
@@ -405,8 +459,7 @@ func (k *keeps) received(l layout) asm.Instructions {
 	)
 	p.set(atArrived, 0, asm.DWord)
 	p.one(atReads)
-	p.headLength(0)
-	p.readBuffer(atHead, headSize)
+	p.start(atHead, headSize, atHeadLen, 0)
 	p.add(asm.Ja.Label("exit"))
 
 	p.here("longer")
@@ -414,8 +467,7 @@ func (k *keeps) received(l layout) asm.Instructions {
 		asm.LoadMem(asm.R1, asm.R6, atIn, asm.Word),
 		asm.JNE.Imm(asm.R1, 1, "whole"),
 	)
-	p.headLength(1)
-	p.readBuffer(atHead+1, headSize-1)
+	p.start(atHead+1, headSize-1, atHeadLen, 1)
 	p.here("whole")
 	p.plus(atIn)
 	p.one(atReads)
@@ -429,11 +481,30 @@ func (k *keeps) received(l layout) asm.Instructions {
 		asm.LoadMem(asm.R1, asm.R6, atArrived, asm.DWord),
 		asm.StoreMem(asm.R6, atCame, asm.R1, asm.DWord),
 	)
+	p.answer(true)
+	p.add(asm.Ja.Label("read"))
 	p.here("more")
+	p.answer(false)
+	p.here("read")
 	p.stamp(atLast)
 	p.plus(atIn)
 	p.one(atReads)
 	return p.end()
+}
+
+// answer keeps how the answer of a call ends, and begins.
+func (p *program) answer(begins bool) {
+	p.set(atTailLen, 0, asm.Half)
+	if registers.call == "" {
+		return
+	}
+	done := p.label("copied")
+	p.findBuffer(done)
+	if begins {
+		p.copyStart(atCallAnswer, answerSize, atAnswerLen, 0)
+	}
+	p.copyEnd(atTail, tailSize, atTailLen)
+	p.here(done)
 }
 
 // Whether bytes can be read of a connection in these states (include/net/tcp_states.h).
@@ -501,10 +572,10 @@ func (k *keeps) ended(l layout) asm.Instructions {
 		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
 		asm.JEq.Imm(asm.R1, roleClient, "call"),
 	)
-	p.tell(stateSize)
+	p.tell(serverSize)
 	p.add(asm.Ja.Label("forget"))
 	p.here("call")
-	p.tell(callSize)
+	p.tell(stateSize)
 	p.here("forget")
 	p.add(
 		asm.LoadMapPtr(asm.R1, k.states.FD()),

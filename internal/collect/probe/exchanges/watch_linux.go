@@ -279,7 +279,7 @@ func (w *watching) drain() error {
 
 // write writes an exchange, and before it the names of threads that were not met yet.
 func (w *watching) write(b []byte, offset int64) {
-	if len(b) >= callSize {
+	if len(b) >= serverSize {
 		for _, at := range []int{atThread, atOther} {
 			w.name(binary.NativeEndian.Uint32(b[at:]))
 		}

@@ -1,0 +1,123 @@
+package exchanges
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+
+	"github.com/unstall/unstall/internal/format"
+)
+
+// What became of a call, as far as its answer tells: of a database's, whether the connection has a transaction open after it.
+const (
+	resultUnknown = "-"
+	resultIdle    = "idle"
+	resultOpen    = "open"
+	resultFailed  = "failed"
+)
+
+// appendCall writes what the first bytes of a call tell, and those of its answer and the last ones: the protocol, what became of it,
+// and what it asked for, without what identifies anything.
+func appendCall(out, head, answer, tail []byte) []byte {
+	p := protocol(head)
+	out = append(out, p...)
+	result, what := resultUnknown, ""
+	switch p {
+	case "http":
+		method, target, _ := requestLine(head)
+		out = append(out, ' ')
+		out = strconv.AppendInt(out, int64(status(answer)), 10)
+		out = append(append(out, ' '), method...)
+		return format.AppendRoute(append(out, ' '), target)
+	case "postgresql":
+		var tag string
+		result, tag = postgresAnswer(answer, tail)
+		if what = choose(postgresStatements(head), tag); what != "" && tag == "" && head[0] == 'P' && (result == resultIdle || result == resultOpen) {
+			what = prepared(what)
+		}
+	case "mysql":
+		result, what = mysqlAnswer(answer, tail), mysqlCommand(head)
+	case "resp":
+		what = redisCommand(head)
+		if len(answer) > 0 && answer[0] == '-' {
+			result = resultFailed
+		}
+	}
+	if result == resultUnknown && what == "" {
+		return out
+	}
+	out = append(append(out, ' '), result...)
+	if what != "" {
+		out = append(append(out, ' '), what...)
+	}
+	return out
+}
+
+var methods = []string{"GET ", "POST ", "PUT ", "DELETE ", "HEAD ", "PATCH ", "OPTIONS "}
+
+// requestLine takes the method and the target, as far as it is there, of a request of HTTP/1.
+func requestLine(head []byte) (method, target []byte, ok bool) {
+	for _, m := range methods {
+		if rest, is := bytes.CutPrefix(head, []byte(m)); is {
+			target = rest
+			if i := bytes.IndexAny(rest, " \r\n"); i >= 0 {
+				target = rest[:i]
+			} else if i := bytes.LastIndexByte(rest, '/'); i > 0 && bytes.IndexByte(rest, '?') < 0 {
+				target = append(bytes.Clone(rest[:i+1]), "…"...) // cut within a segment, which may be an identifier
+			}
+			return head[:len(m)-1], target, len(target) > 0
+		}
+	}
+	return nil, nil, false
+}
+
+// status is that of an answer of HTTP/1, 0 unknown.
+func status(answer []byte) int {
+	if len(answer) < 12 || !bytes.HasPrefix(answer, []byte("HTTP/1.")) {
+		return 0
+	}
+	n, err := strconv.Atoi(string(answer[9:12]))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// protocol says what the first bytes of a transfer look like.
+func protocol(head []byte) string {
+	switch _, _, http := requestLine(head); {
+	case http:
+		return "http"
+	case len(head) >= 3 && (head[0] == 0x16 || head[0] == 0x17) && head[1] == 3:
+		return "tls"
+	case bytes.HasPrefix(head, []byte("PRI * HTTP/2")), frame(head):
+		return "h2"
+	case len(head) >= 2 && head[0] == '*' && '1' <= head[1] && head[1] <= '9':
+		return "resp"
+	case postgres(head):
+		return "postgresql"
+	case len(head) >= 5 && head[3] == 0 && head[0] > 0 && head[4] >= 1 && head[4] <= 0x1f && head[2] == 0: // length, number 0, command
+		return "mysql"
+	case len(head) >= 16 && binary.LittleEndian.Uint32(head[12:]) == 2013: // OP_MSG
+		return "mongodb"
+	}
+	return "-"
+}
+
+// frame says whether that is the head of a frame of HTTP/2: a length of three bytes, one of ten types, flags, and a stream.
+func frame(head []byte) bool {
+	if len(head) < 9 || head[0] != 0 || head[3] > 9 || head[4]&^0x2d != 0 || head[5]&0x80 != 0 {
+		return false
+	}
+	length := int(binary.BigEndian.Uint16(head[1:]))
+	return length > 0 && length <= 1<<14 || length == 0 && head[3] == 4 // SETTINGS that are acknowledged
+}
+
+// postgres says whether that is a message of PostgreSQL's protocol: a letter, and a length with itself.
+func postgres(head []byte) bool {
+	if len(head) < 5 || !bytes.ContainsRune([]byte("QPBEDCSHfdcFpX"), rune(head[0])) {
+		return false
+	}
+	n := binary.BigEndian.Uint32(head[1:])
+	return n >= 4 && n < 1<<20
+}
