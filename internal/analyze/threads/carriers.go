@@ -2,6 +2,7 @@ package threads
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -40,26 +41,37 @@ func (h *holding) carriers(bursts [][]*Sample) {
 	waiting, beyond, pinned := 0, 0, 0
 	at := make(map[int]int) // looks with so many
 	var waits []*Sample
+	unread := h.t.unreadAnswers(h.s)
 	for _, burst := range bursts {
-		var keep, wait []*Sample
+		var keep, wait, parked []*Sample
 		stuck := 0
 		for _, l := range burst {
 			switch {
 			case l.View.State == evidence.ThreadWait:
 				wait = append(wait, l)
 			case l.View.Virtual:
-				if keeps, fast := mounted(h.t.pathOf(l.Stack).frames); keeps {
+				keeps, fast := mounted(h.t.pathOf(l.Stack).frames)
+				if keeps {
 					keep = append(keep, l)
-					if fast {
-						stuck++
-						if x.Pins == "" {
-							x.Pins = pins(h.t, l)
-						}
+				} else if l.View.Request && l.View.State == evidence.NetWait {
+					parked = append(parked, l)
+				}
+				if fast {
+					stuck++
+					if x.Pins == "" {
+						x.Pins = pins(h.t, l)
 					}
 				}
 			}
 		}
-		if len(wait) == 0 || len(keep) == 0 {
+		if len(keep) == 0 {
+			continue
+		}
+		stuck += h.enters(keep)
+		if len(keep) >= max(x.Most, leastKept) {
+			wait = append(wait, lateOf(parked, unread)...)
+		}
+		if len(wait) == 0 {
 			continue
 		}
 		x.Looks++
@@ -71,7 +83,7 @@ func (h *holding) carriers(bursts [][]*Sample) {
 			x.Stack, x.Origin = keep[0].Stack, keep[0].Origin
 		}
 		for n, l := range wait {
-			l.View.Request = true
+			l.View.Request, l.View.State = true, evidence.ThreadWait
 			h.next[l] = keep[n%len(keep)]
 		}
 		for _, l := range keep {
@@ -89,6 +101,93 @@ func (h *holding) carriers(bursts [][]*Sample) {
 		l.View.Limit = words
 	}
 	h.limit(x)
+}
+
+// leastKept is how many carriers there are at least, unless the looks show fewer: a virtual machine makes as many as processors.
+const leastKept = 1
+
+// enters makes those that keep a carrier and seem to run wait for a lock, if they are at the very beginning of what a pinned thread is
+// inside: dumps of virtual threads do not say that a thread waits to enter a monitor, and it keeps its carrier meanwhile. It says how
+// many these are.
+func (h *holding) enters(keep []*Sample) (n int) {
+	for _, l := range keep {
+		if l.View.State != evidence.Running || l.View.User != 0 {
+			continue
+		}
+		function := h.t.pathOf(l.Stack).frames[0]
+		for _, other := range keep {
+			frames := h.t.pathOf(other.Stack).frames
+			if _, pinned := mounted(frames); other != l && pinned && slices.Contains(frames[1:], function) {
+				l.View.State, l.View.Pattern = evidence.LockWait, "lock"
+				h.next[l] = other
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// lateOf are those of threads parked until an answer comes whose answer is there: a share of them, as the kernel saw calls at that time.
+// Nothing but a carrier is what they wait for; which of them that are it does not tell.
+func lateOf(parked []*Sample, unread func(at int64) (share float64, known bool)) []*Sample {
+	if len(parked) == 0 {
+		return nil
+	}
+	share, known := unread(parked[0].Time)
+	if !known {
+		return nil
+	}
+	return parked[:min(len(parked), int(share*float64(len(parked))+.5))]
+}
+
+// unreadAnswers says of a moment which share of the calls under way had their answer, but it was not read yet; of no calls, all that is
+// waited for is there.
+func (t *Threads) unreadAnswers(s evidence.SubjectID) func(at int64) (float64, bool) {
+	windows := t.b.Covered(s, evidence.CoverExchanges)
+	if len(windows) == 0 {
+		return func(int64) (float64, bool) { return 0, false }
+	}
+	v := &t.b.Intervals
+	rows := slices.DeleteFunc(v.Select(evidence.Call, s), func(i int) bool { // those that waited for long enough to be met
+		a, ok := v.Origin[i].Artifact()
+		return !ok || !slices.ContainsFunc(windows, func(w evidence.Coverage) bool { return isFrom(w.Origin, a) }) || v.End[i]-v.Start[i] < leastMet
+	})
+	var longest int64
+	for _, i := range rows {
+		longest = max(longest, v.End[i]-v.Start[i])
+	}
+	return func(at int64) (float64, bool) {
+		if !slices.ContainsFunc(windows, func(w evidence.Coverage) bool { return w.From <= at && at < w.Until }) {
+			return 0, false
+		}
+		asked, there := 0, 0
+		first := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] >= at-longest })
+		for _, i := range rows[first:] {
+			if v.Start[i] > at {
+				break
+			}
+			if v.End[i] <= at {
+				continue
+			}
+			asked++
+			if unread, ok := v.Get(i, evidence.UnreadTime); ok && v.End[i]-int64(unread) <= at {
+				there++
+			}
+		}
+		if asked == 0 {
+			return 1, true
+		}
+		return float64(there) / float64(asked), true
+	}
+}
+
+// leastMet is how long (ns) a call is under way that a look meets by more than chance.
+const leastMet = int64(1e6)
+
+func isFrom(o evidence.Origin, a evidence.ArtifactID) bool {
+	of, ok := o.Artifact()
+	return ok && of == a
 }
 
 // Kept says in how many moments virtual threads were seen that kept their carrier while they waited, and in how
