@@ -83,6 +83,9 @@ func judgeLock(c *check.Case) check.Verdict {
 		}
 		k.At = append(k.At, c.Figure("lock.waiting_threads_at", fmt.Sprintf("in the worst thread dump: %s waiting for a lock (%s) in %s", g.Who(w.Worst), g.View.Pattern, cmp.Or(g.View.Owner, threads.Nameless)), float64(g.Count), "count", g.Origin))
 	}
+	if log, method := loggedUnder(w); log != nil {
+		log.logged(c, &k, method)
+	}
 	if w.Holder.Owner != "" {
 		known := "its holder was in "
 		if !w.Holder.Told {

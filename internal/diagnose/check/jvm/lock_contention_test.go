@@ -148,3 +148,24 @@ func TestLockCharged(t *testing.T) {
 		t.Errorf("charged %v", of)
 	}
 }
+
+// Threads that wait to log wait for the appender's lock, whose holder writes to standard output: what helps is to write beside them.
+func TestLoggersLock(t *testing.T) {
+	const (
+		logs = " ch.qos.logback.core.OutputStreamAppender.writeBytes ch.qos.logback.core.OutputStreamAppender.append ch.qos.logback.classic.Logger.info shop.Audit.write" + server
+		held = "java.io.FileOutputStream.writeBytes java.io.FileOutputStream.write java.io.PrintStream.write ch.qos.logback.core.joran.spi.ConsoleTarget$1.write" + logs
+		wait = "jdk.internal.misc.Unsafe.park java.util.concurrent.locks.ReentrantLock.lock" + logs
+	)
+	c := &check.Case{Bundle: dump().looks(8, held, wait, wait, wait).b}
+	v := judgeLock(c)
+	if v.State != check.Supported || !strings.Contains(v.Title, "the lock of Logback's appender (OutputStreamAppender.writeBytes), which writes one line after the other to standard output") {
+		t.Errorf("%s %q", v.State, v.Title)
+	}
+	if len(v.Fix) == 0 || !strings.Contains(v.Fix[0].Text, "AsyncAppender") || strings.Contains(v.Fix[0].Text, "before taking the lock") {
+		t.Errorf("%+v", v.Fix)
+	}
+	const cart = "jdk.internal.misc.Unsafe.park java.util.concurrent.locks.ReentrantLock.lock com.acme.Cache.get ch.qos.logback.classic.Logger.info shop.Audit.write" + server
+	if v := judgeLock(&check.Case{Bundle: dump().looks(8, held, cart, cart, cart).b}); strings.Contains(v.Title, "appender") {
+		t.Errorf("another's lock is said to be the logger's: %q", v.Title)
+	}
+}

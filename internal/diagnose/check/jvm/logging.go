@@ -1,0 +1,90 @@
+package jvm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/threadstack"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// logger is a library for logs, whose appenders write one line after the other under a lock.
+type logger struct {
+	code, name string
+	async      string // what writes beside the requests, and drops what there is no room for
+}
+
+var loggers = []logger{
+	{"ch.qos.logback.", "Logback", "put an AsyncAppender with neverBlock=true (or a discardingThreshold) before the appender"},
+	{"org.apache.logging.log4j.", "Log4j 2", "use asynchronous loggers, or an AsyncAppender with blocking=false"},
+	{"org.apache.log4j.", "Log4j 1", "put an AsyncAppender with Blocking=false before the appender"},
+	{"java.util.logging.", "java.util.logging", "use a handler with a queue and a thread of its own, which drops what there is no room for"},
+	{"org.jboss.logmanager.", "JBoss LogManager", "put an AsyncHandler with overflow-action DISCARD before the handler"},
+	{"org.tinylog.", "tinylog", "switch the writing thread on (writingthread=true)"},
+}
+
+// What says that a logger writes to standard output: System.out itself, or what a logger puts around it.
+var consoles = []string{"java.io.PrintStream.", "ch.qos.logback.core.joran.spi.ConsoleTarget", "ConsoleAppender", "ConsoleHandler", "SystemOut"}
+
+// loggedUnder is the library for logs under whose lock most threads wait in the worst look, with its method that
+// locks.
+func loggedUnder(w *metrics.Locks) (of *logger, method string) {
+	if len(w.Groups) == 0 {
+		return nil, ""
+	}
+	g := &w.Groups[0]
+	for i, f := range g.Frames {
+		if g.View.User >= 0 && i >= g.View.User {
+			return nil, ""
+		}
+		for k := range loggers {
+			if strings.HasPrefix(f, loggers[k].code) {
+				return &loggers[k], threadstack.Bare(threadstack.Short(f))
+			}
+		}
+		if !strings.HasPrefix(f, "- ") && !strings.HasPrefix(f, "java.util.concurrent.") && !strings.HasPrefix(f, "jdk.internal.") && !strings.HasPrefix(f, "java.lang.") && !strings.HasPrefix(f, "java.io.") && !strings.HasPrefix(f, "sun.") {
+			return nil, "" // another's lock, taken while it logs
+		}
+	}
+	return nil, ""
+}
+
+// writing says whether a thread was seen writing for a logger, and whether that is to standard output.
+func (l *logger) writing(c *check.Case) (seen, console bool) {
+	samples := c.Threads().Samples(c.Subject)
+	for i := range samples {
+		var functions []string
+		for _, f := range c.Bundle.Stacks.Frames(samples[i].Stack) {
+			functions = append(functions, c.Bundle.Names.Text(f.Func))
+		}
+		if !slices.ContainsFunc(functions, func(f string) bool { return strings.HasPrefix(f, l.code) }) {
+			continue
+		}
+		if !slices.ContainsFunc(functions, func(f string) bool {
+			return strings.HasPrefix(f, "java.io.FileOutputStream.write") || strings.HasPrefix(f, "sun.nio.ch.FileDispatcherImpl.write")
+		}) {
+			continue
+		}
+		seen = true
+		if console = console || slices.ContainsFunc(functions, func(f string) bool {
+			return slices.ContainsFunc(consoles, func(w string) bool { return strings.Contains(f, w) })
+		}); console {
+			return true, true
+		}
+	}
+	return seen, false
+}
+
+// logged says in the words of logs what threads wait for that log: the lock of an appender whose holder writes.
+func (l *logger) logged(c *check.Case, k *check.Contention, method string) {
+	_, console := l.writing(c)
+	to, reader := "its file", "find out what makes writing to it slow"
+	if console {
+		to, reader = "standard output", "find out why the reader of the pipe at standard output is slow"
+	}
+	k.Title = fmt.Sprintf("%s: it is the lock of %s's appender (%s), which writes one line after the other to %s.", strings.TrimSuffix(k.Title, "."), l.name, method, to)
+	k.Outside = fmt.Sprintf("%s, so that requests do not wait until a line is written, and %s", l.async, reader)
+	k.Shorten = k.Outside
+}
