@@ -292,16 +292,17 @@ func (j *joining) compose(p Pair, inner evidence.Path, began, ended bool) eviden
 // outside adds the time until the service saw a request: what a proxy knows of it, and the rest.
 func outside(path evidence.Path, gap int64, own evidence.Path, rest evidence.Kind) evidence.Path {
 	var s evidence.Segment
-	for known := true; known && gap > 0 && own.Next(&s); {
+	for own.Next(&s) && gap > 0 {
 		switch s.Kind {
-		case evidence.ClientWait, evidence.PoolWait, evidence.BeforeService, evidence.ThreadWait:
+		case evidence.ClientWait, evidence.PoolWait, evidence.BeforeService:
 			s.Resize(min(s.Dur, gap))
 			path = path.Add(&s)
 			gap -= s.Dur
+			continue
 		case evidence.SentLate:
-		default:
-			known = false
+			continue
 		}
+		break
 	}
 	return path.Append(evidence.Segment{Kind: rest, Dur: gap})
 }

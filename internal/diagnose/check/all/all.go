@@ -50,7 +50,10 @@ var Causes = []check.Check{
 	redis.BigValue,
 	redis.NetworkBound,
 	redis.Connections,
-	redis.CPUSaturated,  // before it those that make the thread busy
+	redis.CPUSaturated,    // before it those that make the thread busy
+	service.RowLock,       // before calls that take long for it
+	service.CacheStampede, // likewise
+	service.RetryStorm,
 	service.BlockedLoop, // before what the loop waits for, and the pool that it looks like
 	service.ChattyCalls, // before calls that take long, which many together do
 	service.DependencySlow,

@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -165,6 +166,9 @@ func (s *spanned) sum() string {
 	return product(s.perRequest(), s.call, s.called, s.took)
 }
 
+// aboutOne is by how much the calls of a request may differ from one, in the mean, to be told as one.
+const aboutOne = .05
+
 // aside is the part of what calls take one by one below which some ran side by side; what is
 // above it is rounding.
 const aside = .95
@@ -172,6 +176,9 @@ const aside = .95
 // product says what so many calls of so long come to; those that run side by side take
 // less than their sum.
 func product(n, each, all, of float64) string {
+	if math.Abs(n-1) < aboutOne {
+		return "1 call of " + units.Time(each)
+	}
 	text := fmt.Sprintf("%s calls × %s = %s of %s", units.Num(n), millis(each), units.Time(n*each), units.Time(of))
 	if all < aside*n*each {
 		text = fmt.Sprintf("%s calls × %s, side by side %s of %s", units.Num(n), millis(each), units.Time(all), units.Time(of))

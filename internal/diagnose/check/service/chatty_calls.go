@@ -197,8 +197,12 @@ func judgeChatty(c *check.Case) check.Verdict {
 		return v
 	}
 	v.State = check.Supported
-	v.Title = fmt.Sprintf("A request of %s makes %s calls to %s, one after the other: %s of its time.", routeName(c, worst.route), units.Num(float64(median)), to, units.Percent(part))
-	where := c.SiteOf(siteOfCalls(c, worst)).String()
+	whom := to
+	if what := worst.operation(c); what != "" && what != to {
+		whom = fmt.Sprintf("%s (%s)", to, what)
+	}
+	v.Title = fmt.Sprintf("A request of %s makes %s calls to %s, one after the other: %s of its time.", routeName(c, worst.route), units.Num(float64(median)), whom, units.Percent(part))
+	where := cmp.Or(c.SiteOf(siteOfCalls(c, worst)).String(), callingCode(c, to))
 	if where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, from))
 	}
@@ -229,6 +233,26 @@ func (g *calling) waits(c *check.Case, row int) (ns int64) {
 
 // timesLonger is by how much the calls of slow requests may be longer than those of others for their number to be the reason.
 const timesLonger = 2
+
+// operation is what most of the calls ask for, "" unknown.
+func (g *calling) operation(c *check.Case) string {
+	v := &c.Bundle.Intervals
+	n, all := make(map[evidence.NameID]int), 0
+	for i, k := range v.Kind {
+		if k != evidence.Call || v.Subject[i] != c.Subject || v.Cause[i] != g.to || v.Request[i] == evidence.NoRequest || g.made[int(v.Request[i])-1] == 0 {
+			continue
+		}
+		all++
+		if what := v.NameOf(i, evidence.Operation); what != 0 {
+			n[what]++
+		}
+	}
+	top := most(n)
+	if top == 0 || 2*n[top] <= all {
+		return ""
+	}
+	return c.Bundle.Names.Text(top)
+}
 
 // longer says whether calls of slow requests are long themselves.
 func (g *calling) longer(slow []int) bool {

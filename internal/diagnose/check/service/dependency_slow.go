@@ -36,7 +36,7 @@ database. Spans show the rest as local time, between the calls.
 
 What helps: diagnosing the dependency itself; a timeout with a budget per request; fewer
 calls in sequence; a cache where answers repeat.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for calls with late responses; by a database's own log alone, a statement, a wait for a lock or a sync of one file of 10 s, or two statements of 1 s",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that; by a database's own log alone, a statement, a wait for a lock or a sync of one file of 10 s, or two statements of 1 s",
 	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
 	Applies:    (*check.Case).Serves,
 	Judge:      judgeDependency,
@@ -44,6 +44,15 @@ calls in sequence; a cache where answers repeat.`,
 }
 
 func judgeDependency(c *check.Case) check.Verdict {
+	v := judgeCalls(c)
+	if c.Ledger == nil {
+		return v
+	}
+	return alwaysSlow(c, v)
+}
+
+// judgeCalls judges what slow requests wait for dependencies beyond what is usual.
+func judgeCalls(c *check.Case) check.Verdict {
 	l := c.Ledger
 	spans := spansOf(c)
 	all := monitors(c, spans)
@@ -54,6 +63,11 @@ func judgeDependency(c *check.Case) check.Verdict {
 	case !known && len(all) > 0:
 		return judgeMonitored(c, all)
 	case !known:
+		if x := exchangedOf(c); x != nil && l != nil {
+			if v, ok := judgeAligned(c, x); ok {
+				return v
+			}
+		}
 		return c.NoStates()
 	}
 	wait := func(row int) int64 { ch := l.Of(row); return ch[ledger.Dependency] }
@@ -100,9 +114,16 @@ func judgeDependency(c *check.Case) check.Verdict {
 		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
-	if slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.ID == ChattyCalls.ID }) {
-		v.Summary += ": their number makes them long (" + ChattyCalls.ID + ")"
-		return v
+	for _, why := range []struct{ id, words string }{
+		{ChattyCalls.ID, "their number makes them long"},
+		{RowLock.ID, "most of it for locks of other transactions"},
+		{CacheStampede.ID, "most of it while the same call runs many times"},
+		{RetryStorm.ID, "most of it while failed calls are repeated"},
+	} {
+		if slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.ID == why.id }) {
+			v.Summary += ": " + why.words + " (" + why.id + ")"
+			return v
+		}
 	}
 	v.State = check.Supported
 	name := "a dependency that the recording does not name"
@@ -110,9 +131,10 @@ func judgeDependency(c *check.Case) check.Verdict {
 	if len(details) > 0 && details[0].Detail != 0 {
 		name = strings.TrimPrefix(c.Bundle.Names.Text(details[0].Detail), "sync I/O: ")
 	}
-	v.Title = fmt.Sprintf("Slow requests wait for %s.", name)
+	whom := called(c, name)
+	v.Title = fmt.Sprintf("Slow requests wait for %s.", whom)
 	if route := calledRoute(c, name); route != "" {
-		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", name, route)
+		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", whom, route)
 	}
 	v.Saves = c.Save(per, -1, -1)
 	for _, d := range details[:min(3, len(details))] {
@@ -121,10 +143,10 @@ func judgeDependency(c *check.Case) check.Verdict {
 	if c.AnswersLate() {
 		held(c, &v)
 	}
-	if where := cmp.Or(callSite(c, details), calledFrom(c, name)); where != "" {
+	if where := cmp.Or(callSite(c, details), calledFrom(c, name), callingCode(c, whom)); where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, check.From(l.StatesFrom())))
 	}
-	fix := boundWait
+	fix := boundOf(whom)
 	if site, ok := strings.CutPrefix(name, evidence.UnreadBegins); ok {
 		fix = check.Fix{Text: "the other end of this connection does not read: find out why; until then, put a bounded queue that drops, with its own goroutine, between the requests and this write", Code: site}
 	}
@@ -214,6 +236,19 @@ func held(c *check.Case, v *check.Verdict) {
 }
 
 var boundWait = check.Fix{Text: "diagnose the dependency with its own logs and metrics; until then, limit the wait with a timeout within the request's budget, and run independent calls in parallel"}
+
+// boundOf is what helps where it is known who answers slowly.
+func boundOf(whom string) check.Fix {
+	for _, database := range []string{"PostgreSQL", "MySQL/MariaDB", "SQL Server", "Oracle"} {
+		if strings.HasPrefix(whom, database) {
+			return check.Fix{Text: fmt.Sprintf("look at the plan of what is asked of %s (EXPLAIN ANALYZE) and at its log of slow statements: an index, fewer rows, or the result kept; until then, limit the wait with a timeout within the request's budget", whom)}
+		}
+	}
+	if strings.HasPrefix(whom, "Redis") {
+		return check.Fix{Text: fmt.Sprintf("look at what occupies %s (SLOWLOG GET, LATENCY LATEST): a command on all of a large key, or one after another; until then, limit the wait with a timeout within the request's budget", whom)}
+	}
+	return boundWait
+}
 
 // beyond words how much longer than usual (ns) slow requests waited for dependencies.
 func beyond(ns int64, share float64) string {

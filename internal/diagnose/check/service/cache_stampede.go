@@ -1,0 +1,231 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// CacheStampede is requests that all make what a cache lost at the same time.
+var CacheStampede = check.Check{
+	ID:    "service.cache-stampede",
+	Title: "requests rebuild the same cached value at the same time",
+	Step:  check.StepDependency,
+	Doc: `A value that takes long to make is kept for some time. When it expires, every request that comes
+until a new one is there makes it, too: the same call runs many times side by side, each slower for the
+others, and then not at all until it expires again. Most requests are quick, and some are slow together.
+
+How to tell it from similar problems: a slow query that each request makes is slow at any time
+(service.dependency-slow). Here requests of the same route that come a moment later make no such call.
+
+What helps: let one request make the value while the others wait for it (single flight, a lock for each key) or
+get the old one; make it again before it expires; spread when entries expire. What does not help: a longer time to
+live alone, a larger pool, a faster database.`,
+	Thresholds: "4 identical calls at the same time, 8 of 10 of them begun before the first was answered, at least twice; at least as long as that takes without any before; requests of the route that make none half as many as all, and four times as quick; and 25 % of slow time during these calls",
+	Needs:      "the calls on each connection (as root, unstall record PID)",
+	Applies: func(c *check.Case) bool {
+		return c.Ledger != nil && exchangedOf(c) != nil && len(exchangedOf(c).calls) > 0
+	},
+	Judge: judgeStampede,
+}
+
+const (
+	stampedeCalls  = 4          // at the same time
+	stampedeTimes  = 2          // a single crowd may be chance
+	stampedeLeast  = int64(5e6) // ns that the call takes: what is quicker needs no cache
+	begunBefore    = .8         // of the calls, before the first of them was answered
+	mostInCrowds   = .8         // of all such calls
+	servedWithout  = .5         // of the route's requests
+	quickerWithout = 4          // times
+	mostMeanwhile  = .5         // of a slow request's time
+)
+
+// crowd is identical calls that run side by side.
+type crowd struct {
+	from, until int64
+	calls       []*exchangedCall
+}
+
+// stampede is one call that is made by crowds.
+type stampede struct {
+	call    *exchangedCall
+	crowds  []crowd
+	most    int
+	quiet   int64 // ns, median: before each crowd
+	took    int64 // ns, median of such a call
+	route   evidence.NameID
+	without float64 // of the route's requests make no such call
+	ns      int64
+}
+
+func judgeStampede(c *check.Case) check.Verdict {
+	v := check.Verdict{State: check.RuledOut, Summary: "no call is made by many requests at once and then by none"}
+	x, l := exchangedOf(c), c.Ledger
+	s := findStampede(c, x)
+	if s == nil {
+		return v
+	}
+	r := &c.Bundle.Requests
+	meanwhile := func(row int) (ns int64) {
+		from, until := r.End.At(row)-r.Latency(row), r.End.At(row)
+		first := sort.Search(len(s.crowds), func(i int) bool { return s.crowds[i].until > from })
+		for _, of := range s.crowds[first:] {
+			if of.from >= until {
+				break
+			}
+			ns += min(until, of.until) - max(from, of.from)
+		}
+		if float64(ns) < mostMeanwhile*float64(until-from) {
+			return 0
+		}
+		return ns
+	}
+	per, usual, share := c.Excess(l.Rows, l.Slow, meanwhile)
+	to := c.Bundle.Names.Text(s.call.to)
+	if s.call.operation != 0 {
+		to = fmt.Sprintf("%s (%s)", to, c.Bundle.Names.Text(s.call.operation))
+	}
+	v.Evidence = append(v.Evidence,
+		c.Figure("calls.crowds", fmt.Sprintf("times that %d or more identical calls to %s ran side by side", stampedeCalls, to), float64(len(s.crowds)), "count", x.origin),
+		c.Figure("calls.crowd_most", "most of these calls at once", float64(s.most), "count", x.origin),
+		c.Figure("calls.quiet_ms", "median time without such a call before they begin", float64(s.quiet)/1e6, "ms", x.origin),
+		c.Figure("call.p50_ms", "median duration of such a call", float64(s.took)/1e6, "ms", x.origin),
+		c.Figure("requests.without_call_share", fmt.Sprintf("share of the requests of %s that make no such call", routeName(c, s.route)), s.without, "1", x.origin))
+	v.Summary = fmt.Sprintf("identical calls of several requests at once are %s of slow time", units.Percent(share))
+	if !c.Slow() || share < check.Material || !c.UserVisible(check.Noticeable) {
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Up to %d requests of %s make the same call to %s at once, after %s without one: %s of slow time passes during these calls. A cached value has probably expired.", s.most, routeName(c, s.route), to, units.Time(float64(s.quiet)), units.Percent(share))
+	v.Saves = c.Save(per, -1, -1)
+	v.Fix = append(v.Fix, check.Fix{Text: "let one request make the value while the others wait for it or get the old one (single flight, a lock for each key), or make it again before it expires"})
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, meanwhile(row)-usual) }))
+	return v
+}
+
+// findStampede finds the call whose crowds take most time; nil: none is made so.
+func findStampede(c *check.Case, x *exchanged) (worst *stampede) {
+	type key struct {
+		to, operation evidence.NameID
+		sent          int64
+	}
+	by := make(map[key][]*exchangedCall)
+	var order []key
+	for i := range x.calls {
+		call := &x.calls[i]
+		k := key{call.to, call.operation, call.sent}
+		if by[k] == nil {
+			order = append(order, k)
+		}
+		by[k] = append(by[k], call)
+	}
+	for _, k := range order {
+		s := crowdsOf(by[k])
+		if s == nil || worst != nil && s.ns <= worst.ns || !s.cached(c, x) {
+			continue
+		}
+		worst = s
+	}
+	return worst
+}
+
+// crowdsOf finds crowds among identical calls, which are in order of time.
+func crowdsOf(calls []*exchangedCall) *stampede {
+	if len(calls) < stampedeTimes*stampedeCalls {
+		return nil
+	}
+	s := &stampede{call: calls[0]}
+	var all []crowd
+	for _, x := range calls {
+		if n := len(all); n > 0 && x.begun <= all[n-1].until {
+			all[n-1].calls = append(all[n-1].calls, x)
+			all[n-1].until = max(all[n-1].until, x.end)
+		} else {
+			all = append(all, crowd{x.begun, x.end, []*exchangedCall{x}})
+		}
+	}
+	in := 0
+	var quiet, took []int64
+	for i, of := range all {
+		early := 0
+		answered := of.calls[0].end
+		for _, x := range of.calls {
+			answered = min(answered, x.end)
+		}
+		for _, x := range of.calls {
+			if x.begun <= answered {
+				early++
+			}
+		}
+		if i == 0 || early < stampedeCalls || float64(early) < begunBefore*float64(len(of.calls)) || of.from-all[i-1].until < of.until-of.from {
+			continue
+		}
+		in += len(of.calls)
+		s.crowds = append(s.crowds, of)
+		s.most = max(s.most, early)
+		s.ns += of.until - of.from
+		quiet = append(quiet, of.from-all[i-1].until)
+		for _, x := range of.calls {
+			took = append(took, x.took())
+		}
+	}
+	if len(s.crowds) < stampedeTimes || float64(in) < mostInCrowds*float64(len(calls)-len(all[0].calls)) {
+		return nil
+	}
+	s.quiet, s.took = stats.QuantileOf(quiet, .5), stats.QuantileOf(took, .5)
+	if s.took < stampedeLeast {
+		return nil
+	}
+	return s
+}
+
+// cached says whether the requests of the route that makes the calls mostly do without, and are much quicker then.
+func (s *stampede) cached(c *check.Case, x *exchanged) bool {
+	r := &c.Bundle.Requests
+	type requests struct{ with, without int }
+	of := make(map[evidence.NameID]*requests)
+	quick := make(map[evidence.NameID][]int64)
+	var calls []*exchangedCall
+	for _, w := range s.crowds {
+		calls = append(calls, w.calls...)
+	}
+	slices.SortFunc(calls, func(a, b *exchangedCall) int { return cmp.Compare(a.begun, b.begun) })
+	for row := range r.Len() {
+		if a, ok := r.Origin.At(row).Artifact(); !ok || check.From(a) != x.origin || r.Subject.At(row) != c.Subject || !r.Timed(row) {
+			continue
+		}
+		route := r.Route.At(row)
+		if of[route] == nil {
+			of[route] = &requests{}
+		}
+		from, until := r.End.At(row)-r.Latency(row), r.End.At(row)
+		contains := false
+		for i := sort.Search(len(calls), func(i int) bool { return calls[i].begun >= from }); i < len(calls) && calls[i].begun < until && !contains; i++ {
+			contains = calls[i].end <= until
+		}
+		if contains {
+			of[route].with++
+		} else {
+			of[route].without++
+			quick[route] = append(quick[route], until-from)
+		}
+	}
+	with := 0
+	for route, n := range of {
+		if n.with > with || n.with == with && route < s.route {
+			s.route, with = route, n.with
+		}
+	}
+	n := of[s.route]
+	if n == nil || n.with < stampedeTimes*stampedeCalls {
+		return false
+	}
+	s.without = float64(n.without) / float64(n.with+n.without)
+	return s.without >= servedWithout && quickerWithout*stats.QuantileOf(quick[s.route], .5) <= s.took
+}

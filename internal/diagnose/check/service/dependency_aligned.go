@@ -1,0 +1,104 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Whose calls are whose is not told where requests share connections (HTTP/2) or pass through a proxy. A request that takes long for
+// a call begins before it and ends right after it: within alignedEnd, and what the way back takes of its time.
+const (
+	alignedEnd  = int64(5e6) // ns
+	wayBack     = .02        // of the request's time
+	mostOfTime  = .5         // of a slow request's time passes in the call
+	mostAligned = .5         // of the slow requests have such a call
+)
+
+// judgeAligned judges by calls that end as slow requests do; false: there are none, or no more than by chance.
+func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
+	if !c.Slow() || len(x.calls) == 0 {
+		return v, false
+	}
+	l, r := c.Ledger, &c.Bundle.Requests
+	usual := make(map[evidence.NameID]int64)
+	took := make(map[evidence.NameID][]int64)
+	byEnd := make([]*exchangedCall, len(x.calls))
+	for i := range x.calls {
+		byEnd[i] = &x.calls[i]
+		took[x.calls[i].to] = append(took[x.calls[i].to], x.calls[i].took())
+	}
+	var sorted []int64
+	for to, all := range took {
+		sorted = append(sorted, all...)
+		usual[to] = stats.QuantileOf(all, .5)
+	}
+	slices.Sort(sorted)
+	slices.SortFunc(byEnd, func(a, b *exchangedCall) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.begun, b.begun)) })
+	per := make(map[evidence.NameID][]int64)
+	sums := make(map[evidence.NameID]int64)
+	met, expected := 0, 0.
+	seconds := float64(max(1, x.until-x.from))
+	for n, row := range l.Slow {
+		from, until := r.End.At(row)-r.Latency(row), r.End.At(row)
+		slack := alignedEnd + int64(wayBack*float64(until-from))
+		first, _ := slices.BinarySearchFunc(byEnd, until-slack, func(call *exchangedCall, at int64) int { return cmp.Compare(call.end, at) })
+		var best *exchangedCall
+		for _, call := range byEnd[first:] {
+			if call.end > until {
+				break
+			}
+			if call.begun >= from && float64(call.took()) >= mostOfTime*float64(until-from) && (best == nil || call.took() > best.took()) {
+				best = call
+			}
+		}
+		shorter, _ := slices.BinarySearch(sorted, int64(mostOfTime*float64(until-from)))
+		fit, _ := slices.BinarySearch(sorted, until-from+1)
+		expected += min(1, float64(fit-shorter)*float64(slack)/seconds)
+		if best == nil {
+			continue
+		}
+		met++
+		if per[best.to] == nil {
+			per[best.to] = make([]int64, len(l.Slow))
+		}
+		per[best.to][n] = max(0, best.took()-usual[best.to])
+		sums[best.to] += per[best.to][n]
+	}
+	if float64(met) < mostAligned*float64(len(l.Slow)) || float64(met) < aboveChance*expected {
+		return v, false
+	}
+	var top evidence.NameID
+	for _, to := range slices.Sorted(maps.Keys(sums)) {
+		if top == 0 || sums[to] > sums[top] {
+			top = to
+		}
+	}
+	share := float64(sums[top]) / float64(max(1, l.Total))
+	v = check.Verdict{State: check.RuledOut, Summary: beyond(sums[top], share)}
+	v.Evidence = append(v.Evidence,
+		c.Figure("slow.aligned_share", "share of the slow requests that end right after a call which takes most of their time", float64(met)/float64(len(l.Slow)), "1", x.origin),
+		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual[top])/1e6, "ms", x.origin))
+	if share < check.Material || !c.UserVisible(check.Noticeable) {
+		return v, true
+	}
+	whom := c.Bundle.Names.Text(top)
+	if a := x.whileSlow(c)[top]; a != nil {
+		whom = a.words(c, whom)
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Slow requests wait for %s.", whom)
+	v.Saves = c.Save(per[top], -1, -1)
+	v.Fix = append(v.Fix, boundOf(whom))
+	rows := make(map[int]int64, len(l.Slow))
+	for n, row := range l.Slow {
+		rows[row] = per[top][n]
+	}
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return rows[row] }))
+	return v, true
+}

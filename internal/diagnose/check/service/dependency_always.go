@@ -1,0 +1,152 @@
+package service
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// A statement that each request of a route waits long for makes none of them slower than the others. It is a fault if it takes
+// alwaysLong, half of what a page may take without a delay that people notice (J. Nielsen, Usability Engineering, 1993, chapter 5),
+// while the same database answers others in a tenth of that: then it is this statement and not the database.
+const (
+	alwaysLong    = int64(50e6) // ns
+	mostAlways    = .5          // of a route's requests wait for such a statement, and of their time passes so
+	quickerOthers = 10          // times
+)
+
+// alwaysWaited is what all requests of a route wait long for.
+type alwaysWaited struct {
+	to, operation, route evidence.NameID
+	p50, others          int64 // ns, of such a statement, and of others at the same database
+	requests             int
+	share                float64 // of the time of the route's requests
+	of                   float64 // of the time of all requests
+	byRow                map[int]int64
+}
+
+// databases are products whose statements may be slow one by one.
+var databases = []string{"PostgreSQL at ", "MySQL/MariaDB at ", "SQL Server at ", "Oracle at "}
+
+// alwaysSlow adds to a verdict that acquits a dependency what all requests of a route wait for.
+func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
+	x := exchangedOf(c)
+	if v.State != check.RuledOut || x == nil || slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Step == check.StepDependency }) {
+		return v
+	}
+	w := findAlways(c, x)
+	if w == nil {
+		return v
+	}
+	whom := c.Bundle.Names.Text(w.to)
+	if w.operation != 0 {
+		whom = fmt.Sprintf("%s (%s)", whom, c.Bundle.Names.Text(w.operation))
+	}
+	v.State, v.Weight = check.Supported, w.of
+	v.Title = fmt.Sprintf("Requests of %s always wait %s for %s: %s of their time.", routeName(c, w.route), units.Time(float64(w.p50)), whom, units.Percent(w.share))
+	v.Summary = fmt.Sprintf("%s for a statement, while others there take %s", units.Time(float64(w.p50)), units.Time(float64(w.others)))
+	v.Evidence = append(v.Evidence,
+		c.Figure("call.p50_ms", fmt.Sprintf("median duration of that statement, in %s of %s", units.Plural(w.requests, "request"), routeName(c, w.route)), float64(w.p50)/1e6, "ms", x.origin),
+		c.Figure("call.others_p50_ms", "median duration of others at the same database", float64(w.others)/1e6, "ms", x.origin))
+	v.Fix = append(v.Fix, boundOf(whom))
+	r := &c.Bundle.Requests
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+		if ns, known := w.byRow[row]; known || r.Route.At(row) != w.route {
+			return ns
+		}
+		return min(w.p50, r.Latency(row)) // its own calls were not seen: they are as those of the others
+	}))
+	return v
+}
+
+// findAlways finds the statement that takes most of the requests' time; nil: none is always long.
+func findAlways(c *check.Case, x *exchanged) (worst *alwaysWaited) {
+	by := make(map[evidence.NameID][]*exchangedCall)
+	for i := range x.calls {
+		by[x.calls[i].to] = append(by[x.calls[i].to], &x.calls[i])
+	}
+	for _, to := range slices.Sorted(maps.Keys(by)) {
+		if name := c.Bundle.Names.Text(to); !slices.ContainsFunc(databases, func(d string) bool { return strings.HasPrefix(name, d) }) {
+			continue
+		}
+		var long []*exchangedCall
+		var took, others []int64
+		n := make(map[evidence.NameID]int)
+		for _, call := range by[to] {
+			if call.took() < alwaysLong {
+				others = append(others, call.took())
+				continue
+			}
+			long = append(long, call)
+			took = append(took, call.took())
+			n[call.operation]++
+		}
+		if len(long) < ledger.MinRequests || len(others) < ledger.MinRequests {
+			continue
+		}
+		w := &alwaysWaited{to: to, p50: stats.QuantileOf(took, .5), others: stats.QuantileOf(others, .5)}
+		if top := most(n); 2*n[top] > len(long) {
+			w.operation = top
+		}
+		if w.p50 < quickerOthers*w.others || !w.always(c, x, long) || worst != nil && w.of <= worst.of {
+			continue
+		}
+		worst = w
+	}
+	return worst
+}
+
+// always finds the route whose requests contain such statements, and says whether most of them do.
+func (w *alwaysWaited) always(c *check.Case, x *exchanged, long []*exchangedCall) bool {
+	r := &c.Bundle.Requests
+	type sums struct {
+		all, with  int
+		took, wait int64
+	}
+	routes := make(map[evidence.NameID]*sums)
+	byRow := make(map[evidence.NameID]map[int]int64)
+	var all int64
+	for row := range r.Len() {
+		if a, ok := r.Origin.At(row).Artifact(); !ok || check.From(a) != x.origin || r.Subject.At(row) != c.Subject || !r.Timed(row) {
+			continue
+		}
+		route := r.Route.At(row)
+		s := routes[route]
+		if s == nil {
+			s = &sums{}
+			routes[route], byRow[route] = s, make(map[int]int64)
+		}
+		from, until := r.End.At(row)-r.Latency(row), r.End.At(row)
+		all += until - from
+		s.all++
+		s.took += until - from
+		var waited int64 // the longest that is within it and no other's
+		for i := sort.Search(len(long), func(i int) bool { return long[i].begun >= from }); i < len(long) && long[i].begun < until; i++ {
+			if call := long[i]; call.end <= until && (call.request < 0 || call.request == row) {
+				waited = max(waited, call.took())
+			}
+		}
+		if waited > 0 {
+			s.with++
+			s.wait += waited
+			byRow[route][row] = waited
+		}
+	}
+	for _, route := range slices.Sorted(maps.Keys(routes)) {
+		s := routes[route]
+		if s.with < ledger.MinRequests || float64(s.with) < mostAlways*float64(s.all) || float64(s.wait) < mostAlways*float64(s.took) || s.wait <= int64(w.of*float64(all)) {
+			continue
+		}
+		w.route, w.requests, w.byRow = route, s.with, byRow[route]
+		w.share, w.of = float64(s.wait)/float64(max(1, s.took)), float64(s.wait)/float64(max(1, all))
+	}
+	return w.of > 0
+}

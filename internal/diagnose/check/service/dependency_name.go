@@ -1,0 +1,199 @@
+package service
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// drivers say by the code of well-known clients what they call, in the words in which the kernel's view of connections names it
+// (internal/format/exchanges); "" is whatever speaks HTTP, which has an address alone.
+var drivers = []struct{ code, product string }{
+	{"org.postgresql.", "PostgreSQL"}, {"io.r2dbc.postgresql.", "PostgreSQL"}, {"io.vertx.pgclient.", "PostgreSQL"}, {"github.com/jackc/pg", "PostgreSQL"},
+	{"github.com/lib/pq", "PostgreSQL"}, {"pgconn", "PostgreSQL"}, {"pgx", "PostgreSQL"}, {"psycopg", "PostgreSQL"}, {"libpq", "PostgreSQL"}, {"asyncpg", "PostgreSQL"}, {"Npgsql", "PostgreSQL"},
+	{"com.mysql.", "MySQL/MariaDB"}, {"org.mariadb.", "MySQL/MariaDB"}, {"io.vertx.mysqlclient.", "MySQL/MariaDB"}, {"github.com/go-sql-driver/mysql", "MySQL/MariaDB"}, {"mysqlConn", "MySQL/MariaDB"},
+	{"pymysql", "MySQL/MariaDB"}, {"_mysql", "MySQL/MariaDB"}, {"MySqlConnector", "MySQL/MariaDB"}, {"MySql.Data", "MySQL/MariaDB"},
+	{"redis.clients.", "Redis"}, {"io.lettuce.", "Redis"}, {"org.redisson.", "Redis"}, {"github.com/redis/go-redis", "Redis"}, {"github.com/go-redis/", "Redis"},
+	{"github.com/gomodule/redigo", "Redis"}, {"StackExchange.Redis", "Redis"}, {"hiredis", "Redis"},
+	{"com.mongodb.", "MongoDB"}, {"go.mongodb.org/mongo-driver", "MongoDB"}, {"MongoDB.Driver", "MongoDB"},
+	{"com.microsoft.sqlserver.", "SQL Server"}, {"Microsoft.Data.SqlClient", "SQL Server"}, {"oracle.jdbc.", "Oracle"}, {"com.datastax.", "Cassandra"},
+	{"jdk.internal.net.http.", ""}, {"java.net.http.", ""}, {"okhttp3.", ""}, {"org.apache.http.", ""}, {"org.apache.hc.", ""}, {"sun.net.www.", ""},
+	{"net/http", ""}, {"System.Net.Http", ""},
+}
+
+// productOf is what the client on a stack calls; false: no client that is known is on it.
+func productOf(functions []string) (product string, known bool) {
+	for _, f := range functions {
+		for _, d := range drivers {
+			if strings.Contains(f, d.code) {
+				return d.product, true
+			}
+		}
+	}
+	return "", false
+}
+
+// called names whom slow requests wait for by product, address and what they ask for most, where what they wait for has a name of the
+// code that waits: "PostgreSQL at 10.0.0.7:5432 (SELECT orders)" of "PgPreparedStatement.executeQuery in Shop.order()". Where connections
+// were not watched it is the product alone; what is not known stays as it is.
+func called(c *check.Case, name string) string {
+	x := exchangedOf(c)
+	if x == nil || len(x.calls) == 0 {
+		if product, known := productOf(stackOf(c, name)); known && product != "" && !strings.Contains(name, product) {
+			return fmt.Sprintf("%s (%s)", product, name)
+		}
+		return name
+	}
+	took := x.whileSlow(c)
+	if id := c.Bundle.Names.Lookup(name); id != 0 && took[id] != nil { // it is one of these already
+		return took[id].words(c, name)
+	}
+	functions := stackOf(c, name)
+	product, known := productOf(functions)
+	if !known {
+		return name
+	}
+	var best, all int64
+	var top evidence.NameID
+	for _, to := range slices.Sorted(maps.Keys(took)) {
+		text := c.Bundle.Names.Text(to)
+		if fits := product == "" && isAddress(text) || product != "" && strings.HasPrefix(text, product+" at "); !fits {
+			continue
+		}
+		all += took[to].ns
+		if took[to].ns > best {
+			top, best = to, took[to].ns
+		}
+	}
+	if top == 0 || float64(best) < mostOfCalls*float64(all) {
+		return name
+	}
+	return took[top].words(c, c.Bundle.Names.Text(top))
+}
+
+// mostOfCalls is the part of the time of calls to places of a kind that one of them must have for a wait to be for it.
+const mostOfCalls = .6
+
+// asked is what calls to one place took while slow requests were under way.
+type asked struct {
+	ns int64
+	of map[evidence.NameID]int64 // by what was asked for
+}
+
+// words adds what most of the time was asked for.
+func (a *asked) words(c *check.Case, name string) string {
+	if top := most(a.of); top != 0 && 2*a.of[top] > a.ns {
+		return fmt.Sprintf("%s (%s)", name, c.Bundle.Names.Text(top))
+	}
+	return name
+}
+
+// whileSlow sums up the calls that touch slow requests, by whom they went to.
+func (x *exchanged) whileSlow(c *check.Case) map[evidence.NameID]*asked {
+	r := &c.Bundle.Requests
+	var spans [][2]int64
+	for _, row := range c.Ledger.Slow {
+		spans = append(spans, [2]int64{r.End.At(row) - r.Latency(row), r.End.At(row)})
+	}
+	slices.SortFunc(spans, func(a, b [2]int64) int { return slices.Compare(a[:], b[:]) })
+	united := spans[:0]
+	for _, s := range spans {
+		if n := len(united); n > 0 && s[0] <= united[n-1][1] {
+			united[n-1][1] = max(united[n-1][1], s[1])
+			continue
+		}
+		united = append(united, s)
+	}
+	out := make(map[evidence.NameID]*asked)
+	next := 0
+	for i := range x.calls {
+		call := &x.calls[i]
+		for next < len(united) && united[next][1] < call.begun {
+			next++
+		}
+		if next == len(united) || united[next][0] > call.arrived || call.to == 0 {
+			continue
+		}
+		a := out[call.to]
+		if a == nil {
+			a = &asked{of: make(map[evidence.NameID]int64)}
+			out[call.to] = a
+		}
+		a.ns += call.took()
+		if call.operation != 0 {
+			a.of[call.operation] += call.took()
+		}
+	}
+	return out
+}
+
+// stackOf are the functions of a thread that was seen in a wait of that name, or the name where none was.
+func stackOf(c *check.Case, name string) []string {
+	samples := c.Threads().Samples(c.Subject)
+	for i := range samples {
+		v := &samples[i].View
+		if reason := v.Reason(); reason == "" || strings.TrimPrefix(reason, "sync I/O: ") != name {
+			continue
+		}
+		var out []string
+		for _, f := range c.Bundle.Stacks.Frames(samples[i].Stack) {
+			out = append(out, c.Bundle.Names.Text(f.Func))
+		}
+		return out
+	}
+	return []string{name}
+}
+
+// callingCode is the program's own function from which threads at work on requests were most often seen calling what has that name, "" where
+// none was or they differ.
+func callingCode(c *check.Case, name string) string {
+	counts := make(map[string]int)
+	all := 0
+	samples := c.Threads().Samples(c.Subject)
+	for i := range samples {
+		v := &samples[i].View
+		if !v.Request || v.State != evidence.NetWait || v.Owner == "" {
+			continue
+		}
+		frames := c.Bundle.Stacks.Frames(samples[i].Stack)
+		functions := make([]string, len(frames))
+		for k, f := range frames {
+			functions[k] = c.Bundle.Names.Text(f.Func)
+		}
+		product, known := productOf(functions)
+		if !known || product != "" && !strings.HasPrefix(name, product) || product == "" && !isAddress(name) {
+			continue
+		}
+		all++
+		counts[writtenBy(v, functions)]++
+	}
+	delete(counts, "")
+	top := ""
+	for owner, n := range counts {
+		if n > counts[top] || n == counts[top] && owner < top {
+			top = owner
+		}
+	}
+	if 2*counts[top] <= all {
+		return ""
+	}
+	return top
+}
+
+// writtenBy is the innermost function of the program's own on a stack that somebody has written: proxies are made for what others wrote.
+func writtenBy(v *threadstack.View, functions []string) string {
+	for i := v.User; i >= 0 && i <= v.Outer && i < len(functions); i++ {
+		if f := functions[i]; threadstack.IsFunction(f) && !slices.ContainsFunc(generated, func(mark string) bool { return strings.Contains(f, mark) }) {
+			return threadstack.Bare(threadstack.Short(f))
+		}
+	}
+	return threadstack.Bare(v.Owner)
+}
+
+// generated are in the names of classes that frameworks make at run time.
+var generated = []string{"$HibernateProxy$", "$$SpringCGLIB", "$$EnhancerBy", "$$FastClassBy", "_$$_javassist", "_$$_jvst", "ByteBuddy$", "$Proxy", "_ClientProxy", "_Subclass."}

@@ -1,0 +1,299 @@
+package service
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/exchanges"
+)
+
+// kernelSaw is what the kernel would have told of a service's connections, in a time that was not recorded but computed.
+type kernelSaw struct {
+	random *rand.Rand
+	lines  []line
+	free   []int64 // by worker: when it can serve the next request
+	until  int64
+}
+
+type line struct {
+	end  int64
+	text string
+}
+
+const (
+	firstThread = 4712
+)
+
+func newKernelSaw() *kernelSaw { return &kernelSaw{random: rand.New(rand.NewPCG(3, 4))} }
+
+// arrivals draws arrivals at a rate for some seconds (Poisson).
+func (s *kernelSaw) arrivals(rate float64, seconds int64) (all []int64) {
+	for at := began; ; {
+		at += int64(s.random.ExpFloat64() / rate * 1e9)
+		if at >= began+seconds*1e9 {
+			return all
+		}
+		all = append(all, at)
+	}
+}
+
+// worker takes the first one that is free.
+func (s *kernelSaw) worker(at int64) int {
+	for i, free := range s.free {
+		if free <= at {
+			return i
+		}
+	}
+	s.free = append(s.free, 0)
+	return len(s.free) - 1
+}
+
+func (s *kernelSaw) vary(ns int64) int64 { return int64(float64(ns) * (.9 + .2*s.random.Float64())) }
+
+// call tells of one, and returns when its answer was read.
+func (s *kernelSaw) call(worker int, at, took int64, sent int, peer, said string) int64 {
+	first := fmt.Sprint(took)
+	in := 80
+	if took < 0 { // given up
+		took = -took
+		first, in = fmt.Sprintf("-1 %d", took), 0
+		s.lines = append(s.lines, line{at + took, fmt.Sprintf("k %d 0 %s %d %d 0 1 %d 0 %d %s %s", at, first, in, sent, firstThread+worker, 40000+worker, peer, said)})
+		return at + took
+	}
+	s.lines = append(s.lines, line{at + took, fmt.Sprintf("k %d 20000 %s 0 %d %d 1 1 %d %[5]d %d %s %s", at, first, in, sent, firstThread+worker, 40000+worker, peer, said)})
+	return at + took
+}
+
+func (s *kernelSaw) request(worker int, at, until int64, status int, route string) {
+	s.lines = append(s.lines, line{until, fmt.Sprintf("q %d 60000 %d 20000 180 220 1 1 %d %[3]d 8080 - http %d %s", at, until-at-80000, firstThread+worker, status, route)})
+	s.free[worker] = until
+}
+
+func (s *kernelSaw) bytes(seconds int64) []byte {
+	slices.SortStableFunc(s.lines, func(a, b line) int { return cmp.Compare(a.end, b.end) })
+	var w bytes.Buffer
+	fmt.Fprintf(&w, "# exchanges of pid 4711\nfrom %d\n", began)
+	for _, l := range s.lines {
+		w.WriteString(l.text + "\n")
+	}
+	fmt.Fprintf(&w, "until %d\n", began+seconds*1e9+5e8)
+	return w.Bytes()
+}
+
+const (
+	database = "10.0.0.7:5432"
+	payments = "10.0.0.9:8080"
+)
+
+// lookups are requests that are quick.
+func (s *kernelSaw) lookups(rate float64, seconds int64, encrypted bool) {
+	for _, at := range s.arrivals(rate, seconds) {
+		w := s.worker(at)
+		end := s.call(w, at+200_000, s.vary(600_000), 102+s.random.IntN(3), database, orEncrypted(encrypted, "postgresql idle SELECT orders"))
+		s.request(w, at, end+200_000, 200, "GET /orders/{id}")
+	}
+}
+
+func orEncrypted(encrypted bool, said string) string {
+	if encrypted {
+		return "tls"
+	}
+	return said
+}
+
+// sales are requests that change one row in a transaction, and call a payment service before that, or in it.
+func sales(within, encrypted bool) []byte {
+	const seconds = 25
+	s := newKernelSaw()
+	s.lookups(30, seconds, encrypted)
+	free := began // when the row is free
+	for _, at := range s.arrivals(19, seconds) {
+		w := s.worker(at)
+		pay := func(at int64) int64 {
+			return s.call(w, at+300_000, s.vary(40*ms), 170, payments, orEncrypted(encrypted, "http 200 POST /charge"))
+		}
+		now := at + 300_000
+		if !within {
+			now = pay(now)
+		}
+		asked := now + 100_000
+		locked := max(asked+s.vary(300_000), free+s.vary(150_000))
+		now = s.call(w, asked, locked-asked, 103, database, orEncrypted(encrypted, "postgresql open UPDATE stock"))
+		if within {
+			now = pay(now)
+		}
+		now = s.call(w, now+200_000, s.vary(300_000), 12, database, orEncrypted(encrypted, "postgresql idle COMMIT"))
+		free = now - 50_000
+		s.request(w, at, now+200_000, 200, "POST /checkout/{id}")
+	}
+	return s.bytes(seconds)
+}
+
+// searches are requests whose query reads a whole table.
+func searches(took int64) []byte {
+	const seconds = 25
+	s := newKernelSaw()
+	s.lookups(30, seconds, false)
+	for i, at := range s.arrivals(6, seconds) {
+		w := s.worker(at)
+		d := 2 * ms
+		if i%3 == 0 { // of a word that no index has
+			d = took
+		}
+		end := s.call(w, at+300_000, s.vary(d), 110+s.random.IntN(4), database, "postgresql idle SELECT orders")
+		s.request(w, at, end+300_000, 200, "GET /search")
+	}
+	return s.bytes(seconds)
+}
+
+// quotes are requests that call a supplier, who stands still for a moment now and then; they give up after a time, and ask
+// again as often as they may.
+func quotes(attempts int, outage int64) []byte {
+	const seconds, gives = 28, 120 * ms
+	s := newKernelSaw()
+	s.lookups(20, seconds, false)
+	for _, at := range s.arrivals(60, seconds) {
+		w := s.worker(at)
+		now, status := at+200_000, 502
+		for range attempts {
+			if since := (now - began) % 7e9; since >= 5e9 && since < 5e9+outage {
+				now = s.call(w, now+100_000, -gives, 140, payments, "http 0 GET /quote/{id}")
+				continue
+			}
+			now, status = s.call(w, now+100_000, s.vary(40*ms), 140, payments, "http 200 GET /quote/{id}"), 200
+			break
+		}
+		s.request(w, at, now+200_000, status, "GET /quotes/{id}")
+	}
+	return s.bytes(seconds)
+}
+
+// reports are requests for what is kept for some seconds; then all that come make it anew until one has, or it is made in time by nobody
+// who waits.
+func reports(together bool) []byte {
+	const seconds, kept, takes = 25, 3000 * ms, 160 * ms
+	s := newKernelSaw()
+	s.lookups(30, seconds, false)
+	expires, made := began+kept, int64(0)
+	for _, at := range s.arrivals(80, seconds) {
+		w := s.worker(at)
+		now := at + 200_000
+		if at >= expires && made == 0 {
+			made = at + takes
+		}
+		switch {
+		case made > 0 && at >= made:
+			expires, made = made+kept, 0
+		case made > 0 && together:
+			now = s.call(w, now, s.vary(takes+20*ms), 88, database, "postgresql idle SELECT orders")
+		}
+		s.request(w, at, now+200_000, 200, "GET /report")
+	}
+	return s.bytes(seconds)
+}
+
+// TestMadeExchanges holds the fixtures that are made against what makes them.
+func TestMadeExchanges(t *testing.T) {
+	for dir, f := range map[string]struct {
+		about string
+		text  []byte
+	}{
+		"service.row-lock/sick":                  {"19 sales a second change one row in a transaction that calls a payment service for 40 ms", sales(true, false)},
+		"service.row-lock/sick-encrypted":        {"the same with encrypted connections, of which sizes and times are known", sales(true, true)},
+		"service.row-lock/healthy":               {"the payment service is called before the transaction begins", sales(false, false)},
+		"service.dependency-slow/sick-kernel":    {"a third of the searches read a whole table for 120 ms", searches(120 * ms)},
+		"service.dependency-slow/healthy-kernel": {"all searches take 2 ms", searches(2 * ms)},
+		"service.retry-storm/sick":               {"a supplier stands still for 1.4 s every 7 s; each call is given up after 120 ms and made up to three times", quotes(3, 1400*ms)},
+		"service.retry-storm/healthy":            {"the supplier always answers", quotes(3, 0)},
+		"service.cache-stampede/sick":            {"a report is kept for 3 s; then all that ask for it make it for 180 ms", reports(true)},
+		"service.cache-stampede/healthy":         {"the report is made anew beside the requests", reports(false)},
+	} {
+		about, err := json.MarshalIndent(map[string]string{"about": f.about, "made_by": "go test ./internal/diagnose/check/service -update"}, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string][]byte{"exchanges.txt": f.text, "truth.json": append(about, '\n')} {
+			path := filepath.Join(fixtures, dir, name)
+			if name != "truth.json" {
+				path += ".gz"
+			}
+			if *update {
+				write(t, path, want)
+				continue
+			}
+			if got := content(t, path); !bytes.Equal(got, want) {
+				t.Errorf("%s is not what is made: go test ./internal/diagnose/check/service -update", path)
+			}
+		}
+	}
+}
+
+// caseOf is the service as the kernel saw it.
+func caseOf(t *testing.T, text []byte) *check.Case {
+	t.Helper()
+	b := incident.NewBundle()
+	if err := format.Read(t.Context(), []format.Format{exchanges.Format}, &format.Artifact{Name: "exchanges.txt", Size: int64(len(text)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}, b); err != nil {
+		t.Fatal(err)
+	}
+	i := incident.Of(b, incident.Options{})
+	l := i.Ledgers()
+	if len(l) != 1 {
+		t.Fatalf("%d services", len(l))
+	}
+	return &check.Case{Bundle: i.Bundle, Subject: l[0].Subject, Ledger: l[0]}
+}
+
+// A slow query that many make, and one that waits for the disk together with others, wait for no lock; nor do requests that a
+// dependency keeps waiting repeat anything, or make what a cache had.
+func TestNotMistaken(t *testing.T) {
+	for name, x := range map[string]struct {
+		text  []byte
+		judge func(*check.Case) check.Verdict
+	}{
+		"a slow query is no lock":                {searches(120 * ms), judgeRowLock},
+		"a slow query is no stampede":            {searches(120 * ms), judgeStampede},
+		"a call before a transaction is no lock": {sales(false, true), judgeRowLock},
+		"a call made once is no storm":           {quotes(1, 1400*ms), judgeRetries},
+		"a lock is no stampede":                  {sales(true, false), judgeStampede},
+		"a storm is no lock":                     {quotes(3, 1400*ms), judgeRowLock},
+	} {
+		if v := x.judge(caseOf(t, x.text)); v.State != check.RuledOut {
+			t.Errorf("%s: %s: %s", name, v.State, v.Title)
+		}
+	}
+}
+
+// What is waited for is named by product, address and what was asked; who holds a lock, by what it does meanwhile.
+func TestNamed(t *testing.T) {
+	for name, x := range map[string]struct {
+		text  []byte
+		judge func(*check.Case) check.Verdict
+		title string
+		fix   string
+	}{
+		"a slow query": {searches(120 * ms), judgeDependency, "wait for PostgreSQL at 10.0.0.7:5432 (SELECT orders)", "EXPLAIN ANALYZE"},
+		"a row lock":   {sales(true, false), judgeRowLock, "The transaction calls POST /charge at 10.0.0.9:8080 while it holds the lock, for 4", "call POST /charge at 10.0.0.9:8080 before the transaction begins"},
+		"a row lock behind encrypted connections": {sales(true, true), judgeRowLock, "The transaction calls 10.0.0.9:8080 while it holds the lock, for 4", "call 10.0.0.9:8080 before the transaction begins"},
+		"a storm":    {quotes(3, 1400*ms), judgeRetries, "Failed calls to 10.0.0.9:8080 are repeated: 1.7", "budget"},
+		"a stampede": {reports(true), judgeStampede, "requests of GET /report make the same call to PostgreSQL at 10.0.0.7:5432 (SELECT orders) at once, after 2.8", "single flight"},
+	} {
+		v := x.judge(caseOf(t, x.text))
+		if v.State != check.Supported || !strings.Contains(v.Title, x.title) || len(v.Fix) == 0 || !strings.Contains(v.Fix[0].Text, x.fix) {
+			t.Errorf("%s: %s %q, %+v", name, v.State, v.Title, v.Fix)
+		}
+		if len(v.Prediction) == 0 || v.Saves == nil {
+			t.Errorf("%s: it does not say what a fix would do", name)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package service
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// RetryStorm is calls that fail and are made again, so that a dependency in trouble gets more of them.
+var RetryStorm = check.Check{
+	ID:    "service.retry-storm",
+	Title: "failed calls are repeated, and add to the load of a dependency in trouble",
+	Step:  check.StepDependency,
+	Doc: `A call fails or takes longer than its timeout, and the service makes it again at once. While the
+dependency is in trouble each request makes two or three calls instead of one, and a server that has just
+too much to do gets a multiple of it: a short disturbance becomes a long one. What is given up after a
+timeout still runs at the other end.
+
+How to tell it from similar problems: if a dependency is slow and each request calls it as often as
+usual, nothing is repeated (service.dependency-slow). If requests always make many calls, failures or
+not, these are part of the work (service.chatty-calls).
+
+What helps: a budget for retries (at most one in ten calls), a pause before each that grows and is drawn at
+random, one layer that retries instead of all, a circuit breaker, and a timeout above the dependency's usual
+99th percentile. What does not help: more attempts, a shorter timeout, more connections.`,
+	Thresholds: "10 failed calls to one place (status 500 or above, 429, or closed without a response after 10 ms or more), in seconds with 3 of them and one in ten calls; in these 1.5 times the calls per request of other seconds; and 25 % of slow time waiting for it then",
+	Needs:      "the calls on each connection (as root, unstall record PID)",
+	Applies: func(c *check.Case) bool {
+		return c.Ledger != nil && exchangedOf(c) != nil && len(exchangedOf(c).calls) > 0
+	},
+	Judge: judgeRetries,
+}
+
+const (
+	stormSecond   = int64(1e9) // ns: calls and requests are counted by
+	leastFailed   = 10         // calls: fewer are what networks do
+	failedEach    = 3          // likewise, of a second
+	failedPart    = .1         // of the calls of a second
+	stormFactor   = 1.5        // times the usual calls per request: retries of every second call
+	leastRequests = 20         // requests, of which a ratio can be told
+)
+
+// storm is calls to one place that are repeated while they fail.
+type storm struct {
+	to            evidence.NameID
+	calls, failed int
+	usual, then   float64 // calls per request, in other seconds and while they fail
+	failing       map[int64]bool
+}
+
+func judgeRetries(c *check.Case) check.Verdict {
+	x, l := exchangedOf(c), c.Ledger
+	v := check.Verdict{State: check.RuledOut, Summary: "few calls fail"}
+	s := findStorm(c, x)
+	if s == nil {
+		return v
+	}
+	to := c.Bundle.Names.Text(s.to)
+	v.Evidence = append(v.Evidence,
+		c.Figure("calls.failed", fmt.Sprintf("failed calls to %s, of %s", to, units.Plural(s.calls, "call")), float64(s.failed), "count", x.origin),
+		c.Figure("calls.per_request", "calls to the dependency per request, in seconds in which some fail", s.then, "count", x.origin),
+		c.Figure("calls.per_request_usual", "calls to the dependency per request, in other seconds", s.usual, "count", x.origin))
+	v.Summary = fmt.Sprintf("%s calls per request to %s while calls fail, %s else", units.Num(s.then), to, units.Num(s.usual))
+	factor := s.then / s.usual
+	if factor < stormFactor || s.failed < leastFailed {
+		return v
+	}
+	r := &c.Bundle.Requests
+	per, usual, share := c.Excess(l.Rows, l.Slow, func(row int) int64 {
+		if from := r.End.At(row) - r.Latency(row); !s.within(x, from, r.End.At(row)) {
+			return 0
+		}
+		charges := l.Of(row)
+		return charges[ledger.Dependency] + charges[ledger.Pool] + charges[ledger.Unobserved]
+	})
+	if !c.Slow() || share < check.Material || !c.UserVisible(check.Noticeable) {
+		v.Summary += ", but slow requests do not wait for it then"
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Failed calls to %s are repeated: %s calls per request while they fail, %s else, and %s of slow time passes in these seconds.", to, units.Num(s.then), units.Num(s.usual), units.Percent(share))
+	again := 1 - 1/factor // of the calls are made again
+	v.Saves = c.Bound(again*float64(sum(per)), 0, float64(sum(per)))
+	v.Fix = append(v.Fix, check.Fix{Text: "give retries a budget (at most one in ten calls) and a growing, random pause before each, stop calling for a moment while most fail (circuit breaker), and set the timeout above the usual 99th percentile of the call"})
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+		if from := r.End.At(row) - r.Latency(row); !s.within(x, from, r.End.At(row)) {
+			return 0
+		}
+		charges := l.Of(row)
+		return int64(again * float64(max(0, charges[ledger.Dependency]-usual)))
+	}))
+	return v
+}
+
+// within says whether a time touches a second in which calls fail.
+func (s *storm) within(x *exchanged, from, until int64) bool {
+	for at := (from - x.from) / stormSecond; at <= (until-x.from)/stormSecond; at++ {
+		if s.failing[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// findStorm counts the calls to the place at which most fail; nil: hardly any does, or there are no other times.
+func findStorm(c *check.Case, x *exchanged) (worst *storm) {
+	type counts struct{ calls, failed map[int64]int }
+	by := make(map[evidence.NameID]*counts)
+	for i := range x.calls {
+		call := &x.calls[i]
+		of := by[call.to]
+		if of == nil {
+			of = &counts{make(map[int64]int), make(map[int64]int)}
+			by[call.to] = of
+		}
+		at := (call.begun - x.from) / stormSecond
+		of.calls[at]++
+		if call.failed {
+			of.failed[at]++
+		}
+	}
+	requests := x.requests(c)
+	for _, to := range slices.Sorted(maps.Keys(by)) {
+		of := by[to]
+		s := &storm{to: to, failing: make(map[int64]bool)}
+		var callsThen, callsElse, requestsThen, requestsElse int
+		for at, n := range of.calls {
+			s.calls += n
+			s.failed += of.failed[at]
+			s.failing[at] = of.failed[at] >= failedEach && float64(of.failed[at]) >= failedPart*float64(n)
+			if s.failing[at] {
+				callsThen += n
+			} else {
+				callsElse += n
+			}
+		}
+		for at, n := range requests {
+			if s.failing[at] {
+				requestsThen += n
+			} else {
+				requestsElse += n
+			}
+		}
+		if s.failed < failedEach || requestsThen < leastRequests || requestsElse < leastRequests || callsElse == 0 {
+			continue
+		}
+		s.then, s.usual = float64(callsThen)/float64(requestsThen), float64(callsElse)/float64(requestsElse)
+		if worst == nil || s.failed > worst.failed {
+			worst = s
+		}
+	}
+	return worst
+}
+
+// requests counts those that the kernel saw on the same connections, by the second in which they came.
+func (x *exchanged) requests(c *check.Case) map[int64]int {
+	out := make(map[int64]int)
+	r := &c.Bundle.Requests
+	for row := range r.Len() {
+		if a, ok := r.Origin.At(row).Artifact(); ok && check.From(a) == x.origin && r.Subject.At(row) == c.Subject && r.Timed(row) {
+			out[(r.End.At(row)-r.Latency(row)-x.from)/stormSecond]++
+		}
+	}
+	return out
+}

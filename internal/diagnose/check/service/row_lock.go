@@ -1,0 +1,434 @@
+package service
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// RowLock is requests whose statements wait until another request's transaction ends.
+var RowLock = check.Check{
+	ID:    "service.row-lock",
+	Title: "statements wait for a row that another transaction has locked",
+	Step:  check.StepDependency,
+	Doc: `A transaction locks the rows it changes (UPDATE, DELETE, SELECT … FOR UPDATE) until it
+commits. Requests that change the same row wait in the database until then, one after the
+other. The database is idle until then: what they wait for is what the service itself does
+before it commits, most often a call to another service, in the middle of the transaction.
+
+How to tell it from similar problems: a slow query takes long whatever others do
+(service.dependency-slow). A statement that waits for a lock is answered at the moment in
+which a transaction on another connection ends, and hardly ever at another. Each
+connection's calls show that: with their statements and the database's own word on whether
+a transaction is open, or, where the connection is encrypted, by their sizes and times.
+
+What helps: the call to others before the transaction begins or after it commits; the
+contended row changed last, right before COMMIT; a shorter transaction; several rows
+instead of one (a counter in parts); SKIP LOCKED for queues. What does not help: a faster
+database, a larger pool of connections, an index.`,
+	Thresholds: "20 calls of 5 ms and of 5 times what is usual at their dependency, 3 of 10 of which are answered within 2 ms of the end of another connection's transaction, 3 times as many as by chance; where only sizes and times are known, 7 of 10; and 25 % of slow time waited so",
+	Needs:      "the calls on each connection (as root, unstall record PID)",
+	Applies: func(c *check.Case) bool {
+		return c.Ledger != nil && exchangedOf(c) != nil && len(exchangedOf(c).calls) > 0
+	},
+	Judge: judgeRowLock,
+}
+
+const (
+	longCall       = int64(5e6) // ns: a statement on rows that are not locked takes less, and the commit of another
+	longTimes      = 5          // a usual call of the same dependency, the lower quartile: of two calls of a sale one may wait
+	leastLongCalls = 20         // calls, of which a share can be told
+	releasedWithin = int64(2e6) // ns after another transaction has ended: to wake up, to do its own work, and the way
+	mostReleased   = .3         // of the long calls, by the database's own word on transactions: others may be long for another reason
+	mostByShape    = .7         // likewise, by sizes and times
+	aboveChance    = 3          // times as many as by chance
+)
+
+// lockWait is a call that waited until another connection's transaction ended.
+type lockWait struct {
+	call, ender *exchangedCall
+	before      *exchangedCall // the holder's call that took the lock, or the one before the longest time in which it made none
+	holder      []*exchangedCall
+}
+
+// rowLocks are the waits for locks at one dependency.
+type rowLocks struct {
+	to       evidence.NameID
+	long     int // calls that are long
+	chance   float64
+	told     bool // by the database, else by sizes and times
+	waits    []lockWait
+	ns       int64  // of all waits
+	held     int64  // ns, median: from when the lock was taken until the transaction ended
+	away     int64  // ns, median of that: with no call to the database
+	calling  string // whom holders call meanwhile, "" unknown
+	callTook int64  // ns, median of such a call
+}
+
+func judgeRowLock(c *check.Case) check.Verdict {
+	v := check.Verdict{State: check.RuledOut, Summary: "calls that take long do not end with another connection's transaction"}
+	x, l := exchangedOf(c), c.Ledger
+	locks := check.Once(c, findRowLocks)
+	if locks == nil || len(locks.waits) == 0 {
+		return v
+	}
+	wait := locks.waitOf(c, x)
+	per, usual, share := c.Excess(l.Rows, l.Slow, wait)
+	to := c.Bundle.Names.Text(locks.to)
+	what := locks.operation(c)
+	if what != "" {
+		to += " (" + what + ")"
+	}
+	part := float64(len(locks.waits)) / float64(locks.long)
+	v.Evidence = append(v.Evidence,
+		c.Figure("calls.released_share", fmt.Sprintf("share of the %s of %s or more to %s that were answered as another connection's transaction ended (by chance %s)", units.Plural(locks.long, "call"), units.Time(float64(longCall)), to, units.Percent(locks.chance)), part, "1", x.origin),
+		c.Figure("transaction.held_ms", "median time from when such a transaction has its lock until it ends", float64(locks.held)/1e6, "ms", x.origin))
+	if locks.calling != "" {
+		v.Evidence = append(v.Evidence, c.Figure("transaction.call_share", "share of that time in a call to "+locks.calling, min(1, float64(locks.callTook)/float64(max(1, locks.held))), "1", x.origin))
+	}
+	v.Summary = fmt.Sprintf("waits for locks of other transactions are %s of slow time", units.Percent(share))
+	if !c.Slow() || share < check.Material || !c.UserVisible(check.Noticeable) {
+		return v
+	}
+	v.State = check.Supported
+	v.Title = fmt.Sprintf("Requests wait for a row that another transaction has locked, in %s: %s of slow time.", to, units.Percent(share))
+	fix := check.Fix{Text: "make the transaction shorter: change the contended row last, right before the commit, and do nothing else while it is locked; or spread what is counted in one row over several"}
+	less := func(row int) int64 { return 0 }
+	if locks.calling != "" {
+		v.Title = fmt.Sprintf("%s The transaction calls %s while it holds the lock, for %s.", v.Title, locks.calling, units.Time(float64(locks.held)))
+		fix.Text = fmt.Sprintf("call %s before the transaction begins, or after it commits, so that the row is locked for the statements alone; change the contended row last, right before the commit", locks.calling)
+		stays := float64(max(0, locks.held-locks.away)) / float64(max(1, locks.held))
+		less = func(row int) int64 { return int64((1 - stays) * float64(max(0, wait(row)-usual))) }
+	}
+	if locks.calling == "" && locks.held > 0 {
+		v.Title = fmt.Sprintf("%s The transaction holds the lock for %s, %s of it between its statements.", v.Title, units.Time(float64(locks.held)), units.Time(float64(locks.away)))
+	}
+	v.Saves = c.Save(per, -1, -1)
+	v.Fix = append(v.Fix, fix)
+	if locks.calling != "" {
+		v.Prediction = append(v.Prediction, c.PredictP99(less))
+	}
+	return v
+}
+
+// operation is what most of the waiting calls ask for, "" unknown.
+func (k *rowLocks) operation(c *check.Case) string {
+	n := make(map[evidence.NameID]int)
+	for i := range k.waits {
+		n[k.waits[i].call.operation]++
+	}
+	top := most(n)
+	if 2*n[top] < len(k.waits) {
+		return ""
+	}
+	return c.Bundle.Names.Text(top)
+}
+
+// waitOf is how long (ns) a request waits for locks: as its own calls tell; else its part of what it waits for the dependency, as with the
+// requests of which that is known.
+func (k *rowLocks) waitOf(c *check.Case, x *exchanged) func(row int) int64 {
+	waits := make([]*exchangedCall, len(k.waits))
+	for i := range k.waits {
+		waits[i] = k.waits[i].call
+	}
+	own := x.partOf(c, k.to, waits)
+	pool := k.ofPool(c)
+	if pool == 0 {
+		return own
+	}
+	return func(row int) int64 {
+		charges := c.Ledger.Of(row)
+		return own(row) + int64(pool*float64(charges[ledger.Pool]))
+	}
+}
+
+// ofPool is the part of the waits for a connection that is there for the locks: connections are held while their statements wait.
+func (k *rowLocks) ofPool(c *check.Case) float64 {
+	details := c.Details(ledger.Pool)
+	if len(details) == 0 {
+		return 0
+	}
+	name := c.Bundle.Names.Text(details[0].Detail)
+	if !strings.Contains(name, c.Bundle.Names.Text(k.to)) && !strings.Contains(strings.ToLower(name), "connection") {
+		return 0
+	}
+	held := k.ns
+	seen := make(map[*exchangedCall]bool)
+	for i := range k.waits {
+		if w := &k.waits[i]; !seen[w.ender] && w.before != nil {
+			seen[w.ender] = true
+			held += w.ender.end - w.before.arrived
+		}
+	}
+	return float64(k.ns) / float64(max(1, held))
+}
+
+// findRowLocks finds the dependency at which most is waited for locks; nil: at none.
+func findRowLocks(c *check.Case) *rowLocks {
+	x := exchangedOf(c)
+	if x == nil {
+		return nil
+	}
+	by := make(map[evidence.NameID][]*exchangedCall)
+	for i := range x.calls {
+		by[x.calls[i].to] = append(by[x.calls[i].to], &x.calls[i])
+	}
+	var found *rowLocks
+	for _, to := range slices.Sorted(maps.Keys(by)) {
+		if k := lockedAt(c, by[to], x.until-x.from); k != nil && (found == nil || k.ns > found.ns) {
+			k.to = to
+			found = k
+		}
+	}
+	if found != nil {
+		found.describe(c, x)
+	}
+	return found
+}
+
+// kindOf is what calls that end transactions have in common: the database's word, else how many bytes they are.
+type kindOf struct {
+	ends bool
+	sent int64
+}
+
+// lockedAt finds the calls to one dependency that waited until a transaction on another connection ended.
+func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
+	k := &rowLocks{}
+	took := make([]int64, len(calls))
+	for i, x := range calls {
+		took[i] = x.took()
+		k.told = k.told || x.ends != transactionUnknown
+	}
+	slices.Sort(took)
+	least := max(longCall, longTimes*stats.Quantile(took, .25))
+	on := make(map[int64][]*exchangedCall) // by connection
+	place := make(map[*exchangedCall]int)
+	for _, x := range calls {
+		place[x] = len(on[x.port])
+		on[x.port] = append(on[x.port], x)
+	}
+	kinds := make(map[*exchangedCall]kindOf)
+	counts := make(map[kindOf]int)
+	for _, of := range on {
+		open := false
+		for _, x := range of {
+			kind, is := kindOf{sent: x.sent}, true
+			if k.told {
+				kind, is = kindOf{ends: true}, open && x.ends == transactionNone
+				open = x.ends == transactionOpen || open && x.ends == transactionUnknown
+			} else if place[x] == 0 || x.took() >= least { // it ends nothing that was seen, or waits itself
+				is = false
+			}
+			if is {
+				kinds[x] = kind
+				counts[kind]++
+			}
+		}
+	}
+	var long []*exchangedCall
+	for _, x := range calls {
+		if _, ends := kinds[x]; x.took() >= least && !x.failed && !(k.told && ends) { // a commit waits for the disk
+			long = append(long, x)
+		}
+	}
+	if k.long = len(long); k.long < leastLongCalls || watched <= 0 {
+		return nil
+	}
+	released := make(map[kindOf][]lockWait)
+	for _, x := range long {
+		seen := make(map[kindOf]bool)
+		// Calls are in order of time: those that began while this one waited.
+		first := sort.Search(len(calls), func(i int) bool { return calls[i].begun >= x.arrived-releasedWithin-least })
+		for _, y := range calls[first:] {
+			if y.begun > x.arrived {
+				break
+			}
+			kind, is := kinds[y]
+			if !is || seen[kind] || y.port == x.port || y.begun <= x.begun || y.arrived+releasedWithin < x.arrived || 2*y.took() > x.took() {
+				continue
+			}
+			w := lockWait{call: x, ender: y, holder: transactionOf(on[y.port], place[y], k.told)}
+			if len(w.holder) < 2 || !w.sameTable(c) {
+				continue
+			}
+			seen[kind] = true
+			released[kind] = append(released[kind], w)
+		}
+	}
+	enough := mostByShape
+	if k.told {
+		enough = mostReleased
+	}
+	for _, kind := range slices.SortedFunc(maps.Keys(released), func(a, b kindOf) int { return cmp.Compare(a.sent, b.sent) }) {
+		waits := released[kind]
+		n := float64(len(waits))
+		chance := min(1, float64(counts[kind])*float64(releasedWithin)/float64(watched))
+		if n < enough*float64(k.long) || n < aboveChance*chance*float64(k.long) {
+			continue
+		}
+		if len(waits) > len(k.waits) || len(waits) == len(k.waits) && chance < k.chance {
+			k.waits, k.chance = waits, chance
+		}
+	}
+	for i := range k.waits {
+		w := &k.waits[i]
+		k.ns += w.call.took()
+		w.before = w.tookLock()
+	}
+	if len(k.waits) == 0 {
+		return nil
+	}
+	return k
+}
+
+// transactionOf are the calls on a connection that belong to the transaction which one of them ends: as the database says, else those of the
+// same request.
+func transactionOf(of []*exchangedCall, end int, told bool) []*exchangedCall {
+	from := end - 1
+	for from > 0 {
+		if before := of[from-1]; told && before.ends != transactionOpen || !told && (before.request < 0 || before.request != of[end].request) {
+			break
+		}
+		from--
+	}
+	return of[max(0, from) : end+1]
+}
+
+// sameTable says whether the holder has to do with the table that the waiting statement names, as far as that is known.
+func (w *lockWait) sameTable(c *check.Case) bool {
+	table := tableOf(c, w.call)
+	if table == "" {
+		return true
+	}
+	named := false
+	for _, x := range w.holder {
+		switch tableOf(c, x) {
+		case table:
+			return true
+		case "":
+		default:
+			named = true
+		}
+	}
+	return !named
+}
+
+// tableOf is the table that a statement names, "" none.
+func tableOf(c *check.Case, x *exchangedCall) string {
+	if x.operation == 0 {
+		return ""
+	}
+	words := strings.Fields(strings.TrimPrefix(strings.TrimSuffix(c.Bundle.Names.Text(x.operation), " FOR UPDATE"), "PREPARE "))
+	if len(words) < 2 {
+		return ""
+	}
+	return words[1]
+}
+
+// tookLock is the holder's call after which it had the lock: the one that asked for the same, else the one before the longest time without
+// a call.
+func (w *lockWait) tookLock() (at *exchangedCall) {
+	if w.call.operation != 0 {
+		for _, x := range w.holder[:len(w.holder)-1] {
+			if x.operation == w.call.operation {
+				return x
+			}
+		}
+	}
+	longest := int64(-1)
+	for i, x := range w.holder[:len(w.holder)-1] {
+		if gap := w.holder[i+1].begun - x.end; gap > longest {
+			at, longest = x, gap
+		}
+	}
+	return at
+}
+
+const (
+	// A call fills a time in which a transaction makes no call to its database, if it takes that much of it.
+	mostOfGap = .5
+	// and it begins and ends within it, but for so much (ns).
+	atGap = int64(200e3)
+	// That many of the transactions make such a call.
+	mostHolders = .5
+)
+
+// describe tells what holders do while they hold the lock.
+func (k *rowLocks) describe(c *check.Case, x *exchanged) {
+	var held, away []int64
+	calls := make(map[evidence.NameID][]int64)
+	operations := make(map[[2]evidence.NameID]int)
+	seen := make(map[*exchangedCall]bool)
+	n := 0
+	for i := range k.waits {
+		w := &k.waits[i]
+		if w.before == nil || seen[w.ender] {
+			continue
+		}
+		seen[w.ender] = true
+		n++
+		held = append(held, w.ender.arrived-w.before.arrived)
+		var without int64
+		from := slices.Index(w.holder, w.before)
+		for j := from; j+1 < len(w.holder); j++ {
+			without += max(0, w.holder[j+1].begun-w.holder[j].end)
+			if call := x.within(w.holder[j].end, w.holder[j+1].begun, k.to, w.holder[j].request); call != nil {
+				calls[call.to] = append(calls[call.to], call.took())
+				operations[[2]evidence.NameID{call.to, call.operation}]++
+			}
+		}
+		away = append(away, without)
+	}
+	if n == 0 {
+		return
+	}
+	k.held, k.away = stats.QuantileOf(held, .5), stats.QuantileOf(away, .5)
+	var top evidence.NameID
+	for _, to := range slices.Sorted(maps.Keys(calls)) {
+		if top == 0 || len(calls[to]) > len(calls[top]) {
+			top = to
+		}
+	}
+	if float64(len(calls[top])) < mostHolders*float64(n) {
+		return
+	}
+	k.callTook = stats.QuantileOf(calls[top], .5)
+	k.calling = c.Bundle.Names.Text(top)
+	var operation evidence.NameID
+	for at, n := range operations {
+		if at[0] == top && at[1] != 0 && (operation == 0 || n > operations[[2]evidence.NameID{top, operation}]) {
+			operation = at[1]
+		}
+	}
+	if operation != 0 {
+		k.calling = fmt.Sprintf("%s at %s", c.Bundle.Names.Text(operation), c.Bundle.Names.Text(top))
+	}
+}
+
+// within is the call to another than a database that fills a time in which a connection to it is idle; nil: none does.
+func (x *exchanged) within(from, until int64, not evidence.NameID, request int) (best *exchangedCall) {
+	if until-from < longCall/longTimes {
+		return nil
+	}
+	first := sort.Search(len(x.calls), func(i int) bool { return x.calls[i].begun >= from-atGap })
+	for i := first; i < len(x.calls) && x.calls[i].begun < until; i++ {
+		call := &x.calls[i]
+		if call.to == not || call.end > until+atGap || float64(call.took()) < mostOfGap*float64(until-from) || call.request >= 0 && request >= 0 && call.request != request {
+			continue
+		}
+		if best == nil || cmp.Compare(call.took(), best.took()) > 0 {
+			best = call
+		}
+	}
+	return best
+}
