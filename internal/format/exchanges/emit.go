@@ -34,7 +34,7 @@ func (p *parser) endOf(x *exchange) int64 {
 	case x.last > 0:
 		return x.last
 	}
-	return p.until
+	return max(p.until, x.begun)
 }
 
 // end emits what was read.

@@ -84,7 +84,7 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 	busy = 0
 	for _, e := range edges {
 		if busy += e.by; busy != size {
-			if e.by < 0 && busy == size-1 {
+			if e.by < 0 && busy == size-1 && len(full) > 0 { // a call may end in the moment in which it begins
 				full[len(full)-1][1] = e.at
 			}
 			continue
