@@ -82,6 +82,9 @@ func match(head []byte) format.Confidence {
 			return format.Sure
 		}
 	}
+	if hasImplied(head) {
+		return format.Sure
+	}
 	return format.No
 }
 
@@ -171,6 +174,13 @@ func (p *parser) take(text []byte) {
 		p.gaps++
 	case c != '-' && (c < '0' || c > '9'):
 		p.strange(p.line)
+	case p.columns == nil && implied(string(text[:min(len(text), 1024)])) != nil:
+		p.columns = implied(string(text[:min(len(text), 1024)]))
+		waiting := append(p.early, early{string(text), p.line})
+		p.early = nil
+		for _, e := range waiting {
+			p.row(e.text, e.line)
+		}
 	case p.columns == nil && len(p.early) < maxEarly:
 		p.early = append(p.early, early{string(text[:min(len(text), 1024)]), p.line})
 	default:

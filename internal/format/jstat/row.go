@@ -139,6 +139,10 @@ func (p *parser) finish() {
 	if p.now > p.from {
 		p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.from, Until: p.now, Origin: p.b.Origin(p.last.line)})
 	}
+	if x := &p.last; p.total == 1 && x.hasFull && x.full > 0 && x.full < 1e9 {
+		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactFullCollections, Value: strconv.FormatFloat(x.full, 'f', 0, 64), Number: x.full, Origin: p.b.Origin(x.line)})
+		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactFullMean, Number: x.fullTook / x.full * 1e9, Origin: p.b.Origin(x.line)})
+	}
 	if p.total == 1 {
 		p.b.Warnf(p.last.line, "one row counts since the JVM's start and shows no time of its own: give two or more")
 	}

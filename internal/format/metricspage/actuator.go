@@ -48,6 +48,7 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	var lines []format.Line
 	table := evidence.Table{Title: "metrics of the actuator", Columns: []string{"", "value"}}
 	var broke error
+	longest := 0. // pause of GC, s
 	for len(lines) < 1000 && ctx.Err() == nil {
 		var m struct {
 			Name         string
@@ -83,6 +84,9 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			case "MAX":
 				full += "_seconds_max"
 			}
+			if m.Name == "jvm.gc.pause" && x.Statistic == "MAX" {
+				longest = max(longest, x.Value)
+			}
 			lines = append(lines, format.Line{Text: []byte(fmt.Sprintf("%s{%s} %g", full, labels, x.Value)), Number: 1})
 			if len(table.Rows) < 60 {
 				table.Rows = append(table.Rows, []string{m.Name + " " + strings.ToLower(x.Statistic), fmt.Sprintf("%.6g", x.Value)})
@@ -107,7 +111,10 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	if gauges.Exposition.Match(text) == format.Sure {
 		return gauges.Exposition.Parse(ctx, page, b)
 	}
-	b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})
+	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})
 	*b.Clock() = evidence.Clock{Name: "one answer", Error: evidence.Unanchored}
+	if most := longest; most > 0 && most < 1e6 {
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactPauseMost, Value: fmt.Sprintf("%.6g", most*1e9), Number: most * 1e9, Origin: b.Origin(1)})
+	}
 	return nil
 }

@@ -110,6 +110,7 @@ type parser struct {
 	told   *figures
 	slow   slowlog
 	events events
+	doctor []spike // by LATENCY DOCTOR
 	look   clients
 	facts  []evidence.Fact
 
@@ -269,6 +270,7 @@ func (p *parser) end() {
 			name = "MEMORY DOCTOR"
 		}
 		text := strings.Join(p.lines, "\n")
+		p.spikes(p.lines)
 		p.fact(evidence.FactRedisDoctor, name+evidence.Link+strings.ToValidUTF8(text[:min(len(text), 4<<10)], "?"), math.NaN())
 	}
 	p.lines = p.lines[:0]
@@ -384,6 +386,9 @@ func (p *parser) emit() {
 		b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisClients, From: from, Until: max(p.looked[1], from+1), Origin: b.Origin(p.looked[2])})
 	}
 	p.slow.emit(b, id)
+	if len(p.told.series) == 0 && len(p.slow.calls) == 0 && !p.events.asked {
+		p.emitSpikes(id)
+	}
 	p.events.emit(b, id)
 	if p.odd > 0 {
 		b.Warnf(p.first, "lines not understood: %d; the first is line %d", p.odd, p.first)
@@ -448,6 +453,22 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
+// severalKnown fields of INFO are enough to know a part of an answer by.
+const severalKnown = 3
+
+// isKnown says whether a field is one of INFO's.
+func isKnown(name string) bool {
+	if infoFields[name] != unused {
+		return true
+	}
+	for _, p := range []string{"redis_", "valkey_", "cmdstat_", "latency_percentiles_", "errorstat_", "rdb_", "aof_", "maxmemory", "used_memory_", "connected_slaves", "master_repl", "db"} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
 // begins says whether answers begin like this. A prompt counts if what was asked is read here.
 func begins(first []string) bool {
 	if h, ok := headerOf(first[0]); ok {
@@ -456,15 +477,28 @@ func begins(first []string) bool {
 	switch text := first[0]; {
 	case isSection(text):
 		for _, l := range first[1:] {
-			if isField(l) {
-				name := before(l, ':')
-				return infoFields[name] != 0 || strings.HasPrefix(name, "redis_") || strings.HasPrefix(name, "valkey_") || strings.HasPrefix(name, "cmdstat_") || strings.HasPrefix(name, "latency_percentiles_") || strings.HasPrefix(name, "errorstat_") || strings.HasPrefix(name, "db")
-			}
-			if l != "" {
+			switch {
+			case l == "" || isSection(l):
+			case !isField(l):
 				return false
+			case isKnown(before(l, ':')):
+				return true
 			}
 		}
 		return false
+	case isField(text) && isKnown(before(text, ':')): // from within an answer: one field alone may be anybody's
+		known := 0
+		for _, l := range first {
+			if isField(l) && isKnown(before(l, ':')) {
+				if known++; known == severalKnown {
+					return true
+				}
+			} else if l != "" && !isField(l) && !isSection(l) {
+				break
+			}
+		}
+	}
+	switch text := first[0]; {
 	case strings.HasPrefix(text, "redis_version:"), strings.HasPrefix(text, "cmdstat_") && strings.Contains(text, ":calls="), strings.HasPrefix(text, "cluster_state:"):
 		return true
 	case isClient(text):

@@ -156,6 +156,9 @@ func (p *parser) finish() error {
 	if p.seen != "" {
 		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernel, Value: p.seen, Number: math.NaN(), Origin: b.Origin(1)})
 	}
+	if p.freeTotal > 0 {
+		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactHostMemory, Value: strconv.FormatFloat(p.freeTotal/(1<<20), 'f', 0, 64) + " MiB", Number: p.freeTotal, Origin: b.Origin(p.freeTotalLine)})
+	}
 	p.unused()
 	emitted := p.series(host, &p.host)
 	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))

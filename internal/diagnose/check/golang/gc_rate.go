@@ -88,6 +88,9 @@ func judgeGCRate(c *check.Case) check.Verdict {
 		if v, ok := judgeGCFraction(c); ok {
 			return v
 		}
+		if v, ok := judgeGCProfile(c); ok {
+			return v
+		}
 		if v, ok := judgeGCCounter(c); ok {
 			return v
 		}
