@@ -81,8 +81,13 @@ func contains(formats []Format, f Format) bool {
 // framed says whether text has marks of a paste.
 func framed(head []byte) bool {
 	quoted, entities := 0, 0
+	broken := false
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimRight(l, "\r\n")
+		if broken && goesOn(l) {
+			return true
+		}
+		broken = isBroken(l)
 		switch {
 		case len(l) == 0:
 		case bytes.IndexByte(l, 0x1b) >= 0, isFence(l), isPrompt(l):
@@ -230,6 +235,7 @@ func (p *paste) read(a *Artifact) bool {
 		}
 	}
 	p.unnumber()
+	p.unwrap()
 	return true
 }
 

@@ -43,7 +43,9 @@ import (
 	"github.com/unstall/unstall/internal/format/redisreply"
 	"github.com/unstall/unstall/internal/format/redistimeout"
 	"github.com/unstall/unstall/internal/format/redistool"
+	"github.com/unstall/unstall/internal/format/safepointstats"
 	"github.com/unstall/unstall/internal/format/safepointtimeout"
+	"github.com/unstall/unstall/internal/format/schedtrace"
 	"github.com/unstall/unstall/internal/format/socketstat"
 	"github.com/unstall/unstall/internal/format/sos"
 	"github.com/unstall/unstall/internal/format/spans"
@@ -66,6 +68,7 @@ var Formats = []format.Format{
 	gcmonitor.Format,
 	openj9gc.Format,
 	gctrace.Format,
+	schedtrace.Format,
 	gobuild.Format,
 	loadresult.Format,
 	hsperf.Format,
@@ -90,6 +93,7 @@ var Formats = []format.Format{
 	gcstats.Format,
 	threaddump.Format,
 	safepointtimeout.Format,
+	safepointstats.Format,
 	classhisto.Format,
 	jvmtext.Format,
 	hserr.Format,

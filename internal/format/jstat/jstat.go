@@ -122,6 +122,7 @@ type row struct {
 	conTook          float64
 	old              float64 // in use: KiB or percent
 	hasOld, hasFull  bool
+	reason           string // of -gccause
 	line             int64
 }
 
@@ -140,6 +141,10 @@ type parser struct {
 	total       int64
 	now, from   int64 // ns
 	stamped     bool
+	apart       bool    // pauses of concurrent cycles have columns of their own
+	trigger     string  // of the collections that are written
+	full        float64 // collections of all rows
+	fullTook    float64 // s
 	pauses      int64
 	gaps        int64 // rows left out by whoever pasted them
 	backwards   int64

@@ -52,6 +52,7 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	for len(lines) < 1000 && ctx.Err() == nil {
 		var m struct {
 			Name         string
+			BaseUnit     string
 			Measurements []struct {
 				Statistic string
 				Value     float64
@@ -73,6 +74,9 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		name := strings.NewReplacer(".", "_", "-", "_").Replace(m.Name)
 		if !isName(name) {
 			continue
+		}
+		if unit := m.BaseUnit; unit != "" && unit != "seconds" && isName(name+"_"+unit) && !strings.HasSuffix(name, "_"+unit) {
+			name += "_" + unit // as Micrometer names it on a page
 		}
 		for _, x := range m.Measurements {
 			full := name

@@ -117,6 +117,7 @@ type parser struct {
 	subject          evidence.Subject
 	own              map[string]float64 // calls of the recorder's so far
 	skew             int64              // ns by which the server's clock is behind that of who recorded
+	dated            int64              // ns: the time that stands above an answer
 	undated          bool               // figures are by the server's uptime, or by nothing
 	looked           [3]int64           // ns: from and until when clients were looked at; line
 	understood       int
@@ -158,6 +159,13 @@ func (p *parser) take(line string) {
 			p.asked(h)
 		}
 		return
+	}
+	if p.kind == nothing || p.kind == info {
+		if at, ok := format.Dated([]byte(strings.TrimSpace(line))); ok { // the time of what follows, as date prints it
+			p.end()
+			p.dated = at * 1e9
+			return
+		}
 	}
 	if p.kind == nothing {
 		p.begin(line)
@@ -471,6 +479,12 @@ func isKnown(name string) bool {
 
 // begins says whether answers begin like this. A prompt counts if what was asked is read here.
 func begins(first []string) bool {
+	for len(first) > 1 {
+		if _, ok := format.Dated([]byte(strings.TrimSpace(first[0]))); !ok && first[0] != "" {
+			break
+		}
+		first = first[1:]
+	}
 	if h, ok := headerOf(first[0]); ok {
 		return h.at > 0 || h.known()
 	}

@@ -97,7 +97,7 @@ func (w *wrapped) take(l format.Line) (message format.Line, ok bool) {
 
 // rest is a message that the text ends within.
 func (w *wrapped) rest() (format.Line, bool) {
-	return format.Line{Text: w.text, Number: w.line, Stamp: w.stamp}, w.n > 0 && bytes.Contains(w.text, worker)
+	return format.Line{Text: w.text, Number: w.line, Stamp: w.stamp}, w.n > 0 && bytes.Contains(w.text, []byte("WORKER: ("))
 }
 
 // behind reads the number behind words, NaN without.

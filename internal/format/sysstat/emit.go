@@ -164,7 +164,13 @@ func (p *parser) finish() error {
 	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))
 	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.ShareOf(evidence.SeriesHostCPUBusy)))
 	p.cover(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
-	p.cover(host, evidence.CoverDisks, p.host.get(evidence.SeriesHostDiskRequests))
+	disks := p.host.get(evidence.SeriesHostDiskRequests)
+	for _, x := range p.host.list { // of disks made of others no sum is known
+		if disks == nil && strings.HasPrefix(x.name, evidence.SeriesDiskBusy+":") {
+			disks = x
+		}
+	}
+	p.cover(host, evidence.CoverDisks, disks)
 	slices.SortStableFunc(p.processes, func(x, y *process) int {
 		return cmp.Compare(y.get(evidence.SeriesProcessCPU).sum(), x.get(evidence.SeriesProcessCPU).sum())
 	})
