@@ -5,15 +5,16 @@ import "bytes"
 // A mail program breaks lines that are longer than 72 or so columns. Of lines of a JVM's unified log it shows where one was broken: the
 // line of a pause ends with its time, that of a safepoint with its total.
 
-// longestBroken is how long a line is at most that was broken, and mostBroken into how many.
+// longestBroken is how long a part of a line is at most that was broken, longestJoined what is joined again, and mostBroken how many parts there are.
 const (
 	longestBroken = 160
+	longestJoined = 800
 	mostBroken    = 5
 )
 
 // isBroken says whether a line is one of a unified log that goes on in the next.
 func isBroken(l []byte) bool {
-	if len(l) < 20 || len(l) > longestBroken || l[0] != '[' || bytes.IndexByte(l, ']') < 0 || !bytes.Contains(l[:min(len(l), 60)], []byte("][")) {
+	if len(l) < 20 || len(l) > longestJoined || l[0] != '[' || bytes.IndexByte(l, ']') < 0 || !bytes.Contains(l[:min(len(l), 60)], []byte("][")) {
 		return false
 	}
 	l = bytes.TrimRight(l, " ")

@@ -11,7 +11,7 @@ import (
 //	summary +    412 in 00:00:30 =   13.7/s Avg:  3120 Min:   120 Max: 12033 Err:    12 (2.91%) Active: 50 Started: 50 Finished: 0
 //	summary =   1203 in 00:01:30 =   13.4/s Avg:  3320 Min:   101 Max: 14033 Err:    22 (1.83%)
 //
-// The last line since the start is the result; without one, the last of all.
+// The last line since the start is the result: it follows each of a part.
 
 func newJMeter() *run {
 	r := &run{}
@@ -31,7 +31,7 @@ func jmeterLine(line string) []string {
 	}
 	f := strings.Fields(line)
 	for at, s := range f {
-		if (s == "+" || s == "=") && at > 0 && at+2 < len(f) && f[at+2] == "in" {
+		if s == "=" && at > 0 && at+2 < len(f) && f[at+2] == "in" {
 			return f[at-1:]
 		}
 	}
@@ -41,9 +41,6 @@ func jmeterLine(line string) []string {
 func jmeterText(r *run, line string) bool {
 	f := jmeterLine(line)
 	if f == nil {
-		return true
-	}
-	if f[1] == "+" && r.section == "all" { // of a part, where the whole is known
 		return true
 	}
 	n, ok := count(f[2])
@@ -65,9 +62,6 @@ func jmeterText(r *run, line string) bool {
 	failed, ok3 := figure("Err:")
 	if !ok || !ok2 || !ok3 {
 		return false
-	}
-	if f[1] == "=" {
-		r.section = "all"
 	}
 	r.Completed, r.Sent, r.Duration = n, n, spent
 	r.Mean, _ = ns(mean * 1e6)
@@ -103,4 +97,4 @@ func clockTime(s string) (int64, bool) {
 	return ns(total * 1e9)
 }
 
-func jmeterWhole(r *run) bool { return r.Completed > 0 && r.section == "all" }
+func jmeterWhole(r *run) bool { return r.Completed > 0 }

@@ -75,8 +75,8 @@ func locustText(r *run, line string) bool {
 		return true
 	case r.section != "figures" && r.section != "old":
 		return true
-	case len(f) < 6:
-		return false
+	case len(f) < 7, len(f) < 8 && r.section == "figures":
+		return false // cut, maybe within a figure
 	}
 	n, ok := count(f[0])
 	failed, _, _ := strings.Cut(f[1], "(")
@@ -99,7 +99,7 @@ func locustText(r *run, line string) bool {
 	if median, ok := ns(v[3] * 1e6); ok && median > 0 {
 		r.quantile(.5, median)
 	}
-	if len(f) > 6 {
+	if len(f) > 7 {
 		r.Rate, _ = strconv.ParseFloat(f[6], 64)
 	}
 	return true
