@@ -3,7 +3,6 @@ package jstat
 import (
 	"cmp"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +17,7 @@ func (p *parser) row(text string, line int64) {
 		return
 	}
 	x := row{line: line}
-	p.apart = slices.Contains(p.columns, "CGC")
+	p.apart = false
 	for i, name := range p.columns {
 		if name == "LGCC" && i < len(values) {
 			x.reason = reason(values[i:])
@@ -44,6 +43,7 @@ func (p *parser) row(text string, line int64) {
 			x.fullTook = v
 		case "CGC":
 			x.con = v
+			p.apart = values[i] != "-" // of CMS they are among the full ones
 		case "CGCT":
 			x.conTook = v
 		case "OU", "O":

@@ -105,4 +105,4 @@ func locustText(r *run, line string) bool {
 	return true
 }
 
-func locustWhole(r *run) bool { return r.Completed > 0 }
+func locustWhole(r *run) bool { return r.Completed > 0 && r.section == "done" }
