@@ -1,7 +1,10 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // Given is a table of figures that the evidence has, where none of them decides a cause.
@@ -20,7 +23,8 @@ const (
 // given are the first figures of what was read, where nothing is judged: whoever gave it sees that it was read, and what is in it. Of
 // hosts figures are told by themselves.
 func (r *run) given() (all []Given) {
-	if r.d.Outcome != NotJudged || r.d.Requests != nil || len(r.d.Host) > 0 || len(r.d.Loads) > 0 || r.d.AtRequests != nil {
+	if r.d.Outcome != NotJudged || r.d.Requests != nil || len(r.d.Host) > 0 || len(r.d.Loads) > 0 || r.d.AtRequests != nil || r.d.Unasked ||
+		slices.ContainsFunc(r.d.Verdicts, func(v Verdict) bool { return v.Verdict == check.RuledOut }) {
 		return nil
 	}
 	for i := range r.b.Tables {
@@ -52,7 +56,7 @@ func figuresOf(columns, row []string) string {
 	var cells []string
 	for i := 1; i < len(row) && i < len(columns); i++ {
 		switch {
-		case row[i] == "" || len(row[i]) > mostGivenText:
+		case row[i] == "" || row[i] == "–" || len(row[i]) > mostGivenText:
 		case len(row) == 2:
 			cells = append(cells, row[i])
 		default:

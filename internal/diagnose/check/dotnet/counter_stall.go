@@ -104,12 +104,6 @@ func (s *starving) byQueue(v *check.Verdict) {
 	v.Summary = fmt.Sprintf("up to %.0f work items waited for a pool thread; %s", most, missing)
 	v.Needs = []check.Need{countersEvidence, stacksEvidence}
 	stall, ok := s.stalled()
-	if !ok && math.IsNaN(s.pool.CPU) && growing(q.V) {
-		v.State, v.Weight = check.Supported, 1
-		v.Title = fmt.Sprintf("Work probably waits for threads of the pool: %.0f items are queued, and more each time.", q.Last())
-		v.Fix = []check.Fix{{Text: "await instead of blocking, from the blocking call up to the handler; the thread stacks show where"}}
-		return
-	}
 	if !ok {
 		return
 	}
@@ -117,24 +111,4 @@ func (s *starving) byQueue(v *check.Verdict) {
 	v.Title = fmt.Sprintf("Work waits for threads of the pool: %.0f items are queued, and for %s no counters came.", q.Last(), units.Time(float64(stall.Until-stall.From)))
 	v.Evidence = append(v.Evidence, s.c.Figure("counters.stalled_s", fmt.Sprintf("time without any counter, of a process that sends them every %s", units.Time(float64(stall.Beat))), stall.Window.Seconds(), "s", stall.Origin))
 	v.Fix = []check.Fix{{Text: "await instead of blocking, from the blocking call up to the handler; the thread stacks show where"}}
-}
-
-// A queue that grows over so many readings to so many items does not drain, whatever the CPUs do.
-const (
-	growingReadings = 4
-	growingItems    = 100
-)
-
-// growing says whether the last readings of a queue only grow, and to many.
-func growing(v []float64) bool {
-	if len(v) < growingReadings || v[len(v)-1] < growingItems {
-		return false
-	}
-	last := v[len(v)-growingReadings:]
-	for i := 1; i < len(last); i++ {
-		if last[i] <= last[i-1] {
-			return false
-		}
-	}
-	return last[len(last)-1] >= 2*max(1, last[0])
 }

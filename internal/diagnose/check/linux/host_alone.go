@@ -50,7 +50,7 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 
 // mostlySoftirq is the share of all CPUs in interrupts from which they are the matter even if others of the CPUs are free: a card's interrupts
 // come to some CPUs alone, and what runs there has less than half of them.
-const mostlySoftirq = .4
+const mostlySoftirq = .45
 
 // judgeHostSoftirq judges the host's CPUs: interrupts take much of them, and few are free.
 func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
