@@ -20,6 +20,7 @@ import (
 type paste struct {
 	name     string // of the artifact
 	lines    []Line // of all of it, without quotes, entities and the like
+	quoted   []bool // which of them were quoted
 	changed  bool   // some line was not as it is now
 	sections []section
 	skipped  int // lines that are of no section
@@ -208,23 +209,19 @@ func (p *paste) read(a *Artifact) bool {
 	if err != nil || !fits {
 		return false
 	}
-	quoted, entities := 0, 0
+	entities, least := 0, 2
 	for i := range p.lines {
 		l := p.lines[i].Text
-		if len(l) > 0 && l[0] == '>' {
-			quoted++
-		}
-		if entity(l) {
-			entities++
+		entities += countEntities(l)
+		if bytes.HasPrefix(bytes.TrimLeft(l, " \t>"), []byte("<pre")) || bytes.HasPrefix(bytes.TrimLeft(l, " \t>"), []byte("<code")) {
+			least = 1
 		}
 	}
+	quoted := 0
 	for i := range p.lines {
 		l := &p.lines[i]
 		text := plainly(l.Text)
-		if quoted >= 2 {
-			text = unquoted(text)
-		}
-		if entities >= 2 && !bytes.HasPrefix(text, []byte(`{"`)) { // within JSON they are values
+		if entities >= least && !bytes.HasPrefix(text, []byte(`{"`)) { // within JSON they are values
 			text = []byte(html.UnescapeString(string(text)))
 			text = bytes.ReplaceAll(text, []byte("\u00a0"), []byte(" "))
 			text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("<br>")), []byte("<br/>"))
@@ -232,6 +229,16 @@ func (p *paste) read(a *Artifact) bool {
 		if !bytes.Equal(text, l.Text) {
 			p.changed = true
 			l.Text = text
+		}
+		if len(text) > 0 && text[0] == '>' {
+			quoted++
+		}
+	}
+	p.quoted = make([]bool, len(p.lines))
+	for i := range p.lines {
+		if l := &p.lines[i]; quoted >= 2 && len(l.Text) > 0 && l.Text[0] == '>' {
+			p.quoted[i], p.changed = true, true
+			l.Text = unquoted(l.Text)
 		}
 	}
 	p.unnumber()
@@ -341,9 +348,13 @@ func (p *paste) split(formats []Format) {
 	}
 	for i := range p.lines {
 		l := p.lines[i].Text
+		if i > 0 && i < len(p.quoted) && p.quoted[i] != p.quoted[i-1] && len(p.lines[i-1].Text) > 0 && len(l) > 0 { // an answer, and what it quotes
+			end(i)
+		}
 		switch {
 		case len(l) == 0:
 		case isFence(l):
+			p.changed = true
 			end(i)
 			if rest := withoutFence(l); len(bytes.TrimSpace(rest)) > 0 {
 				p.lines[i].Text = rest
@@ -366,12 +377,22 @@ func (p *paste) section(formats []Format, from, until int) {
 		p.skipped += len(lines)
 		return
 	}
-	if p.claim(formats, lines) {
+	if p.claimAny(formats, lines) {
 		return
 	}
-	if isPrompt(lines[0].Text) && p.claim(formats, trimBlank(lines[1:])) {
+	if isPrompt(lines[0].Text) && p.claimAny(formats, trimBlank(lines[1:])) {
 		p.skipped++
 		return
+	}
+	if runs := indentedRuns(lines); len(runs) > 0 {
+		some := false
+		for _, r := range runs {
+			some = p.claim(formats, dedent(r)) || some
+		}
+		if some {
+			p.changed = true
+			return
+		}
 	}
 	blocks := p.blocks(lines)
 	if len(blocks) < 2 {
@@ -379,10 +400,26 @@ func (p *paste) section(formats []Format, from, until int) {
 		return
 	}
 	for _, b := range blocks {
-		if len(p.sections) == mostSections || !p.claim(formats, b) {
+		if len(p.sections) == mostSections || !p.claimAny(formats, b) {
 			p.skipped += len(b)
 		}
 	}
+}
+
+// claimAny claims lines as they are, without what they are indented by, or without what a log collector put before them.
+func (p *paste) claimAny(formats []Format, lines []Line) bool {
+	if p.claim(formats, lines) {
+		return true
+	}
+	if flat := dedent(lines); flat != nil && p.claim(formats, flat) {
+		p.changed = true
+		return true
+	}
+	if bare := bared(p.text(lines), lines); bare != nil && p.claim(formats, bare) {
+		p.changed = true
+		return true
+	}
+	return false
 }
 
 // claim asks which formats are sure of lines.

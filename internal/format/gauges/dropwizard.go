@@ -36,7 +36,7 @@ func isRegistry(text []byte) bool {
 }
 
 func (p *parser) registry(a *format.Artifact) error {
-	r, err := a.Reader()
+	r, err := a.Unwrapped()
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ var Actuator = format.Format{
 const maxAnswers = 4 << 20
 
 func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	r, err := a.Reader()
+	r, err := a.Unwrapped()
 	if err != nil {
 		return err
 	}
