@@ -22,6 +22,7 @@ type paste struct {
 	lines    []Line // of all of it, without quotes, entities and the like
 	quoted   []bool // which of them were quoted
 	changed  bool   // some line was not as it is now
+	fenced   bool   // a fence stands around a section, which a document does not know
 	sections []section
 	skipped  int // lines that are of no section
 	asked    int // how often the formats were asked
@@ -59,7 +60,7 @@ func asPaste(formats []Format, a *Artifact, head []byte, whole []Format) *paste 
 	switch {
 	case len(found) == 0:
 		return nil
-	case !p.changed && !slices.ContainsFunc(found, func(f Format) bool { return !contains(whole, f) }):
+	case !p.changed && !(p.fenced && slices.ContainsFunc(found, func(f Format) bool { return f.Whole })) && !slices.ContainsFunc(found, func(f Format) bool { return !contains(whole, f) }):
 		return nil // the formats know what stands between
 	}
 	for _, f := range whole { // what is told all over the text, as lines of a log among words
@@ -95,7 +96,9 @@ func framed(head []byte) bool {
 			return true
 		case l[0] == '>':
 			quoted++
-		case bytes.IndexByte(l, '&') >= 0 && entity(l), bytes.IndexByte(l, 0xc2) >= 0 && bytes.Contains(l, hardBlank):
+		case bytes.IndexByte(l, '&') >= 0 && entity(l):
+			entities += countEntities(l)
+		case bytes.IndexByte(l, 0xc2) >= 0 && bytes.Contains(l, hardBlank):
 			entities++
 		}
 		if quoted >= 2 || entities >= 2 {
@@ -354,7 +357,7 @@ func (p *paste) split(formats []Format) {
 		switch {
 		case len(l) == 0:
 		case isFence(l):
-			p.changed = true
+			p.fenced = true
 			end(i)
 			if rest := withoutFence(l); len(bytes.TrimSpace(rest)) > 0 {
 				p.lines[i].Text = rest
