@@ -169,7 +169,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	case len(all) == 0 && err != nil:
 		return err
 	case len(all) == 0:
-		return errors.New("kernellog: nothing in it tells of memory, hung tasks or dropped packets")
+		return errors.New("kernellog: it has no line about memory, hung tasks or dropped packets")
 	case err != nil:
 		b.Warnf(0, "the log is incomplete: %v", err)
 		b.Cut()

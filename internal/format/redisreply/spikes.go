@@ -57,7 +57,7 @@ func (p *parser) emitSpikes(id evidence.SubjectID) {
 	}
 	b := p.b
 	*b.Clock() = evidence.Clock{Name: "spikes, at their mean distance", Error: evidence.Unanchored}
-	b.Warnf(p.doctor[0].line, "LATENCY DOCTOR tells how long spikes take and how far apart they are in the mean, not when they were: LATENCY HISTORY does")
+	b.Warnf(p.doctor[0].line, "LATENCY DOCTOR tells how long spikes take and how far apart they are on average, not when they were: LATENCY HISTORY does")
 	var last int64
 	for _, s := range p.doctor {
 		if s.n > 1 && s.period <= 0 {

@@ -132,7 +132,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		{"Ps (GOMAXPROCS)", plain(last.procs)}, {"of these busy %", plain(100 * busy / n)},
 		{"goroutines ready to run, mean", plain(sum / n)}, {"goroutines ready to run, most", plain(most)}, {"lines", plain(n)}}})
 	if busy/n >= mostlyBusy && sum/n >= manyReady*last.procs {
-		b.Warnf(line, "%.0f goroutines are ready in the mean and wait for one of %.0f Ps, nearly none of which is idle: a CPU profile shows what runs, and mpstat 1 whether the host has CPUs free", sum/n, last.procs)
+		b.Warnf(line, "on average %.0f goroutines are ready and wait for one of %.0f Ps, nearly none of which is idle: a CPU profile shows what runs, and mpstat 1 whether the host has CPUs free", sum/n, last.procs)
 	}
 	if dropped > 0 {
 		b.Warnf(0, "lines beyond the first %d were left out: %d", mostKept, dropped)

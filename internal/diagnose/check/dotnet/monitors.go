@@ -18,7 +18,7 @@ func judgeMonitors(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	v = check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("%.0f threads waited for one monitor at one moment", f.Number),
-		Needs: []check.Need{{What: "the threads' stacks from the same moment, to show who holds the lock and who waits", Command: "dotnet-stack report -p PID > stacks.txt"}}}
+		Needs: []check.Need{{What: "the threads' stacks from the same moment, to show which thread holds the lock and which wait", Command: "dotnet-stack report -p PID > stacks.txt"}}}
 	if f.Number == 0 {
 		v.Summary = "no thread waited for a monitor at one moment"
 		return v, true

@@ -21,7 +21,7 @@ func fullSinceStart(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	v = check.Verdict{State: check.Supported, Weight: stoppedFull, Needs: alone,
 		Title:   fmt.Sprintf("Full collections probably stop the program for %s each; %.0f were counted.", units.Time(mean.Number), n.Number),
-		Summary: fmt.Sprintf("%.0f full collections, %s each in the mean", n.Number, units.Time(mean.Number)),
+		Summary: fmt.Sprintf("%.0f full collections, %s each on average", n.Number, units.Time(mean.Number)),
 		Evidence: []check.Evidence{c.Figure("gc.full_counted", "full collections that were counted", n.Number, "count", n.Origin),
 			c.Figure("gc.full_mean_ms", "mean time of one", mean.Number/1e6, "ms", mean.Origin)},
 		Fix: []check.Fix{{Text: "give the heap more room, or keep less in it: a histogram of classes shows what fills it", Code: "jcmd PID GC.class_histogram"}}}
