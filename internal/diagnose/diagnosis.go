@@ -36,6 +36,8 @@ type Diagnosis struct {
 	Unasked bool `json:"no_requests_seen,omitempty"`
 	// Host is what the evidence shows of the host, where it is of no process that could be judged.
 	Host []Evidence `json:"host,omitempty"`
+	// Given are the first figures of evidence that nothing is judged by; left out where something is.
+	Given []Given `json:"given,omitempty"`
 
 	Requests   *Requests `json:"requests"`
 	Loads      []Load    `json:"loads"`            // what load generators measured from outside

@@ -56,6 +56,7 @@ func once(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, 
 	r.describe()
 	d.Outcome = r.outcome()
 	d.Host = r.shown()
+	d.Given = r.given()
 	d.Routes, d.RoutesLeft = r.routes()
 	d.Collectors = r.collectors()
 	d.Through = r.through()

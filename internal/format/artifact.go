@@ -60,6 +60,29 @@ func (a *Artifact) Reader() (io.ReadCloser, error) {
 	return r, err
 }
 
+// Unwrapped opens the artifact with its compression and the envelopes of its lines taken off: a document that a log collector split.
+func (a *Artifact) Unwrapped() (io.ReadCloser, error) {
+	if _, err := a.head(); err != nil {
+		return nil, err
+	}
+	if a.envelope == nil {
+		return a.Reader()
+	}
+	var text bytes.Buffer
+	err := a.Lines(func(l Line) bool {
+		text.Write(l.Text)
+		text.WriteByte('\n')
+		return text.Len() < mostUnwrapped
+	})
+	if err != nil && text.Len() == 0 {
+		return nil, err
+	}
+	return io.NopCloser(&text), nil
+}
+
+// mostUnwrapped bounds a document that is put together of lines.
+const mostUnwrapped = 16 << 20
+
 // stream closes everything that was opened on the way.
 type stream struct {
 	*bufio.Reader

@@ -59,6 +59,9 @@ func findEnvelope(head []byte, newest int64) *envelope {
 	}
 	u := newUnwrapper(nil, newest)
 	for i := range envelopes {
+		if envelopes[i].name == "compose" && bytes.Contains(head[:min(len(head), 4096)], []byte("-[ RECORD ")) {
+			continue // psql's rows, a column a line
+		}
 		worn, seen := 0, 0
 		for _, l := range lines {
 			l = bytes.TrimSuffix(l, []byte("\r"))

@@ -20,7 +20,9 @@ import (
 type paste struct {
 	name     string // of the artifact
 	lines    []Line // of all of it, without quotes, entities and the like
+	quoted   []bool // which of them were quoted
 	changed  bool   // some line was not as it is now
+	fenced   bool   // a fence stands around a section, which a document does not know
 	sections []section
 	skipped  int // lines that are of no section
 	asked    int // how often the formats were asked
@@ -58,7 +60,7 @@ func asPaste(formats []Format, a *Artifact, head []byte, whole []Format) *paste 
 	switch {
 	case len(found) == 0:
 		return nil
-	case !p.changed && !slices.ContainsFunc(found, func(f Format) bool { return !contains(whole, f) }):
+	case !p.changed && !(p.fenced && slices.ContainsFunc(found, func(f Format) bool { return f.Whole })) && !slices.ContainsFunc(found, func(f Format) bool { return !contains(whole, f) }):
 		return nil // the formats know what stands between
 	}
 	for _, f := range whole { // what is told all over the text, as lines of a log among words
@@ -81,15 +83,22 @@ func contains(formats []Format, f Format) bool {
 // framed says whether text has marks of a paste.
 func framed(head []byte) bool {
 	quoted, entities := 0, 0
+	broken := false
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimRight(l, "\r\n")
+		if broken && goesOn(l) {
+			return true
+		}
+		broken = isBroken(l)
 		switch {
 		case len(l) == 0:
 		case bytes.IndexByte(l, 0x1b) >= 0, isFence(l), isPrompt(l):
 			return true
 		case l[0] == '>':
 			quoted++
-		case bytes.IndexByte(l, '&') >= 0 && entity(l), bytes.IndexByte(l, 0xc2) >= 0 && bytes.Contains(l, hardBlank):
+		case bytes.IndexByte(l, '&') >= 0 && entity(l):
+			entities += countEntities(l)
+		case bytes.IndexByte(l, 0xc2) >= 0 && bytes.Contains(l, hardBlank):
 			entities++
 		}
 		if quoted >= 2 || entities >= 2 {
@@ -203,23 +212,19 @@ func (p *paste) read(a *Artifact) bool {
 	if err != nil || !fits {
 		return false
 	}
-	quoted, entities := 0, 0
+	entities, least := 0, 2
 	for i := range p.lines {
 		l := p.lines[i].Text
-		if len(l) > 0 && l[0] == '>' {
-			quoted++
-		}
-		if entity(l) {
-			entities++
+		entities += countEntities(l)
+		if bytes.HasPrefix(bytes.TrimLeft(l, " \t>"), []byte("<pre")) || bytes.HasPrefix(bytes.TrimLeft(l, " \t>"), []byte("<code")) {
+			least = 1
 		}
 	}
+	quoted := 0
 	for i := range p.lines {
 		l := &p.lines[i]
 		text := plainly(l.Text)
-		if quoted >= 2 {
-			text = unquoted(text)
-		}
-		if entities >= 2 && !bytes.HasPrefix(text, []byte(`{"`)) { // within JSON they are values
+		if entities >= least && !bytes.HasPrefix(text, []byte(`{"`)) { // within JSON they are values
 			text = []byte(html.UnescapeString(string(text)))
 			text = bytes.ReplaceAll(text, []byte("\u00a0"), []byte(" "))
 			text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("<br>")), []byte("<br/>"))
@@ -228,8 +233,19 @@ func (p *paste) read(a *Artifact) bool {
 			p.changed = true
 			l.Text = text
 		}
+		if len(text) > 0 && text[0] == '>' {
+			quoted++
+		}
+	}
+	p.quoted = make([]bool, len(p.lines))
+	for i := range p.lines {
+		if l := &p.lines[i]; quoted >= 2 && len(l.Text) > 0 && l.Text[0] == '>' {
+			p.quoted[i], p.changed = true, true
+			l.Text = unquoted(l.Text)
+		}
 	}
 	p.unnumber()
+	p.unwrap()
 	return true
 }
 
@@ -335,9 +351,13 @@ func (p *paste) split(formats []Format) {
 	}
 	for i := range p.lines {
 		l := p.lines[i].Text
+		if i > 0 && i < len(p.quoted) && p.quoted[i] != p.quoted[i-1] && len(p.lines[i-1].Text) > 0 && len(l) > 0 { // an answer, and what it quotes
+			end(i)
+		}
 		switch {
 		case len(l) == 0:
 		case isFence(l):
+			p.fenced = true
 			end(i)
 			if rest := withoutFence(l); len(bytes.TrimSpace(rest)) > 0 {
 				p.lines[i].Text = rest
@@ -360,12 +380,22 @@ func (p *paste) section(formats []Format, from, until int) {
 		p.skipped += len(lines)
 		return
 	}
-	if p.claim(formats, lines) {
+	if p.claimAny(formats, lines) {
 		return
 	}
-	if isPrompt(lines[0].Text) && p.claim(formats, trimBlank(lines[1:])) {
+	if isPrompt(lines[0].Text) && p.claimAny(formats, trimBlank(lines[1:])) {
 		p.skipped++
 		return
+	}
+	if runs := indentedRuns(lines); len(runs) > 0 {
+		some := false
+		for _, r := range runs {
+			some = p.claim(formats, dedent(r)) || some
+		}
+		if some {
+			p.changed = true
+			return
+		}
 	}
 	blocks := p.blocks(lines)
 	if len(blocks) < 2 {
@@ -373,10 +403,26 @@ func (p *paste) section(formats []Format, from, until int) {
 		return
 	}
 	for _, b := range blocks {
-		if len(p.sections) == mostSections || !p.claim(formats, b) {
+		if len(p.sections) == mostSections || !p.claimAny(formats, b) {
 			p.skipped += len(b)
 		}
 	}
+}
+
+// claimAny claims lines as they are, without what they are indented by, or without what a log collector put before them.
+func (p *paste) claimAny(formats []Format, lines []Line) bool {
+	if p.claim(formats, lines) {
+		return true
+	}
+	if flat := dedent(lines); flat != nil && p.claim(formats, flat) {
+		p.changed = true
+		return true
+	}
+	if bare := bared(p.text(lines), lines); bare != nil && p.claim(formats, bare) {
+		p.changed = true
+		return true
+	}
+	return false
 }
 
 // claim asks which formats are sure of lines.

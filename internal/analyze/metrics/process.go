@@ -68,13 +68,18 @@ func ProcessorsUsed(b *evidence.Bundle, subject evidence.SubjectID, processors f
 // WatchedTime is the time in which a process was watched from outside, the longest of its
 // series; empty if it was not.
 func WatchedTime(b *evidence.Bundle, subject evidence.SubjectID) (w Window) {
-	for i := range b.Series {
-		s := &b.Series[i]
-		if s.Subject != subject || len(s.T) < 2 || !strings.HasPrefix(s.Name, "process.") {
-			continue
+	for _, prefix := range []string{"process.", "cgroup."} { // of some only the control group is known
+		for i := range b.Series {
+			s := &b.Series[i]
+			if s.Subject != subject || len(s.T) < 2 || !strings.HasPrefix(s.Name, prefix) {
+				continue
+			}
+			if from, until := s.T[0], s.T[len(s.T)-1]; until-from > w.Until-w.From {
+				w = Window{from, until}
+			}
 		}
-		if from, until := s.T[0], s.T[len(s.T)-1]; until-from > w.Until-w.From {
-			w = Window{from, until}
+		if w.Until > w.From {
+			break
 		}
 	}
 	return w

@@ -429,3 +429,16 @@ const (
 	FactCheckpointMost = "database.checkpoint.most" // ns the longest checkpoint took
 	FactCheckpointSync = "database.checkpoint.sync" // ns the longest sync of one file took in a checkpoint
 )
+
+// What a debugger, the kernel and Kubernetes tell of a program or a host at one moment, and what was counted since a JVM began.
+const (
+	FactFullCollections = "jvm.full.count"         // full collections since the JVM began
+	FactFullMean        = "jvm.full.mean"          // ns of one of these, in the mean
+	FactPauseMost       = "jvm.pause.longest"      // ns, by a program's own metrics: of the last minutes
+	FactGen2Most        = "dotnet.gen2.longest"    // ns a gen 2 collection stopped the program at most, by PerfView's rollup
+	FactGen2Count       = "dotnet.gen2.count"      // of these, without those the program asked for
+	FactMonitorWaiting  = "dotnet.monitor.waiting" // threads that wait for the monitor most of them wait for; Value is the type of its object
+	FactKernelSaid      = "kernel.said"            // times the kernel logged something; Value is what, see package kernellog
+	FactRestarts        = "container.restarts"     // of a container of a pod
+	FactLastExit        = "container.lastExit"     // Value is why its container ended the last time, as Kubernetes calls it; Number its code
+)

@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/format/accesslog"
 	"github.com/unstall/unstall/internal/format/classhisto"
 	"github.com/unstall/unstall/internal/format/container"
+	"github.com/unstall/unstall/internal/format/databaseactivity"
 	"github.com/unstall/unstall/internal/format/databaselog"
 	"github.com/unstall/unstall/internal/format/dotnetcounters"
 	"github.com/unstall/unstall/internal/format/dotnetstack"
@@ -14,6 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/format/expvar"
 	"github.com/unstall/unstall/internal/format/gauges"
 	"github.com/unstall/unstall/internal/format/gcmonitor"
+	"github.com/unstall/unstall/internal/format/gcstats"
 	"github.com/unstall/unstall/internal/format/gctrace"
 	"github.com/unstall/unstall/internal/format/gobuild"
 	"github.com/unstall/unstall/internal/format/gopprof"
@@ -26,7 +28,9 @@ import (
 	"github.com/unstall/unstall/internal/format/jfr"
 	"github.com/unstall/unstall/internal/format/jstat"
 	"github.com/unstall/unstall/internal/format/jvmtext"
+	"github.com/unstall/unstall/internal/format/kernellog"
 	"github.com/unstall/unstall/internal/format/kernelstacks"
+	"github.com/unstall/unstall/internal/format/kubepod"
 	"github.com/unstall/unstall/internal/format/loadresult"
 	"github.com/unstall/unstall/internal/format/metricspage"
 	"github.com/unstall/unstall/internal/format/nettrace"
@@ -39,8 +43,11 @@ import (
 	"github.com/unstall/unstall/internal/format/redisreply"
 	"github.com/unstall/unstall/internal/format/redistimeout"
 	"github.com/unstall/unstall/internal/format/redistool"
+	"github.com/unstall/unstall/internal/format/safepointstats"
 	"github.com/unstall/unstall/internal/format/safepointtimeout"
+	"github.com/unstall/unstall/internal/format/schedtrace"
 	"github.com/unstall/unstall/internal/format/socketstat"
+	"github.com/unstall/unstall/internal/format/sos"
 	"github.com/unstall/unstall/internal/format/spans"
 	"github.com/unstall/unstall/internal/format/syscalls"
 	"github.com/unstall/unstall/internal/format/sysstat"
@@ -53,6 +60,7 @@ import (
 var Formats = []format.Format{
 	gotrace.Format,
 	gopprof.Format,
+	gopprof.Listing,
 	expvar.Format,
 	nettrace.Format,
 	spans.Format,
@@ -60,6 +68,7 @@ var Formats = []format.Format{
 	gcmonitor.Format,
 	openj9gc.Format,
 	gctrace.Format,
+	schedtrace.Format,
 	gobuild.Format,
 	loadresult.Format,
 	hsperf.Format,
@@ -75,11 +84,16 @@ var Formats = []format.Format{
 	exchanges.Format,
 	hugepages.Format,
 	container.Format,
+	kubepod.Format,
+	kernellog.Format,
 	dotnetcounters.Format,
 	perfmon.Format,
 	dotnetstack.Format,
+	sos.Format,
+	gcstats.Format,
 	threaddump.Format,
 	safepointtimeout.Format,
+	safepointstats.Format,
 	classhisto.Format,
 	jvmtext.Format,
 	hserr.Format,
@@ -97,7 +111,10 @@ var Formats = []format.Format{
 	metricspage.Dotnet,
 	metricspage.Redis,
 	metricspage.Node,
+	metricspage.Other,
+	metricspage.Runtime,
 	databaselog.Format,
+	databaseactivity.Format,
 	phpfpm.Status,
 	phpfpm.Config,
 	phpfpm.Slow,

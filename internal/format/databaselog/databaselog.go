@@ -4,6 +4,8 @@
 //	2023-05-02 10:11:12.120 UTC [2211] app@shop LOG:  duration: 8123.441 ms  statement: SELECT …      PostgreSQL, log_min_duration_statement
 //	… LOG:  process 2213 still waiting for ShareLock on transaction 91223 after 1000.112 ms           log_lock_waits
 //	… LOG:  checkpoint complete: wrote 8123 buffers (49.6%); …; write=26.912 s, sync=2.801 s, total=29.989 s; …, longest=2.412 s, …
+//	2023-05-02 10:11:12.120 UTC,"app","shop",2211,…,LOG,00000,"duration: 8123.441 ms  statement: …",…     log_destination = csvlog
+//	{"timestamp":"2023-05-02 10:11:12.120 UTC",…,"error_severity":"LOG","message":"duration: …",…}        jsonlog, 15 on
 //	# Query_time: 12.412331  Lock_time: 0.000121  Rows_sent: 12  Rows_examined: 9122331               MySQL and MariaDB, slow_query_log
 //
 // https://www.postgresql.org/docs/current/runtime-config-logging.html, versions 9 to 17;
@@ -47,10 +49,13 @@ var (
 )
 
 func match(head []byte) format.Confidence {
-	if !bytes.Contains(head, logLevel) && !bytes.Contains(head, queryTime) {
+	if !bytes.Contains(head, logLevel) && !bytes.Contains(head, queryTime) && !bytes.Contains(head, csvLevel) && !bytes.Contains(head, jsonLevel) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
+		if plain := columns(l); plain != nil {
+			l = plain
+		}
 		if bytes.HasPrefix(l, queryTime) && bytes.Contains(l, []byte("Lock_time: ")) {
 			return format.Sure
 		}
@@ -180,6 +185,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 
 func (p *parser) take(l format.Line) {
 	text := l.Text
+	if plain := columns(text); plain != nil {
+		text = plain
+	}
 	if i := bytes.Index(text, logLevel); i >= 0 {
 		p.entry()
 		rest := bytes.TrimLeft(text[i+len(logLevel):], " ")

@@ -52,7 +52,7 @@ func match(head []byte) format.Confidence {
 var fields = []string{"Alloc", "TotalAlloc", "Sys", "Lookups", "Mallocs", "Frees", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "HeapObjects", "StackInuse", "NextGC", "LastGC"}
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	r, err := a.Reader()
+	r, err := a.Unwrapped()
 	if err != nil {
 		return err
 	}

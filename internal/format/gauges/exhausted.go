@@ -26,7 +26,8 @@ const millisecond, second = 1e6, 1e9
 //
 //	org.apache.tomcat.jdbc.pool.ConnectionPool, com.alibaba.druid.pool.DruidDataSource, GenericObjectPool of Commons Pool 1 and 2,
 //	com.mchange.v2.resourcepool, io.agroal.pool, Dropwizard's pool (which is Tomcat's), Apache HttpClient, Reactor Pool, MongoDB's
-//	drivers; Npgsql and SqlClient; SQLAlchemy; ActiveRecord; knex and tarn
+//	drivers, Redisson, R2DBC, UCP; Npgsql, SqlClient and MySqlConnector; SQLAlchemy and psycopg; ActiveRecord; knex and tarn, Sequelize,
+//	Prisma; go-redis; DBConnection of Elixir
 var exhaustions = []exhaustion{
 	{mark: "Pool empty. Unable to fetch a connection in ", pool: "Tomcat JDBC", runtime: "jvm", waited: "fetch a connection in ", unit: second, active: "busy:", size: "size:", idle: "idle:"},
 	{mark: "wait millis ", pool: "Druid", runtime: "jvm", waited: "wait millis ", unit: millisecond, active: ", active ", size: "maxActive "},
@@ -42,13 +43,25 @@ var exhaustions = []exhaustion{
 	{mark: "QueuePool limit of size ", pool: "SQLAlchemy QueuePool", waited: "timed out, timeout ", unit: second, size: "of size "},
 	{mark: "could not obtain a connection from the pool within ", pool: "ActiveRecord", waited: "pool within ", unit: second},
 	{mark: "Timeout acquiring a connection. The pool is probably full", pool: "knex"},
+	{mark: "timed out while waiting to acquire a resource from com.mchange", pool: "c3p0", runtime: "jvm"},
+	{mark: "Unable to acquire connection! Increase connection pool size", pool: "Redisson", runtime: "jvm"},
+	{mark: "Connection acquisition timed out after ", pool: "R2DBC", runtime: "jvm", waited: "timed out after ", unit: millisecond},
+	{mark: "All connections in the Universal Connection Pool are in use", pool: "Oracle UCP", runtime: "jvm"},
+	{mark: "Connect Timeout expired. All pooled connections are in use", pool: "MySqlConnector", runtime: "dotnet"},
+	{mark: "couldn't get a connection after ", pool: "psycopg", waited: "connection after ", unit: second},
+	{mark: "Timed out fetching a new connection from the connection pool", pool: "Prisma", waited: "connection pool timeout: ", unit: second, size: "connection limit: "},
+	{mark: "redis: connection pool timeout", pool: "go-redis", runtime: "go"},
+	{mark: "ConnectionAcquireTimeoutError", pool: "Sequelize"},
+	{mark: "connection not available and request was dropped from queue after ", pool: "DBConnection", waited: "from queue after ", unit: millisecond},
 }
 
 // exhausted finds what a line says of a pool that was used up; nil: it is none.
 func exhausted(line []byte) *exhaustion {
 	// One of these letters is in all of them; most lines of a log have none.
 	if !bytes.Contains(line, []byte("ool")) && !bytes.Contains(line, []byte("idle object")) && !bytes.Contains(line, []byte("wait millis ")) &&
-		!bytes.Contains(line, []byte("acquisition timeout")) && !bytes.Contains(line, []byte("checkout a Connection")) && !bytes.Contains(line, []byte("has been pending")) && !bytes.Contains(line, []byte("while waiting for a conn")) {
+		!bytes.Contains(line, []byte("acquisition timeout")) && !bytes.Contains(line, []byte("checkout a Connection")) && !bytes.Contains(line, []byte("has been pending")) && !bytes.Contains(line, []byte("while waiting for a conn")) &&
+		!bytes.Contains(line, []byte("onnection acquisition")) && !bytes.Contains(line, []byte("to acquire a resource")) && !bytes.Contains(line, []byte("get a connection after")) &&
+		!bytes.Contains(line, []byte("AcquireTimeout")) && !bytes.Contains(line, []byte("dropped from queue")) {
 		return nil
 	}
 	for i := range exhaustions {

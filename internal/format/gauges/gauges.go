@@ -8,6 +8,8 @@
 //	SCHEMA_NAME,DIGEST,DIGEST_TEXT,COUNT_STAR,…  events_statements_summary_by_digest of MySQL as CSV or TSV: ps
 //	                                             https://dev.mysql.com/doc/refman/8.4/en/performance-schema-statement-summary-tables.html
 //	hikaricp_connections_active{pool="db"} 7     the text of Prometheus, one scrape after the other (prometheus.go)
+//	{"gauges":{"…DataSource.main.active":{"value":7},…     the registry of Dropwizard Metrics (dropwizard.go)
+//	{"MaxOpenConnections":20,"InUse":20,…                  sql.DBStats of Go
 //	… Pool stats (total=10, active=7, idle=3, waiting=0)   lines of HikariCP in a log (log.go)
 //
 // The package's opinion: the first line says what columns are; a figure's unit is in its
@@ -67,6 +69,8 @@ func reading(head []byte) reader {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	switch {
 	case len(text) == 0:
+	case isRegistry(text):
+		return (*parser).registry
 	case text[0] == '{' || text[0] == '[':
 		if row := firstObject(text); row != nil && tableOf(row.keys()) != nil {
 			return (*parser).objects

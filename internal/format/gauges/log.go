@@ -109,15 +109,18 @@ func gaveUp(text string) (pool string, waited int64, ok bool) {
 
 // timeouts are the requests that waited for a connection of a pool in vain, as lines of a log tell of them.
 type timeouts struct {
-	stats, messages, bare int // lines by kind; bare: messages without a time, as in the stack trace below one
-	longest               int64
-	first, last           int64 // ns
-	line                  int64
+	stats, messages, bare, causes int // lines by kind; bare: messages without a time, as in the stack trace below one
+	longest                       int64
+	first, last                   int64 // ns
+	line                          int64
 }
 
 // count is how many there were at least.
 func (x *timeouts) count() int {
 	if x.stats+x.messages == 0 {
+		if x.bare == 0 { // the end of a stack trace alone
+			return x.causes
+		}
 		return x.bare
 	}
 	return max(x.stats, x.messages)
@@ -150,6 +153,8 @@ func (p *parser) timeout(text string, l *format.Line) {
 	case gave && at == 0:
 		if !strings.HasPrefix(text, "Caused by: ") {
 			x.bare++
+		} else {
+			x.causes++
 		}
 	case gave:
 		x.messages++
@@ -196,6 +201,7 @@ func (p *parser) exhausted(e *exhaustion, l *format.Line) {
 	case !strings.HasPrefix(strings.TrimSpace(text), "Caused by: "):
 		x.bare++
 	default:
+		x.causes++
 		return
 	}
 	if g.t = at; !math.IsNaN(g.active) {

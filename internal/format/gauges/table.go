@@ -112,6 +112,15 @@ func tableOf(header []string) *table {
 		t.columns = append(t.columns, c)
 	}
 	t.total = has[total]
+	if goStats(header) { // how many waited since the start, which is not who waits
+		for i, h := range header {
+			if h == "WaitCount" {
+				t.columns[i].role = noRole
+			}
+		}
+		t.pools = true
+		return t
+	}
 	switch {
 	case has[foreign]:
 		return nil
@@ -124,6 +133,17 @@ func tableOf(header []string) *table {
 		return nil
 	}
 	return t
+}
+
+// goStats says whether names are the fields of Go's sql.DBStats (https://pkg.go.dev/database/sql#DBStats).
+func goStats(header []string) bool {
+	n := 0
+	for _, h := range header {
+		if h == "MaxOpenConnections" || h == "InUse" || h == "WaitDuration" {
+			n++
+		}
+	}
+	return n == 3
 }
 
 // separator is what a header's columns are apart by, 0 if there is one column.

@@ -111,8 +111,19 @@ func (p *parser) emit() {
 		}
 		p.b.Cover(evidence.Coverage{Subject: subjects[i], Kind: evidence.CoverGC, From: known0(r.shift + r.began()), Until: known0(until), Lost: r.missing, Origin: o})
 		p.b.Fact(evidence.Fact{Subject: subjects[i], Key: evidence.FactVersionAtLeast, Value: since[atLeast[i]].release, Number: math.NaN(), Origin: o})
+		if r.cycles < fewCycles && r.latest.util > 0 && r.latest.number >= settledCycles && r.lastEnd >= settledAfter { // too few for a rate: what the runtime says of all the time since its start tells more
+			p.b.Fact(evidence.Fact{Subject: subjects[i], Key: evidence.FactGCCPUFraction, Number: float64(r.latest.util) / 100, Origin: p.b.Origin(r.latest.line)})
+		}
 	}
 }
+
+// fewCycles are too few to tell how often they come. What is said of all the time since the start speaks for the program once its start is a
+// small part of that.
+const (
+	fewCycles     = 5
+	settledCycles = 100
+	settledAfter  = 30e9 // ns
+)
 
 // rows is how many intervals the cycles give.
 func (p *parser) rows() int {

@@ -39,7 +39,7 @@ func sectionHeader(line []byte) (header, bool) {
 		return header{kind: kindMutex}, true
 	case string(line) == "--- contention:":
 		return header{kind: kindBlock}, true
-	case bytes.HasPrefix(line, []byte("--- ")) && bytes.HasSuffix(line, []byte("z 1 ---")): // contentionz, heapz, growthz, threadz
+	case isPageOfCpp(line):
 		return header{kind: kindBlock, anothers: true}, true
 	case bytes.HasPrefix(line, []byte("heap profile:")):
 		_, sampling, ok := bytes.Cut(line, []byte("] @ "))
@@ -67,6 +67,14 @@ func sectionHeader(line []byte) (header, bool) {
 	default:
 		return header{kind: kindCustom, name: k, total: n}, true
 	}
+}
+
+// isPageOfCpp recognises "--- contentionz 1 ---", and heapz, growthz and threadz alike.
+func isPageOfCpp(line []byte) bool {
+	rest, ok := bytes.CutPrefix(line, []byte("--- "))
+	rest, ok2 := bytes.CutSuffix(rest, []byte(" ---"))
+	name, number, ok3 := bytes.Cut(rest, []byte("z "))
+	return ok && ok2 && ok3 && len(name) > 0 && len(number) == 1 && number[0] >= '0' && number[0] <= '9'
 }
 
 // section is a text profile being read. Text carries the function names only

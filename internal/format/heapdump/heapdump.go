@@ -1,6 +1,7 @@
 // Package heapdump reads heap dumps of a JVM (.hprof: jmap -dump, jcmd GC.heap_dump, HeapDumpOnOutOfMemoryError): how many
-// objects of each class are in it and what they take themselves. It reads the dump once, from front to back, and keeps
-// counts by class and the names of classes: of what objects refer to, and so of what they keep alive, nothing is known.
+// objects of each class are in it, what they take themselves, and what they keep alive. It reads the dump once, from front to back, and
+// keeps counts by class and the names of classes; of dumps of up to two million objects also what they refer to (graph.go), of which
+// dominators follow (dominators.go). Of larger ones what objects keep alive is not known.
 //
 // Source: https://hg.openjdk.org/jdk8/jdk8/jdk/raw-file/tip/src/share/demo/jvmti/hprof/manual.html#mozTocId848088, and HotSpot's
 // heapDumper.cpp. An object takes its fields and a header of 16 bytes, an array 16 (JVMs of 64 bits with compressed
@@ -27,7 +28,7 @@ import (
 // Format is a heap dump.
 var Format = format.Format{
 	Name:    "heapdump",
-	About:   "heap dumps of a JVM (.hprof): objects and bytes by class",
+	About:   "heap dumps of a JVM (.hprof): objects and bytes by class, and what they keep alive in dumps of up to two million objects",
 	Whole:   true,
 	Moments: true,
 	Match: func(head []byte) format.Confidence {
@@ -84,6 +85,8 @@ type reader struct {
 	arrays  map[byte]*count
 	objects int64
 	dropped int64
+
+	graph *graph // nil: given up
 }
 
 var errOdd = errors.New("a record of a kind that is not known")
@@ -94,7 +97,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		return err
 	}
 	defer r.Close()
-	x := &reader{in: bufio.NewReaderSize(r, 1<<20), names: make(map[uint64]string), classes: make(map[uint64]uint64), counts: make(map[uint64]*count), arrays: make(map[byte]*count)}
+	x := &reader{in: bufio.NewReaderSize(r, 1<<20), names: make(map[uint64]string), classes: make(map[uint64]uint64), counts: make(map[uint64]*count), arrays: make(map[byte]*count), graph: newGraph()}
 	at, err := x.header()
 	if err != nil {
 		return fmt.Errorf("heapdump: its header is damaged: %w", err)
@@ -116,7 +119,11 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	if x.dropped > 0 {
 		b.Warnf(0, "classes that were not kept: %d", x.dropped)
 	}
-	b.Warnf(0, "objects are counted with what they take themselves; what they keep alive shows a tool that walks references (Eclipse MAT)")
+	if x.graph == nil || err != nil {
+		b.Warnf(0, "objects are counted with what they take themselves; what they keep alive shows a tool that walks references (Eclipse MAT)")
+	} else {
+		x.retained(b)
+	}
 	return classhisto.Format.Parse(ctx, format.Rewritten(a, x.histogram(at)), b)
 }
 
@@ -186,15 +193,19 @@ func (x *reader) skip(n int64) error {
 }
 
 func (x *reader) number(size int) (v uint64, err error) {
-	var b [8]byte
 	x.left -= int64(size)
-	if _, err := io.ReadFull(x.in, b[:size]); err != nil {
+	b, err := x.in.Peek(size)
+	switch {
+	case err == io.EOF && len(b) > 0:
+		return 0, io.ErrUnexpectedEOF
+	case err != nil:
 		return 0, err
 	}
-	for _, c := range b[:size] {
+	for _, c := range b {
 		v = v<<8 | uint64(c)
 	}
-	return v, nil
+	_, err = x.in.Discard(size)
+	return v, err
 }
 
 func (x *reader) id() (uint64, error) { return x.number(x.ids) }
@@ -259,8 +270,15 @@ func (x *reader) segment(ctx context.Context) error {
 			return err
 		}
 		if root, ok := roots[byte(tag)]; ok {
-			if err := x.skip(int64(root[0]*x.ids + root[1])); err != nil {
+			id, err := x.id()
+			if err == nil {
+				err = x.skip(int64((root[0]-1)*x.ids + root[1]))
+			}
+			if err != nil {
 				return err
+			}
+			if x.graph != nil && len(x.graph.roots) < maxRoots {
+				x.graph.roots = append(x.graph.roots, id)
 			}
 			continue
 		}
@@ -287,25 +305,30 @@ func (x *reader) segment(ctx context.Context) error {
 	return nil
 }
 
-// describe reads a class's own record, of which nothing is used but its length.
+// describe reads a class's own record: its fields, and what its static ones refer to.
 func (x *reader) describe() error {
-	if err := x.skip(int64(x.ids) + 4 + int64(x.ids)*6 + 4); err != nil {
-		return err
+	object, err := x.id()
+	if err == nil {
+		err = x.skip(4)
 	}
-	value := func() error {
-		kind, err := x.number(1)
+	super := uint64(0)
+	for i := range 6 { // the class above, its loader, signers, protection domain, two that are free
 		if err != nil {
 			return err
 		}
-		if kind == 2 {
-			return x.skip(int64(x.ids))
+		var id uint64
+		if id, err = x.id(); i == 0 {
+			super = id
 		}
-		p, ok := primitives[byte(kind)]
-		if !ok {
-			return errOdd
-		}
-		return x.skip(p.size)
+		x.refer(id, i == 0, object)
 	}
+	if err == nil {
+		err = x.skip(4)
+	}
+	if err != nil {
+		return err
+	}
+	l := &layout{super: super}
 	for step, before := range []int64{2, int64(x.ids), int64(x.ids)} { // constants, static fields, fields
 		n, err := x.number(2)
 		if err != nil {
@@ -315,24 +338,61 @@ func (x *reader) describe() error {
 			if err := x.skip(before); err != nil {
 				return err
 			}
-			if step == 2 {
-				err = x.skip(1)
-			} else {
-				err = value()
-			}
+			kind, err := x.number(1)
 			if err != nil {
 				return err
 			}
+			p, ok := primitives[byte(kind)]
+			switch {
+			case kind != 2 && !ok:
+				return errOdd
+			case step == 2:
+				l.own = append(l.own, byte(kind))
+			case kind == 2:
+				id, err := x.id()
+				if err != nil {
+					return err
+				}
+				x.refer(id, false, 0)
+			default:
+				if err := x.skip(p.size); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if x.graph != nil {
+		if len(x.graph.layouts) == maxClasses {
+			x.graph = nil
+			return nil
+		}
+		x.graph.layouts[object] = l
+		if len(x.graph.roots) < maxRoots {
+			x.graph.roots = append(x.graph.roots, object)
 		}
 	}
 	return nil
+}
+
+// refer notes a reference of the object read; begin: of a class, whose first it is.
+func (x *reader) refer(to uint64, begin bool, class uint64) {
+	if x.graph == nil {
+		return
+	}
+	if begin && !x.graph.add(class, classOfClasses, 16) || !x.graph.refer(to) {
+		x.graph = nil
+	}
 }
 
 // round is what an object takes with its header.
 func round(n int64) int64 { return (n + 16 + 7) &^ 7 }
 
 func (x *reader) instance() error {
-	if err := x.skip(int64(x.ids) + 4); err != nil {
+	object, err := x.id()
+	if err == nil {
+		err = x.skip(4)
+	}
+	if err != nil {
 		return err
 	}
 	class, err := x.id()
@@ -347,11 +407,38 @@ func (x *reader) instance() error {
 	c.objects++
 	c.bytes += round(int64(n))
 	x.objects++
-	return x.skip(int64(n))
+	if x.graph == nil {
+		return x.skip(int64(n))
+	}
+	l, ok := x.graph.references(class, x.ids)
+	if !ok || int64(l.size) > int64(n) || !x.graph.add(object, class, round(int64(n))) {
+		x.graph = nil
+		return x.skip(int64(n))
+	}
+	if len(l.at) == 0 {
+		return x.skip(int64(n))
+	}
+	at := int32(0)
+	for _, to := range l.at {
+		if err := x.skip(int64(to - at)); err != nil {
+			return err
+		}
+		id, err := x.id()
+		if err != nil {
+			return err
+		}
+		at = to + int32(x.ids)
+		x.refer(id, false, 0)
+	}
+	return x.skip(int64(n) - int64(at))
 }
 
 func (x *reader) array() error {
-	if err := x.skip(int64(x.ids) + 4); err != nil {
+	object, err := x.id()
+	if err == nil {
+		err = x.skip(4)
+	}
+	if err != nil {
 		return err
 	}
 	n, err := x.number(4)
@@ -366,11 +453,30 @@ func (x *reader) array() error {
 	c.objects++
 	c.bytes += round(int64(n) * 4) // references are of 4 bytes below 32 GB
 	x.objects++
-	return x.skip(int64(n) * int64(x.ids))
+	if x.graph != nil && !x.graph.add(object, class, round(int64(n)*4)) {
+		x.graph = nil
+	}
+	if x.graph == nil {
+		return x.skip(int64(n) * int64(x.ids))
+	}
+	for i := range n {
+		id, err := x.id()
+		if err != nil {
+			return err
+		}
+		if x.refer(id, false, 0); x.graph == nil {
+			return x.skip(int64(n-i-1) * int64(x.ids))
+		}
+	}
+	return nil
 }
 
 func (x *reader) primitives() error {
-	if err := x.skip(int64(x.ids) + 4); err != nil {
+	object, err := x.id()
+	if err == nil {
+		err = x.skip(4)
+	}
+	if err != nil {
 		return err
 	}
 	n, err := x.number(4)
@@ -393,6 +499,9 @@ func (x *reader) primitives() error {
 	c.objects++
 	c.bytes += round(int64(n) * p.size)
 	x.objects++
+	if x.graph != nil && !x.graph.add(object, kind, round(int64(n)*p.size)) {
+		x.graph = nil
+	}
 	return x.skip(int64(n) * p.size)
 }
 

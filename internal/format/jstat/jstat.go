@@ -82,6 +82,9 @@ func match(head []byte) format.Confidence {
 			return format.Sure
 		}
 	}
+	if hasImplied(head) {
+		return format.Sure
+	}
 	return format.No
 }
 
@@ -119,6 +122,7 @@ type row struct {
 	conTook          float64
 	old              float64 // in use: KiB or percent
 	hasOld, hasFull  bool
+	reason           string // of -gccause
 	line             int64
 }
 
@@ -137,6 +141,10 @@ type parser struct {
 	total       int64
 	now, from   int64 // ns
 	stamped     bool
+	apart       bool    // pauses of concurrent cycles have columns of their own
+	trigger     string  // of the collections that are written
+	full        float64 // collections of all rows
+	fullTook    float64 // s
 	pauses      int64
 	gaps        int64 // rows left out by whoever pasted them
 	backwards   int64
@@ -171,6 +179,13 @@ func (p *parser) take(text []byte) {
 		p.gaps++
 	case c != '-' && (c < '0' || c > '9'):
 		p.strange(p.line)
+	case p.columns == nil && implied(string(text[:min(len(text), 1024)])) != nil:
+		p.columns = implied(string(text[:min(len(text), 1024)]))
+		waiting := append(p.early, early{string(text), p.line})
+		p.early = nil
+		for _, e := range waiting {
+			p.row(e.text, e.line)
+		}
 	case p.columns == nil && len(p.early) < maxEarly:
 		p.early = append(p.early, early{string(text[:min(len(text), 1024)]), p.line})
 	default:

@@ -1,6 +1,7 @@
 package jstat
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -16,7 +17,11 @@ func (p *parser) row(text string, line int64) {
 		return
 	}
 	x := row{line: line}
+	p.apart = false
 	for i, name := range p.columns {
+		if name == "LGCC" && i < len(values) {
+			x.reason = reason(values[i:])
+		}
 		if name == "LGCC" || i >= len(values) {
 			break // words, which may be several
 		}
@@ -38,6 +43,7 @@ func (p *parser) row(text string, line int64) {
 			x.fullTook = v
 		case "CGC":
 			x.con = v
+			p.apart = values[i] != "-" // of CMS they are among the full ones
 		case "CGCT":
 			x.conTook = v
 		case "OU", "O":
@@ -85,13 +91,34 @@ func (p *parser) follow(x row) {
 		p.now += took
 	}
 	at := p.now - took
+	if full > 0 {
+		p.full, p.fullTook = p.full+full, p.fullTook+fullTook
+	}
 	at = p.emit(at, young, youngTook, evidence.PauseYoung, "young collections", x.line)
 	at = p.emit(at, con, conTook, evidence.PauseRemark, "pauses of concurrent cycles", x.line)
 	kind, name := evidence.PauseFull, "full collections"
-	if int64(full)%2 == 0 && x.hasOld && x.old >= before.old {
+	if int64(full)%2 == 0 && x.hasOld && x.old >= before.old && !p.apart && !reasons[x.reason] {
 		kind, name = evidence.PauseRemark, "full collections, or pauses of CMS"
 	}
+	if kind == evidence.PauseFull && reasons[x.reason] {
+		p.trigger = x.reason
+	}
 	p.emit(at, full, fullTook, kind, name, x.line)
+	p.trigger = ""
+}
+
+// reasons are those of -gccause that a full collection has, as HotSpot's GC cause says them.
+var reasons = map[string]bool{"Metadata GC Threshold": true, "Metadata GC Clear Soft References": true, "Last ditch collection": true, "System.gc()": true, "Ergonomics": true, "Heap Dump Initiated GC": true,
+	"Heap Inspection Initiated GC": true, "G1 Compaction Pause": true}
+
+// reason is the first of the two reasons that stand behind the figures of -gccause, "" if they are none that is known.
+func reason(words []string) string {
+	for n := min(len(words), 6); n > 0; n-- {
+		if text := strings.Join(words[:n], " "); reasons[text] {
+			return text
+		}
+	}
+	return ""
 }
 
 // began starts a stretch of rows that follow one another.
@@ -115,7 +142,7 @@ func (p *parser) emit(at int64, n, took float64, of evidence.Pause, name string,
 	for range int(n) {
 		p.pauses++
 		p.b.Interval(evidence.Interval{Subject: p.subject, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: at, End: at + each, Cause: p.b.Name(name), Origin: p.b.Origin(line),
-			Extra: []evidence.Extra{{Key: evidence.PauseOf, Value: float64(of)}, {Key: evidence.Trigger, Value: float64(p.b.Name(evidence.TriggerUntold))}}})
+			Extra: []evidence.Extra{{Key: evidence.PauseOf, Value: float64(of)}, {Key: evidence.Trigger, Value: float64(p.b.Name(cmp.Or(p.trigger, evidence.TriggerUntold)))}}})
 		at += each
 	}
 	return at
@@ -138,6 +165,14 @@ func (p *parser) finish() {
 	}
 	if p.now > p.from {
 		p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.from, Until: p.now, Origin: p.b.Origin(p.last.line)})
+	}
+	n, took := p.full, p.fullTook // of these rows, or since the start
+	if p.total == 1 && p.last.hasFull {
+		n, took = p.last.full, p.last.fullTook
+	}
+	if n > 0 && n < 1e9 && (p.total == 1 || !p.stamped && p.interval == 0) { // nothing tells when they were
+		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactFullCollections, Value: strconv.FormatFloat(n, 'f', 0, 64), Number: n, Origin: p.b.Origin(p.last.line)})
+		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactFullMean, Number: took / n * 1e9, Origin: p.b.Origin(p.last.line)})
 	}
 	if p.total == 1 {
 		p.b.Warnf(p.last.line, "one row counts since the JVM's start and shows no time of its own: give two or more")

@@ -14,6 +14,8 @@
 //	hey         text and csv                      github.com/rakyll/hey requester/print.go
 //	oha         text and json                     github.com/hatoo/oha schema.json
 //	ab          text (2.3)                        github.com/apache/httpd support/ab.c
+//	JMeter      lines of its Summariser           github.com/apache/jmeter …/reporters/Summariser.java
+//	locust      tables of its console             github.com/locustio/locust locust/stats.py
 //
 // The package's opinion: a latency means nothing without the moment it is
 // counted from, so every result says whether that is the send or the intended
@@ -35,7 +37,7 @@ import (
 // Format is the format.
 var Format = format.Format{
 	Name:  "loadresult",
-	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, bombardier, hey, oha, ab",
+	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, bombardier, hey, oha, ab, JMeter's summariser, locust",
 	Whole: true,
 	Match: match,
 	Parse: parse,

@@ -28,6 +28,8 @@ var tools = []*tool{
 	{"bombardier", bombardierStarts, newBombardier, bombardierText, bombardierWhole},
 	{"hey", heyStarts, newHey, heyText, heyWhole},
 	{"ab", abStarts, newAB, abText, abWhole},
+	{"JMeter", jmeterStarts, newJMeter, jmeterText, jmeterWhole},
+	{"locust", locustStarts, newLocust, locustText, locustWhole},
 }
 
 func toolOf(line string, cur *reading) *tool {

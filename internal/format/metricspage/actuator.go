@@ -39,7 +39,7 @@ var Actuator = format.Format{
 const maxAnswers = 4 << 20
 
 func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	r, err := a.Reader()
+	r, err := a.Unwrapped()
 	if err != nil {
 		return err
 	}
@@ -48,9 +48,11 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	var lines []format.Line
 	table := evidence.Table{Title: "metrics of the actuator", Columns: []string{"", "value"}}
 	var broke error
+	longest := 0. // pause of GC, s
 	for len(lines) < 1000 && ctx.Err() == nil {
 		var m struct {
 			Name         string
+			BaseUnit     string
 			Measurements []struct {
 				Statistic string
 				Value     float64
@@ -73,6 +75,9 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if !isName(name) {
 			continue
 		}
+		if unit := m.BaseUnit; unit != "" && unit != "seconds" && isName(name+"_"+unit) && !strings.HasSuffix(name, "_"+unit) {
+			name += "_" + unit // as Micrometer names it on a page
+		}
 		for _, x := range m.Measurements {
 			full := name
 			switch x.Statistic {
@@ -82,6 +87,9 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 				full += "_seconds_sum"
 			case "MAX":
 				full += "_seconds_max"
+			}
+			if m.Name == "jvm.gc.pause" && x.Statistic == "MAX" {
+				longest = max(longest, x.Value)
 			}
 			lines = append(lines, format.Line{Text: []byte(fmt.Sprintf("%s{%s} %g", full, labels, x.Value)), Number: 1})
 			if len(table.Rows) < 60 {
@@ -107,7 +115,10 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	if gauges.Exposition.Match(text) == format.Sure {
 		return gauges.Exposition.Parse(ctx, page, b)
 	}
-	b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})
+	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})
 	*b.Clock() = evidence.Clock{Name: "one answer", Error: evidence.Unanchored}
+	if most := longest; most > 0 && most < 1e6 {
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactPauseMost, Value: fmt.Sprintf("%.6g", most*1e9), Number: most * 1e9, Origin: b.Origin(1)})
+	}
 	return nil
 }

@@ -22,6 +22,7 @@ var (
 	Dotnet = of("metrics-dotnet", "pages of .NET's Prometheus clients (dotnet_, process_runtime_dotnet_)", parseDotnet, isDotnet, dotnetPrefixes...)
 	Redis  = of("metrics-redis", "pages of redis_exporter", parseRedis, isRedis, "redis_")
 	Node   = of("metrics-node", "pages of node_exporter", parseNode, isNode, "node_")
+	Other  = of("metrics-process", "pages of the Prometheus clients of Python and Node.js (python_, nodejs_)", parseOther, isOther, "python_", "nodejs_")
 )
 
 var (
@@ -60,6 +61,9 @@ func isGo(s string) bool    { return strings.HasPrefix(s, "go_") && !strings.Has
 func isJVM(s string) bool   { return begins(s, jvmPrefixes) }
 func isRedis(s string) bool { return strings.HasPrefix(s, "redis_") }
 func isNode(s string) bool  { return strings.HasPrefix(s, "node_") }
+func isOther(s string) bool {
+	return strings.HasPrefix(s, "python_") || strings.HasPrefix(s, "nodejs_")
+}
 func isDotnet(s string) bool {
 	return begins(s, dotnetPrefixes)
 }
@@ -200,9 +204,35 @@ func parseGo(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Cont
 	}
 	fact(evidence.FactNumGC, last.get("go_gc_duration_seconds_count", "go_gc_cycles_total_gc_cycles_total"))
 	fact(evidence.FactTotalAlloc, last.get("go_memstats_alloc_bytes_total", "go_gc_heap_allocs_bytes_total"))
+	share := last.get("go_memstats_gc_cpu_fraction")
+	if all := last.get("go_cpu_classes_total_cpu_seconds_total"); math.IsNaN(share) && all > 0 { // what idle CPUs marked costs nothing else
+		share = (last.get("go_cpu_classes_gc_total_cpu_seconds_total") - zero(last.get("go_cpu_classes_gc_mark_idle_cpu_seconds_total"))) / all
+	}
+	if share >= 0 && share <= 1 {
+		fact(evidence.FactGCCPUFraction, share)
+	}
 	r.table(b, "metrics of Go, last page", func(s string) bool { return isGo(s) || strings.HasPrefix(s, "process_") })
 	return nil
 }
+
+// parseOther reads what clients tell of any process: CPU time, memory and file descriptors.
+func parseOther(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Context) error {
+	timed := r.times(b)
+	last := &r.pages[len(r.pages)-1]
+	subject := b.Subject(evidence.Subject{Kind: evidence.Process})
+	r.levels(b, subject, []level{{evidence.SeriesProcessRSS, "bytes", 1, nil, []string{"process_resident_memory_bytes"}}})
+	if timed && len(r.pages) > 1 {
+		r.rates(b, subject, []level{{evidence.SeriesProcessCPU, "cores", 1, nil, []string{"process_cpu_seconds_total"}}})
+	}
+	if open, most := last.get("process_open_fds"), last.get("process_max_fds"); open >= nearlyAll*most && most > 0 {
+		b.Warnf(last.line, "%.0f of %.0f file descriptors are open: beyond the limit no connection is accepted and none is made (raise the limit, ulimit -n, or close what is not used)", open, most)
+	}
+	r.table(b, "metrics of the process, last page", func(s string) bool { return isOther(s) || strings.HasPrefix(s, "process_") })
+	return nil
+}
+
+// nearlyAll is the part of the file descriptors from which it is told that they run out.
+const nearlyAll = .95
 
 func parseDotnet(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Context) error {
 	timed := r.times(b)
@@ -376,10 +406,43 @@ func parseJVM(r *reading, a *format.Artifact, b *evidence.Builder, ctx context.C
 		if some && len(r.pages) > 1 {
 			b.Warnf(0, "nothing tells when these pages are from, so that no rate is known: put the time before each, as date -u +'# %%FT%%TZ' prints it")
 		}
-		_ = subject
+		if some {
+			r.sinceStart(b, subject)
+		}
 		return nil
 	}
 	return jstat.Format.Parse(ctx, format.Rewritten(a, rows), b)
+}
+
+// sinceStart tells of the last page alone how many full collections there were, how long they took, and the longest pause of the last
+// minutes.
+func (r *reading) sinceStart(b *evidence.Builder, subject evidence.SubjectID) {
+	p := &r.pages[len(r.pages)-1]
+	var n, took, most float64
+	for i := range p.samples {
+		s := &p.samples[i]
+		if s.name == "jvm_gc_pause_seconds_max" && s.v < 1e6 {
+			most = max(most, s.v)
+		}
+		kind, count, scale, ok := collection(s)
+		switch {
+		case !ok || kind != 1:
+		case count:
+			n += s.v
+		default:
+			took += s.v * scale
+		}
+	}
+	fact := func(key string, v float64) {
+		if v > 0 {
+			b.Fact(evidence.Fact{Subject: subject, Key: key, Value: fmt.Sprintf("%.6g", v), Number: v, Origin: b.Origin(p.line)})
+		}
+	}
+	if n > 0 && n < 1e9 && took < 1e9 {
+		fact(evidence.FactFullCollections, n)
+		fact(evidence.FactFullMean, took/n*1e9)
+	}
+	fact(evidence.FactPauseMost, most*1e9)
 }
 
 // collection says of which kind a sample of collections is: 0 young, 1 full, 2 pauses of concurrent cycles, −1 beside the program.

@@ -157,5 +157,8 @@ func plain(v float64) string {
 	return strconv.FormatFloat(math.Round(v), 'f', 0, 64)
 }
 
+// stampText writes s since the epoch as a comment before a page does.
+func stampText(s int64) string { return time.Unix(s, 0).UTC().Format(time.RFC3339) }
+
 // utc writes a time as date(1) does.
 func utc(ns int64) string { return time.Unix(0, ns).UTC().Format("Mon Jan _2 15:04:05 UTC 2006") }

@@ -104,6 +104,7 @@ func (p *parser) cgroupCPU(line []byte) bool {
 	case "system_usec":
 		p.count(t, evidence.SeriesCgroupCPUSystem, "cores", float64(n)/1e6)
 	case "nr_periods":
+		p.periods(float64(n))
 		p.count(t, evidence.SeriesCgroupCPUPeriods, "1/s", float64(n))
 	case "nr_throttled":
 		p.count(t, evidence.SeriesCgroupCPUThrottledPeriods, "1/s", float64(n))

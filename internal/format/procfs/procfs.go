@@ -305,6 +305,7 @@ type parser struct {
 	stamped   bool  // some moment was told
 	early     bool  // files came before it
 	headed    bool  // some file had a header
+	usage     bool  // the file without one is cpu.stat of version 2
 	rounds    rounds
 	unit      int64 // ns: the resolution of the coarsest moment
 	reader    func(p *parser, line []byte) bool
@@ -370,10 +371,10 @@ func (p *parser) line(l format.Line) {
 		p.openNext()
 		return
 	}
-	if path := bare(l.Text); path != "" && !p.headed {
+	if path := bare(l.Text); path != "" && !p.headed && !(p.usage && bytes.HasPrefix(l.Text, []byte("nr_periods "))) { // which stands within version 2's
 		p.shut()
-		p.open([]byte("/proc/" + path))
-		p.headed = false
+		p.open([]byte(path))
+		p.headed, p.usage = false, bytes.HasPrefix(l.Text, []byte("usage_usec "))
 	}
 	switch {
 	case len(l.Text) == 0:

@@ -12,7 +12,8 @@ type rounds struct {
 	seen   map[string]bool // files of this round
 	number int64           // of the round
 	uptime map[int64]float64
-	ticks  int64 // of the section: all that all processors counted
+	quota  map[int64]float64 // s of the periods of a quota that were counted
+	ticks  int64             // of the section: all that all processors counted
 }
 
 // round gives a section of a file that no time stands above one of its own, until it is known better.
@@ -20,7 +21,7 @@ func (p *parser) untimed(path []byte) {
 	r := &p.rounds
 	switch {
 	case r.seen == nil:
-		r.seen, r.uptime = make(map[string]bool), make(map[int64]float64)
+		r.seen, r.uptime, r.quota = make(map[string]bool), make(map[int64]float64), make(map[int64]float64)
 	case r.seen[string(path)]:
 		r.number++
 		clear(r.seen)
@@ -77,8 +78,12 @@ func (p *parser) place() evidence.Clock {
 	clock := evidence.Clock{Name: "readings, one after the other", Error: evidence.Unanchored}
 	at := make(map[int64]int64)
 	last := 0.
+	byQuota := len(r.uptime) == 0 && r.number > 0
 	for n := range r.number + 1 {
 		s, ok := r.uptime[n]
+		if byQuota {
+			s, ok = r.quota[n]
+		}
 		if !ok || s <= last || s > 1e9 {
 			if r.number > 0 {
 				p.b.Warnf(0, "no time stands above its readings, which are taken for 1 s apart: write date +%%s%%N above each, or record /proc/uptime as well")
@@ -106,13 +111,31 @@ func (p *parser) place() evidence.Clock {
 		x.from, x.until = at[x.from], at[x.until]
 	}
 	clock.Name, clock.Resolution = "since boot", 1e7
+	if byQuota {
+		clock.Name = "periods of the quota"
+		p.b.Warnf(0, "no time stands above its readings: the periods of the quota between them tell how long it ran, and when it idled is not counted")
+	}
 	return clock
 }
 
-// begins are the first lines of files that people copy without any header.
-var begins = []struct{ with, path string }{{"cpu  ", "stat"}, {"MemTotal: ", "meminfo"}, {"nr_free_pages ", "vmstat"}}
+// periods notes how long a quota counted, by its number of periods.
+func (p *parser) periods(n float64) {
+	if r := &p.rounds; r.quota != nil {
+		of := p.group.period
+		if of <= 0 {
+			of = usualPeriod
+		}
+		r.quota[r.number] = max(r.quota[r.number], n*of/1e6)
+	}
+}
 
-// bare says which file of /proc begins with a line, "" none.
+// usualPeriod is the period of a quota unless another was set, µs.
+const usualPeriod = 100_000
+
+// begins are the first lines of files that people copy without any header.
+var begins = []struct{ with, path string }{{"cpu  ", "/proc/stat"}, {"MemTotal: ", "/proc/meminfo"}, {"nr_free_pages ", "/proc/vmstat"}, {"usage_usec ", "/sys/fs/cgroup/cpu.stat"}, {"nr_periods ", "/sys/fs/cgroup/cpu.stat"}}
+
+// bare says which file begins with a line, "" none.
 func bare(line []byte) string {
 	for _, x := range begins {
 		rest, ok := bytes.CutPrefix(line, []byte(x.with))

@@ -295,6 +295,8 @@ func (p *parser) snapshot() {
 		}
 	case at == 0 && s.at > 0:
 		at = s.at
+	case at == 0 && p.dated > 0:
+		at = p.dated
 	case at == 0:
 		at = int64(s.uptime * 1e9)
 		p.undated = true

@@ -110,12 +110,14 @@ type parser struct {
 	told   *figures
 	slow   slowlog
 	events events
+	doctor []spike // by LATENCY DOCTOR
 	look   clients
 	facts  []evidence.Fact
 
 	subject          evidence.Subject
 	own              map[string]float64 // calls of the recorder's so far
 	skew             int64              // ns by which the server's clock is behind that of who recorded
+	dated            int64              // ns: the time that stands above an answer
 	undated          bool               // figures are by the server's uptime, or by nothing
 	looked           [3]int64           // ns: from and until when clients were looked at; line
 	understood       int
@@ -157,6 +159,13 @@ func (p *parser) take(line string) {
 			p.asked(h)
 		}
 		return
+	}
+	if p.kind == nothing || p.kind == info {
+		if at, ok := format.Dated([]byte(strings.TrimSpace(line))); ok { // the time of what follows, as date prints it
+			p.end()
+			p.dated = at * 1e9
+			return
+		}
 	}
 	if p.kind == nothing {
 		p.begin(line)
@@ -269,6 +278,7 @@ func (p *parser) end() {
 			name = "MEMORY DOCTOR"
 		}
 		text := strings.Join(p.lines, "\n")
+		p.spikes(p.lines)
 		p.fact(evidence.FactRedisDoctor, name+evidence.Link+strings.ToValidUTF8(text[:min(len(text), 4<<10)], "?"), math.NaN())
 	}
 	p.lines = p.lines[:0]
@@ -384,6 +394,9 @@ func (p *parser) emit() {
 		b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisClients, From: from, Until: max(p.looked[1], from+1), Origin: b.Origin(p.looked[2])})
 	}
 	p.slow.emit(b, id)
+	if len(p.told.series) == 0 && len(p.slow.calls) == 0 && !p.events.asked {
+		p.emitSpikes(id)
+	}
 	p.events.emit(b, id)
 	if p.odd > 0 {
 		b.Warnf(p.first, "lines not understood: %d; the first is line %d", p.odd, p.first)
@@ -448,23 +461,58 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
+// severalKnown fields of INFO are enough to know a part of an answer by.
+const severalKnown = 3
+
+// isKnown says whether a field is one of INFO's.
+func isKnown(name string) bool {
+	if infoFields[name] != unused {
+		return true
+	}
+	for _, p := range []string{"redis_", "valkey_", "cmdstat_", "latency_percentiles_", "errorstat_", "rdb_", "aof_", "maxmemory", "used_memory_", "connected_slaves", "master_repl", "db"} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
 // begins says whether answers begin like this. A prompt counts if what was asked is read here.
 func begins(first []string) bool {
+	for len(first) > 1 {
+		if _, ok := format.Dated([]byte(strings.TrimSpace(first[0]))); !ok && first[0] != "" {
+			break
+		}
+		first = first[1:]
+	}
 	if h, ok := headerOf(first[0]); ok {
 		return h.at > 0 || h.known()
 	}
 	switch text := first[0]; {
 	case isSection(text):
 		for _, l := range first[1:] {
-			if isField(l) {
-				name := before(l, ':')
-				return infoFields[name] != 0 || strings.HasPrefix(name, "redis_") || strings.HasPrefix(name, "valkey_") || strings.HasPrefix(name, "cmdstat_") || strings.HasPrefix(name, "latency_percentiles_") || strings.HasPrefix(name, "errorstat_") || strings.HasPrefix(name, "db")
-			}
-			if l != "" {
+			switch {
+			case l == "" || isSection(l):
+			case !isField(l):
 				return false
+			case isKnown(before(l, ':')):
+				return true
 			}
 		}
 		return false
+	case isField(text) && isKnown(before(text, ':')): // from within an answer: one field alone may be anybody's
+		known := 0
+		for _, l := range first {
+			if isField(l) && isKnown(before(l, ':')) {
+				if known++; known == severalKnown {
+					return true
+				}
+			} else if l != "" && !isField(l) && !isSection(l) {
+				break
+			}
+		}
+	}
+	switch text := first[0]; {
 	case strings.HasPrefix(text, "redis_version:"), strings.HasPrefix(text, "cmdstat_") && strings.Contains(text, ":calls="), strings.HasPrefix(text, "cluster_state:"):
 		return true
 	case isClient(text):

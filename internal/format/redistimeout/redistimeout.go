@@ -50,7 +50,54 @@ func match(head []byte) format.Confidence {
 	if bytes.Contains(head, worker) && bytes.Contains(head, []byte("IOCP: (Busy=")) {
 		return format.Sure
 	}
+	if len(head) < format.HeadSize && bytes.Contains(head, []byte("WORKER:")) && bytes.Contains(head, []byte("IOCP:")) { // wrapped by whoever posted it
+		if flat := bytes.Join(bytes.Fields(head), []byte(" ")); bytes.Contains(flat, worker) && bytes.Contains(flat, []byte("IOCP: (Busy=")) {
+			return format.Sure
+		}
+	}
 	return format.No
+}
+
+// wrapped joins a message whose lines were broken by a mail program or a page.
+type wrapped struct {
+	text  []byte
+	line  int64
+	stamp int64
+	n     int
+}
+
+// mostWrapped is how many lines a message may be broken into.
+const mostWrapped = 24
+
+// take takes a line, and returns a message once it is whole.
+func (w *wrapped) take(l format.Line) (message format.Line, ok bool) {
+	_, complete := read(l.Text)
+	begins := bytes.Contains(l.Text, []byte("Timeout performing ")) || bytes.Contains(l.Text, []byte("Timeout awaiting response"))
+	switch {
+	case complete && (begins || w.n == 0):
+		w.n = 0
+		return l, true
+	case begins:
+		w.text, w.line, w.stamp, w.n = append(w.text[:0], l.Text...), l.Number, l.Stamp, 1
+	case w.n > 0:
+		w.text = append(append(w.text, ' '), bytes.TrimSpace(l.Text)...)
+		w.n++
+	default:
+		return l, false
+	}
+	_, after, found := bytes.Cut(w.text, worker)
+	told := found && (bytes.Contains(after, []byte("Local-CPU")) || bytes.Contains(after, []byte("(Please ")) || bytes.Contains(after, []byte(" v: ")))
+	if told || w.n == mostWrapped || len(w.text) > 16<<10 {
+		whole := format.Line{Text: w.text, Number: w.line, Stamp: w.stamp}
+		w.n = 0
+		return whole, found
+	}
+	return l, false
+}
+
+// rest is a message that the text ends within.
+func (w *wrapped) rest() (format.Line, bool) {
+	return format.Line{Text: w.text, Number: w.line, Stamp: w.stamp}, w.n > 0 && bytes.Contains(w.text, []byte("WORKER: ("))
 }
 
 // behind reads the number behind words, NaN without.
@@ -137,10 +184,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var lines []int64
 	strange, strangeLine := int64(0), int64(0)
 	timed, last := true, int64(0)
-	err := a.Lines(func(l format.Line) bool {
-		if l.Number&0xfff == 0 && ctx.Err() != nil {
-			return false
-		}
+	var broken wrapped
+	take := func(l format.Line) bool {
 		m, ok := read(l.Text)
 		if !ok {
 			if bytes.Contains(l.Text, []byte("WORKER: (")) {
@@ -165,7 +210,19 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			at, all, lines = append(at, t), append(all, m), append(lines, l.Number)
 		}
 		return true
+	}
+	err := a.Lines(func(l format.Line) bool {
+		if l.Number&0xfff == 0 && ctx.Err() != nil {
+			return false
+		}
+		if whole, ok := broken.take(l); ok {
+			return take(whole)
+		}
+		return broken.n > 0 || take(l)
 	})
+	if l, ok := broken.rest(); ok {
+		take(l)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -156,12 +156,21 @@ func (p *parser) finish() error {
 	if p.seen != "" {
 		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernel, Value: p.seen, Number: math.NaN(), Origin: b.Origin(1)})
 	}
+	if p.freeTotal > 0 {
+		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactHostMemory, Value: strconv.FormatFloat(p.freeTotal/(1<<20), 'f', 0, 64) + " MiB", Number: p.freeTotal, Origin: b.Origin(p.freeTotalLine)})
+	}
 	p.unused()
 	emitted := p.series(host, &p.host)
 	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))
 	p.cover(host, evidence.CoverHostCPU, p.host.get(evidence.ShareOf(evidence.SeriesHostCPUBusy)))
 	p.cover(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
-	p.cover(host, evidence.CoverDisks, p.host.get(evidence.SeriesHostDiskRequests))
+	disks := p.host.get(evidence.SeriesHostDiskRequests)
+	for _, x := range p.host.list { // of disks made of others no sum is known
+		if disks == nil && strings.HasPrefix(x.name, evidence.SeriesDiskBusy+":") {
+			disks = x
+		}
+	}
+	p.cover(host, evidence.CoverDisks, disks)
 	slices.SortStableFunc(p.processes, func(x, y *process) int {
 		return cmp.Compare(y.get(evidence.SeriesProcessCPU).sum(), x.get(evidence.SeriesProcessCPU).sum())
 	})

@@ -2,6 +2,7 @@
 // tools, as text: vmstat of procps, and mpstat, pidstat, iostat and sar of sysstat.
 //
 //	top                     CPU by mode (top.go)
+//	free                    memory (free.go)
 //	vmstat 1                r, b, memory, swap, blocks, interrupts, switches, CPU by mode
 //	mpstat -P ALL 1         CPU by mode, of each CPU
 //	pidstat -u -r -d -w 1   CPU, faults, size, disks, switches of processes, -t of their threads
@@ -46,7 +47,7 @@ import (
 // Format is the output of one of these tools, or of several.
 var Format = format.Format{
 	Name:  "sysstat",
-	About: "text of vmstat, mpstat, pidstat, iostat, sar and the head of top, procps 3.2 to 4.0, sysstat 9.0 to 12.7",
+	About: "text of vmstat, mpstat, pidstat, iostat, sar, free and the head of top, procps 3.2 to 4.0, sysstat 9.0 to 12.7",
 	Match: match,
 	Parse: parse,
 }
@@ -59,7 +60,7 @@ func match(head []byte) format.Confidence {
 			return format.No // cut anywhere
 		}
 		text := string(line[:min(len(line), mostLine)])
-		if _, ok := banner(text); ok || isTop(text) {
+		if _, ok := banner(text); ok || isTop(text) || isFree(text, more) {
 			return format.Sure
 		}
 		if h := headingOf(strings.Fields(text)); h != nil && h.kind != other {
@@ -132,6 +133,11 @@ type parser struct {
 	used, odd, firstOdd     int64
 	averages, ignored       int64 // rows
 
+	freeColumns   []string
+	freeUnit      float64 // bytes
+	freeTotal     float64 // bytes of the host, by free
+	freeTotalLine int64
+
 	tops     int     // screens of top
 	topLoads float64 // the load of the last
 }
@@ -146,6 +152,9 @@ func (p *parser) line(text string) {
 			p.used++
 			return
 		}
+	}
+	if p.free(text) {
+		return
 	}
 	if p.tops > 0 && p.h == nil && p.belowTop(text) {
 		return

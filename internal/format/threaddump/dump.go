@@ -311,6 +311,9 @@ func (p *parser) inCircle(text []byte) {
 	case bytes.HasPrefix(text, []byte("Found one")):
 		p.listed = false
 	case bytes.HasPrefix(text, []byte("Found ")):
+		if !p.listed { // jstack -F prints no stacks of theirs
+			p.deadlocked()
+		}
 		p.section, p.listed = outside, false
 	}
 }

@@ -152,6 +152,13 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	if gc := collectors(d); gc != "" {
 		s = append(s, gc)
 	}
+	if len(d.Given) > 0 && !gcIsWell(d) {
+		var all []string
+		for _, g := range d.Given {
+			all = append(all, g.Title+": "+strings.Join(g.Figures, ", "))
+		}
+		s = append(s, "The evidence gives figures, none of which decides a cause alone ("+strings.Join(all, "; ")+").")
+	}
 	switch {
 	case gcIsWell(d) && len(open) > 0:
 		s = append(s, fmt.Sprintf("This evidence does not show other causes: %d of %s could not be checked (NOT SEEN).", len(open), causes(len(open)+len(ruledOut))))

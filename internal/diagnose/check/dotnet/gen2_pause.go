@@ -44,6 +44,9 @@ func judgeGen2(c *check.Case) check.Verdict {
 		if v, ok := judgeGen2Counted(c); ok {
 			return v
 		}
+		if v, ok := judgeGen2Rollup(c); ok {
+			return v
+		}
 		return unwatched(c)
 	}
 	var v check.Verdict

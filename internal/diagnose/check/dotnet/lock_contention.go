@@ -61,6 +61,9 @@ func judgeLock(c *check.Case) check.Verdict {
 		k.Figures = append(k.Figures, c.Figure("lock.contentions_per_s", "lock contentions, including very short waits", contended.Mean(), "1/s", contended.Origin))
 	}
 	if !w.Waiting.Known() && !k.Charged {
+		if v, ok := judgeMonitors(c); ok {
+			return v
+		}
 		return untimed(contended, k.Figures)
 	}
 	if len(w.Groups) > 0 {

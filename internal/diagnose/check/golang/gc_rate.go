@@ -88,6 +88,9 @@ func judgeGCRate(c *check.Case) check.Verdict {
 		if v, ok := judgeGCFraction(c); ok {
 			return v
 		}
+		if v, ok := judgeGCProfile(c); ok {
+			return v
+		}
 		if v, ok := judgeGCCounter(c); ok {
 			return v
 		}
@@ -146,6 +149,9 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 		g.advise(c, &v, nil)
 		v.Needs = []check.Need{{What: "an execution trace, which shows exactly where that time goes", Command: platform.GoTrace}}
 	case len(g.Cycles) < leastCycles:
+		if since, ok := judgeGCFraction(c); ok && since.State == check.Supported {
+			return since
+		}
 		v.State = check.Inconclusive
 		v.Summary = fmt.Sprintf("only %s: too few to tell how often GC runs", units.Plural(len(g.Cycles), "GC cycle"))
 		v.Needs = []check.Need{gcTrace}

@@ -40,7 +40,7 @@ What helps: a larger heap (-Xmx at least 1.5 times what is live after a full col
 as far as the container allows, with room outside the heap for threads, metaspace and
 buffers); keeping less; a collector that compacts concurrently where pauses are the
 problem. What does not help: calling System.gc() at quiet times.`,
-	Thresholds: "two full collections that take 2 % of the time (8 % of the worst minute), or one of a second, or three in a row that leave 95 % of the heap in use, or the JVM's own line about GCTimeLimit; with requests, 25 % of slow time",
+	Thresholds: "two full collections that take 2 % of the time (8 % of the worst minute), or one of a second, or three in a row that leave 95 % of the heap in use, or the JVM's own line about GCTimeLimit; by counts since the start alone, two of a second on average; with requests, 25 % of slow time",
 	Needs:      "a GC log; requests from the same time, to show what it costs them",
 	Applies:    isJVM,
 	Judge:      unlessPartial(judgeFull),
@@ -66,6 +66,9 @@ func (g *collector) full(p metrics.Pauses) metrics.Pauses {
 func judgeFull(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
+		if v, ok := fullSinceStart(c); ok {
+			return v
+		}
 		return unwatched(c)
 	}
 	var v check.Verdict

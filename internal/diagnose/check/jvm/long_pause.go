@@ -47,6 +47,9 @@ not help: a larger young generation.`,
 func judgeLong(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
+		if v, ok := longSinceStart(c); ok {
+			return v
+		}
 		return unwatched(c)
 	}
 	if g.Unlogged() {

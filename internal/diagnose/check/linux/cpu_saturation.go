@@ -31,10 +31,11 @@ the cgroup distinguishes them.
 
 What helps: fewer other processes on the host, reserved CPUs (cpuset, Guaranteed pods),
 CPU weights; a GOMAXPROCS that fits the quota.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for CPUs on a host that is 90 % busy; without a trace, other processes use half of the host and threads waited longer than they ran",
+	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for CPUs on a host that is 90 % busy; without a trace, other processes use half of the host and threads waited longer than they ran; of a host alone, CPUs that are 95 % busy with three tasks ready for each",
 	Needs:      "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
 	Applies:    func(c *check.Case) bool { return true },
 	Judge:      judgeSaturation,
+	JudgeHost:  judgeHostCPU,
 }
 
 func judgeSaturation(c *check.Case) check.Verdict {

@@ -48,16 +48,20 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 	return v, ok
 }
 
+// mostlySoftirq is the share of all CPUs in interrupts from which they are the matter even if others of the CPUs are free: a card's interrupts
+// come to some CPUs alone, and what runs there has less than half of them.
+const mostlySoftirq = .45
+
 // judgeHostSoftirq judges the host's CPUs: interrupts take much of them, and few are free.
 func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 	h := metrics.HostOf(c.Bundle, c.Subject, metrics.Whole)
 	s := metrics.StrainOf(c.Bundle, c.Subject, metrics.Whole)
-	if !(h.CPUs > 0) || !s.Softirq.Known() || s.Softirq.Number < check.Material*h.CPUs || h.Taken() < cpusFull*h.CPUs {
+	if !(h.CPUs > 0) || !s.Softirq.Known() || s.Softirq.Number < check.Material*h.CPUs || h.Taken() < cpusFull*h.CPUs && s.Softirq.Number < mostlySoftirq*h.CPUs {
 		return v, false
 	}
 	part := s.Softirq.Number / h.CPUs
 	v = check.Verdict{State: check.Supported, Weight: s.Softirq.Number, Work: part,
-		Title:   fmt.Sprintf("Interrupts (softirq) take %s of the host's CPU time, and only %s of it is free.", units.Percent(part), units.Percent(max(0, 1-h.Taken()/h.CPUs))),
+		Title:   fmt.Sprintf("Interrupts (softirq) take %s of the host's CPU time; %s of it is free.", units.Percent(part), units.Percent(max(0, 1-h.Taken()/h.CPUs))),
 		Summary: fmt.Sprintf("softirq uses %s of %.0f CPUs", units.Num(s.Softirq.Number), h.CPUs)}
 	v.Evidence = append([]check.Evidence{c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin)}, (&host{Host: h, process: metrics.Unknown}).figures(c)...)
 	v.Fix = []check.Fix{{Text: "handle fewer packets: larger ones (batches, pipelines), fewer rules for each (iptables, conntrack), none between processes of one host (a UNIX socket)"},
@@ -101,6 +105,30 @@ func judgeHostSwap(c *check.Case) (v check.Verdict, ok bool) {
 		c.Figure("host.swap_out_pages_per_s", "pages of the host written to swap", out.Number, "1/s", out.Origin),
 		c.Figure("host.iowait_share", "share of the CPUs' time idle while a disk was waited for", waits.Number, "1", waits.Origin))
 	v.Fix = []check.Fix{{Text: "give the host more memory, or use less of it: smaller heaps and caches, fewer programs"}}
+	v.Needs = []check.Need{askProcess}
+	return v, true
+}
+
+// Of a host without a free CPU whatever runs waits for one: nearly all are busy, and several tasks for each are ready to run.
+const (
+	noneFree  = .95
+	manyReady = 3
+)
+
+// judgeHostCPU judges the host's CPUs: all are busy, and several times as many tasks are ready to run.
+func judgeHostCPU(c *check.Case) (v check.Verdict, ok bool) {
+	h := metrics.ShownOf(c.Bundle)
+	cpus := float64(c.Bundle.Subjects[c.Subject].CPUs)
+	busy, ready := h.Busy, h.Running
+	if cpus == 0 || !busy.Known() || !ready.Known() || busy.Number < noneFree || ready.Number < manyReady*cpus {
+		return v, false
+	}
+	v = check.Verdict{State: check.Supported, Weight: ready.Number / cpus,
+		Title:   fmt.Sprintf("The host has too few CPUs for what runs on it: %s tasks are ready to run for %.0f CPUs, which are busy %s of the time.", units.Num(ready.Number), cpus, units.Percent(busy.Number)),
+		Summary: fmt.Sprintf("%s tasks ready for %.0f CPUs", units.Num(ready.Number), cpus)}
+	v.Evidence = append(v.Evidence, c.Figure("host.running_tasks", "tasks that ran or waited for a CPU", ready.Number, "count", ready.Origin),
+		c.Figure("host.busy_share", "share of the CPUs' time in which they were busy", busy.Number, "1", busy.Origin))
+	v.Fix = []check.Fix{{Text: "find which processes use the CPUs (pidstat 1, top), run fewer of them there, or use more CPUs"}}
 	v.Needs = []check.Need{askProcess}
 	return v, true
 }

@@ -52,7 +52,7 @@ func judgeFsync(c *check.Case) check.Verdict {
 		return notTold("")
 	}
 	told := s.told(evidence.RedisSlowFsync)
-	events := s.events("aof-fsync-always", "aof-write", "aof-write-pending-fsync", "aof-write-active-child", "aof-write-alone")
+	events := s.events(syncEvents...)
 	v := check.Verdict{State: check.RuledOut, Summary: "no AOF (appendonly no)"}
 	a := &s.AOF
 	switch {
@@ -77,6 +77,10 @@ func judgeFsync(c *check.Case) check.Verdict {
 		s.syncs(c, &v, nil)
 	case s.inRush(evidence.RedisSlowFsync, toldSyncs):
 		s.syncs(c, &v, nil)
+	case s.longSyncs() >= longStop:
+		most, from := s.longest(syncEvents...)
+		return aLongOne(c, fmt.Sprintf("%s probably waits for its disk when it writes the AOF, up to %s.", s.title(), units.Time(most)), "waiting for the disk", "a write or sync of the AOF", most, from,
+			check.Fix{Text: "put the AOF on a faster disk, or on one that nothing else writes to", Setting: "appendfsync everysec"})
 	case a.Fsync == "always" && !s.waits.Mean.Known() && s.kernel == nil:
 		v.State, v.Summary = check.Inconclusive, "appendfsync always: each write waits for the disk; the wait was not measured"
 		if f, ok := s.Setting("latency-monitor-threshold"); !ok || f.Number == 0 {
@@ -95,6 +99,15 @@ func judgeFsync(c *check.Case) check.Verdict {
 		return s.unless(v)
 	}
 	return v
+}
+
+// syncEvents are what the latency monitor calls writes and syncs of the AOF.
+var syncEvents = []string{"aof-fsync-always", "aof-write", "aof-write-pending-fsync", "aof-write-active-child", "aof-write-alone"}
+
+// longSyncs is how long the longest of these took, ns.
+func (s *server) longSyncs() float64 {
+	most, _ := s.longest(syncEvents...)
+	return most
 }
 
 // syncing is the share of the time in which the main thread waited for syncs in the kernel, 0 where that was not recorded.

@@ -100,6 +100,9 @@ func judgeFork(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands then wait 10 ms and more, %s otherwise.", s.title(), units.Percent(late), units.Percent(otherwise))
 		return v
 	}
+	if most, from := s.longest("fork"); most >= longStop {
+		return oneFork(c, s, most, from)
+	}
 	if f.Last.Number >= longStop && s.Single {
 		return oneFork(c, s, f.Last.Number, f.Last.Origin)
 	}

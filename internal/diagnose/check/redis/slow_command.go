@@ -105,6 +105,10 @@ func judgeSlow(c *check.Case) check.Verdict {
 	v := check.Verdict{State: check.RuledOut, Summary: "no command took 10 ms"}
 	switch {
 	case !watched:
+		if most, from := s.longest("command"); most >= longStop {
+			return aLongOne(c, fmt.Sprintf("A command probably delays all clients of %s, up to %s.", s.title(), units.Time(most)), "in long commands", "a command", most, from,
+				check.Fix{Text: "find which one: the slow log names it", Code: "SLOWLOG GET 128"})
+		}
 		return notTold("")
 	case len(much) == 0 && len(little) > 0:
 		v.Summary = fmt.Sprintf("%s took up to %s, but it is a simple command: the host did not run its thread, or it moved many bytes", little[0].What, units.Time(little[0].Longest))

@@ -92,8 +92,13 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 		return v
 	}
 	if l == nil || !c.Slow() || l.To <= l.From {
-		if g.Waiting > 0 || g.TimedOut > 0 {
+		switch {
+		case g.Waiting > 0 || g.TimedOut > 0:
 			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "an access log from the same time, to show what it costs requests"}}
+		case math.IsNaN(g.Waiting) && g.Full > 0: // a pool that is full acquits nothing
+			v.State = check.Inconclusive
+			v.Summary += "; whether requests waited was not recorded"
+			v.Needs = []check.Need{{What: "the number of requests waiting for a connection (hikaricp_connections_pending, waiting), with the number in use"}}
 		}
 		return v
 	}

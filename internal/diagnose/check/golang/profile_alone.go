@@ -1,0 +1,22 @@
+package golang
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// judgeGCProfile judges by the part of a CPU profile that GC had, where nothing else is known of it.
+func judgeGCProfile(c *check.Case) (v check.Verdict, ok bool) {
+	share, origin, ok := profileShare(c)
+	if !ok || share < burning {
+		return v, false
+	}
+	return check.Verdict{State: check.Supported, Weight: share,
+		Title:    fmt.Sprintf("GC uses %s of the process's CPU time, probably because the heap is too small.", units.Percent(share)),
+		Summary:  fmt.Sprintf("GC had %s of a CPU profile", units.Percent(share)),
+		Evidence: []check.Evidence{c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", origin)},
+		Fix:      []check.Fix{{Text: "let the heap grow before a cycle starts: GOMEMLIMIT with a higher GOGC since Go 1.19, a ballast before"}},
+		Needs:    []check.Need{gcTrace}}, true
+}

@@ -1,0 +1,77 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Given is a table of figures that the evidence has, where none of them decides a cause.
+type Given struct {
+	Title   string   `json:"title"`
+	Figures []string `json:"figures"` // the first of them: "go_goroutines 61"
+}
+
+// How much is told of what was given.
+const (
+	mostGiven        = 2
+	mostGivenFigures = 4
+	mostGivenText    = 120
+)
+
+// given are the first figures of what was read, where nothing is judged: whoever gave it sees that it was read, and what is in it. Of
+// hosts figures are told by themselves.
+func (r *run) given() (all []Given) {
+	if r.d.Outcome != NotJudged || r.d.Requests != nil || len(r.d.Host) > 0 || len(r.d.Loads) > 0 || r.d.AtRequests != nil || r.d.Unasked ||
+		slices.ContainsFunc(r.d.Verdicts, func(v Verdict) bool { return v.Verdict == check.RuledOut }) {
+		return nil
+	}
+	for i := range r.b.Tables {
+		t := &r.b.Tables[i]
+		g := Given{Title: t.Title}
+		for _, row := range t.Rows {
+			if len(g.Figures) == mostGivenFigures {
+				break
+			}
+			if text := figuresOf(t.Columns, row); text != "" {
+				g.Figures = append(g.Figures, text)
+			}
+		}
+		if len(g.Figures) > 0 {
+			all = append(all, g)
+		}
+		if len(all) == mostGiven {
+			break
+		}
+	}
+	return all
+}
+
+// figuresOf writes a row: "label (column figure, column figure)", or "label figure" where there is one.
+func figuresOf(columns, row []string) string {
+	if len(row) < 2 || row[0] == "" {
+		return ""
+	}
+	var cells []string
+	for i := 1; i < len(row) && i < len(columns); i++ {
+		switch {
+		case row[i] == "" || row[i] == "–" || len(row[i]) > mostGivenText:
+		case len(row) == 2:
+			cells = append(cells, row[i])
+		default:
+			cells = append(cells, strings.TrimSpace(columns[i]+" "+row[i]))
+		}
+	}
+	if len(cells) == 0 || strings.HasPrefix(row[0], "lines ") || strings.HasPrefix(row[0], "rows ") {
+		return ""
+	}
+	label := row[0]
+	if len(label) > mostGivenText {
+		return ""
+	}
+	if len(row) == 2 {
+		return label + " " + cells[0]
+	}
+	return label + " (" + strings.Join(cells, ", ") + ")"
+}

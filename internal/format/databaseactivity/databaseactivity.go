@@ -1,0 +1,415 @@
+// Package databaseactivity reads what databases say they do at a moment, as people copy it out of a client:
+//
+//	pg_stat_activity            rows of psql, aligned or expanded (\x), any choice of columns    PostgreSQL 9.2 to 17
+//	SHOW [FULL] PROCESSLIST     rows of mysql, in a frame, with tabs or vertical (\G)           MySQL 5.1 to 8.4, MariaDB
+//	SHOW ENGINE INNODB STATUS   transactions that wait for locks, threads that wait for semaphores
+//
+// https://www.postgresql.org/docs/current/monitoring-stats.html, https://dev.mysql.com/doc/refman/8.4/en/innodb-standard-monitor.html
+//
+// How long somebody waits is told by how long the statement runs: where it waits for a lock now, nearly all of that was the lock, or it
+// would not have been seen. Of a statement only its fingerprint is kept (package databaselog).
+package databaseactivity
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/databaselog"
+)
+
+// Format is such a look.
+var Format = format.Format{
+	Name:  "databaseactivity",
+	About: "what PostgreSQL, MySQL and MariaDB do at a moment: pg_stat_activity, SHOW PROCESSLIST, SHOW ENGINE INNODB STATUS",
+	Match: match,
+	Parse: parse,
+}
+
+// Bounds of what is kept.
+const (
+	mostLine    = 16 << 10
+	mostRows    = 50_000
+	mostColumns = 64
+)
+
+func match(head []byte) format.Confidence {
+	if bytes.Contains(head, []byte("INNODB MONITOR OUTPUT")) || bytes.Contains(head, []byte("---TRANSACTION ")) && bytes.Contains(head, []byte("MySQL thread id ")) {
+		return format.Sure
+	}
+	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("state")) {
+		return format.No
+	}
+	p := &parser{}
+	for l := range bytes.Lines(head) {
+		p.take(string(bytes.TrimRight(l[:min(len(l), mostLine)], "\r\n")), 1)
+		if len(p.rows) > 0 {
+			return format.Sure
+		}
+	}
+	p.record()
+	if len(p.rows) > 0 {
+		return format.Sure
+	}
+	return format.No
+}
+
+// session is a row.
+type session struct {
+	state, waits, statement string
+	took                    float64 // s, -1 not told
+	locked                  bool
+	line                    int64
+}
+
+type parser struct {
+	product string
+	columns []string
+	bars    bool // cells are between bars
+	rows    []session
+	cells   map[string]string // of an expanded row
+	at      int64
+	dropped int64
+
+	// of InnoDB
+	innodb     bool
+	active     float64 // s, of the transaction that is read
+	waits      []float64
+	semaphores []float64
+	firstWait  int64
+	oldest     float64
+	history    float64
+}
+
+// kinds of columns, by the names that are usual.
+var (
+	stateColumns = []string{"state"}
+	timeColumns  = []string{"time", "age", "duration", "runtime", "running_for", "query_age", "query_time", "elapsed", "wait_time", "xact_age", "running", "query_duration", "wait_duration", "blocked_duration", "time_running", "?column?"}
+	textColumns  = []string{"query", "info", "q", "statement", "sql", "current_query", "left", "substr", "substring", "blocked_statement"}
+)
+
+// isHeading says whether names are columns of one of these tables.
+func (p *parser) isHeading(names []string) bool {
+	has := make(map[string]bool)
+	for _, n := range names {
+		has[strings.ToLower(n)] = true
+	}
+	switch {
+	case has["id"] && has["command"] && has["time"] && has["state"] && (has["info"] || has["host"]):
+		p.product = "MySQL"
+		return true
+	case has["wait_event"] || has["wait_event_type"], has["state"] && has["pid"] && (has["query"] || has["query_start"]), has["waiting"] && has["pid"] && has["query"]:
+		p.product = "PostgreSQL"
+		return true
+	}
+	return false
+}
+
+// split takes a row's cells apart: between bars, or where there are tabs at these.
+func split(text string) (cells []string, bars bool) {
+	trimmed := strings.TrimSpace(text)
+	if strings.Contains(trimmed, "|") {
+		cells = strings.Split(strings.Trim(trimmed, "|"), "|")
+		bars = true
+	} else {
+		cells = strings.Split(trimmed, "\t")
+	}
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	return cells, bars
+}
+
+func (p *parser) take(text string, line int64) {
+	if p.inno(text, line) {
+		return
+	}
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case trimmed == "", strings.Trim(trimmed, "-+=") == "":
+		return
+	case strings.HasPrefix(trimmed, "-[ RECORD "), strings.HasPrefix(trimmed, "****") && strings.HasSuffix(trimmed, "****"):
+		p.record()
+		p.cells, p.at = make(map[string]string), line
+		return
+	}
+	if p.cells != nil { // "wait_event | tuple", "State: updating"
+		key, value, ok := strings.Cut(trimmed, "|")
+		if !ok {
+			key, value, ok = strings.Cut(trimmed, ":")
+		}
+		if key = strings.ToLower(strings.TrimSpace(key)); ok && len(p.cells) < mostColumns && len(key) < 64 {
+			p.cells[key] = strings.TrimSpace(value)
+		}
+		return
+	}
+	cells, bars := split(text)
+	switch {
+	case len(cells) < 3 || len(cells) > mostColumns:
+		return
+	case p.isHeading(cells):
+		p.columns, p.bars = make([]string, len(cells)), bars
+		for i, c := range cells {
+			p.columns[i] = strings.ToLower(c)
+		}
+	case p.columns == nil || bars != p.bars || len(cells) < len(p.columns):
+	default:
+		row := make(map[string]string, len(cells))
+		for i, name := range p.columns {
+			row[name] = cells[i]
+		}
+		p.row(row, line)
+	}
+}
+
+// record ends an expanded row.
+func (p *parser) record() {
+	row := p.cells
+	p.cells = nil
+	if len(row) < 3 {
+		return
+	}
+	names := make([]string, 0, len(row))
+	for n := range row {
+		names = append(names, n)
+	}
+	if p.isHeading(names) {
+		p.row(row, p.at)
+	}
+}
+
+func first(row map[string]string, names []string) string {
+	for _, n := range names {
+		if v := row[n]; v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func (p *parser) row(row map[string]string, line int64) {
+	if len(p.rows) == mostRows {
+		p.dropped++
+		return
+	}
+	s := session{state: first(row, stateColumns), statement: first(row, textColumns), took: -1, line: line}
+	if p.product == "MySQL" {
+		if c := row["command"]; c == "Sleep" || c == "Daemon" || c == "Binlog Dump" || c == "Connect" {
+			s.state = c
+		}
+		lower := strings.ToLower(s.state)
+		s.locked = strings.Contains(lower, "lock") && !strings.Contains(lower, "unlock") && !strings.Contains(lower, "closing")
+	} else {
+		s.waits = row["wait_event_type"]
+		s.locked = strings.EqualFold(s.waits, "Lock") || row["wait_event_type"] == "" && lockEvents[row["wait_event"]] || row["waiting"] == "t"
+		if e := row["wait_event"]; e != "" {
+			s.waits = strings.Trim(s.waits+" "+e, " ")
+		}
+	}
+	for _, n := range timeColumns {
+		if v, ok := seconds(row[n]); ok {
+			s.took = max(s.took, v)
+		}
+	}
+	p.rows = append(p.rows, s)
+}
+
+// lockEvents are those of PostgreSQL's wait events that are heavyweight locks.
+var lockEvents = map[string]bool{"relation": true, "extend": true, "page": true, "tuple": true, "transactionid": true, "virtualxid": true, "advisory": true, "object": true, "userlock": true, "frozenid": true, "spectoken": true}
+
+// seconds reads "41", "00:03:11.2", "1 day 02:00:00" and "-00:00:01".
+func seconds(s string) (float64, bool) {
+	if s == "" || len(s) > 40 {
+		return 0, false
+	}
+	if v, err := strconv.ParseFloat(s, 64); err == nil {
+		return v, v >= 0 && v < 1e9
+	}
+	total := 0.
+	if days, rest, ok := strings.Cut(s, " day"); ok {
+		v, err := strconv.ParseFloat(days, 64)
+		if err != nil || v < 0 || v > 1e5 {
+			return 0, false
+		}
+		total = v * 86400
+		s = strings.TrimLeft(strings.TrimPrefix(rest, "s"), " ")
+		if s == "" {
+			return total, true
+		}
+	}
+	part := strings.Split(s, ":")
+	if len(part) != 3 {
+		return 0, false
+	}
+	for i, unit := range []float64{3600, 60, 1} {
+		v, err := strconv.ParseFloat(part[i], 64)
+		if err != nil || v < 0 || v > 1e6 {
+			return 0, false
+		}
+		total += v * unit
+	}
+	return total, true
+}
+
+// inno takes a line of InnoDB's monitor.
+func (p *parser) inno(text string, line int64) bool {
+	switch {
+	case strings.Contains(text, "INNODB MONITOR OUTPUT"):
+		p.innodb, p.product = true, "MySQL"
+	case strings.HasPrefix(text, "---TRANSACTION "):
+		p.innodb, p.product = true, "MySQL"
+		p.active = 0
+		if v, ok := figure(text, "ACTIVE "); ok {
+			p.active = v
+			p.oldest = max(p.oldest, v)
+		}
+	case strings.Contains(text, "TRX HAS BEEN WAITING "):
+		if v, ok := figure(text, "HAS BEEN WAITING "); ok && len(p.waits) < mostRows {
+			p.waits = append(p.waits, v)
+		}
+		if p.firstWait == 0 {
+			p.firstWait = line
+		}
+	case strings.HasPrefix(text, "--Thread ") && strings.Contains(text, " has waited at "):
+		if v, ok := figure(text, " for "); ok && len(p.semaphores) < mostRows {
+			p.semaphores = append(p.semaphores, v)
+		}
+		if p.firstWait == 0 {
+			p.firstWait = line
+		}
+	case strings.HasPrefix(text, "History list length "):
+		p.history, _ = figure(text, "length ")
+	default:
+		return false
+	}
+	p.cells = nil
+	return true
+}
+
+// figure reads the number behind words.
+func figure(text, words string) (float64, bool) {
+	_, rest, ok := strings.Cut(text, words)
+	n := 0
+	for n < len(rest) && n < 12 && (rest[n] >= '0' && rest[n] <= '9' || rest[n] == '.') {
+		n++
+	}
+	v, err := strconv.ParseFloat(strings.TrimRight(rest[:n], "."), 64)
+	return v, ok && err == nil
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{}
+	err := a.Lines(func(l format.Line) bool {
+		p.take(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	p.record()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(p.rows) == 0 && !p.innodb && err != nil:
+		return err
+	case len(p.rows) == 0 && !p.innodb:
+		return errors.New("databaseactivity: no session and no transaction in it")
+	case err != nil:
+		b.Warnf(0, "the text is incomplete: %v", err)
+		b.Cut()
+	}
+	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
+	subject := b.Subject(evidence.Subject{Kind: evidence.Dependency, Name: p.product})
+	locks, longest, at := 0., 0., p.firstWait
+	note := func(took float64, line int64) {
+		locks++
+		if took >= longest {
+			longest = took
+			if line > 0 {
+				at = line
+			}
+		}
+	}
+	for _, s := range p.rows {
+		if s.locked {
+			note(max(0, s.took), s.line)
+		}
+	}
+	for _, v := range append(p.waits, p.semaphores...) {
+		note(v, 0)
+	}
+	fact := func(key, value string, v float64) {
+		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: v, Origin: b.Origin(max(at, 1))})
+	}
+	if locks > 0 {
+		fact(evidence.FactLockWaits, strconv.FormatFloat(locks, 'f', 0, 64), locks)
+		if longest > 0 {
+			fact(evidence.FactLockWaitMost, "", longest*1e9)
+		}
+	}
+	p.tables(b)
+	return nil
+}
+
+// tables show the sessions by what they do, and InnoDB's figures.
+func (p *parser) tables(b *evidence.Builder) {
+	if len(p.rows) > 0 {
+		type group struct {
+			what, statement string
+			n               int
+			most            float64
+		}
+		by := make(map[string]*group)
+		var all []*group
+		for _, s := range p.rows {
+			what := s.state
+			if s.waits != "" {
+				what = strings.TrimSpace(what + ", waits for " + s.waits)
+			}
+			what = clip(what)
+			g := by[what]
+			if g == nil {
+				if len(all) == 1000 {
+					continue
+				}
+				g = &group{what: what, most: -1}
+				by[what] = g
+				all = append(all, g)
+			}
+			g.n++
+			if s.took > g.most {
+				g.most, g.statement = s.took, databaselog.Fingerprint(s.statement)
+			}
+		}
+		sort.SliceStable(all, func(i, j int) bool { return all[i].n > all[j].n })
+		t := evidence.Table{Title: "sessions of " + p.product, Columns: []string{"", "sessions", "longest s", "statement of it"}}
+		for _, g := range all[:min(len(all), 20)] {
+			most := ""
+			if g.most >= 0 {
+				most = fmt.Sprintf("%.4g", g.most)
+			}
+			t.Rows = append(t.Rows, []string{g.what, strconv.Itoa(g.n), most, g.statement})
+		}
+		b.Table(t)
+	}
+	if p.innodb {
+		most := func(all []float64) (v float64) {
+			for _, x := range all {
+				v = max(v, x)
+			}
+			return v
+		}
+		b.Table(evidence.Table{Title: "InnoDB", Columns: []string{"", "value"}, Rows: [][]string{
+			{"transactions that wait for a lock", strconv.Itoa(len(p.waits))}, {"longest of these s", fmt.Sprintf("%.4g", most(p.waits))},
+			{"threads that wait for a semaphore", strconv.Itoa(len(p.semaphores))}, {"longest of these s", fmt.Sprintf("%.4g", most(p.semaphores))},
+			{"oldest transaction s", fmt.Sprintf("%.4g", p.oldest)}, {"history list length", fmt.Sprintf("%.0f", p.history)}}})
+	}
+	if p.dropped > 0 {
+		b.Warnf(0, "sessions beyond the first %d: %d", mostRows, p.dropped)
+	}
+}
+
+func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 120)], "") }

@@ -1,0 +1,245 @@
+package gopprof
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Listing is what pprof prints of a CPU profile, -top and -traces, and the same of the pprof of gperftools (-text), as people paste it:
+//
+//	Showing nodes accounting for 41.20s, 68.67% of 60s total
+//	      flat  flat%   sum%        cum   cum%
+//	    14.10s 23.50% 23.50%     31.20s 52.00%  runtime.scanobject
+//
+//	Total: 4120 samples
+//	    1203  29.2%  29.2%     1203  29.2% base::SpinLock::Lock
+//
+// Of -top there is no stack: each function stands with its own time, and what is not listed is of no function. Where Go's background mark
+// worker is listed, all below it is its work, whatever is listed of that. Samples of gperftools are taken every 10 ms, unless CPUPROFILE_FREQUENCY
+// was set: shares hold in any case.
+var Listing = format.Format{
+	Name:  "pprof-text",
+	About: "what pprof prints of a CPU profile: -top and -traces of Go's, -text of gperftools'",
+	Match: func(head []byte) format.Confidence {
+		if !bytes.Contains(head, []byte("% of ")) && !bytes.Contains(head, []byte("Total: ")) && !bytes.Contains(head, []byte("Total samples = ")) {
+			return format.No
+		}
+		var p listing
+		for l := range bytes.Lines(head) {
+			p.take(string(bytes.TrimRight(l[:min(len(l), mostListed)], "\r\n")), 1)
+			if p.total > 0 && (len(p.rows) > 0 || len(p.traces) > 0) {
+				return format.Sure
+			}
+		}
+		return format.No
+	},
+	Parse: parseListing,
+}
+
+// Bounds of what is read.
+const (
+	mostListed     = 4096 // of a line, bytes
+	maxListedRows  = 100_000
+	samplePeriodMs = 10
+)
+
+// listed is a function with what it took itself and with all it called, ns.
+type listed struct {
+	name      string
+	flat, cum int64
+	line      int64
+}
+
+// trace is a stack of -traces, innermost first.
+type trace struct {
+	ns    int64
+	stack []string
+	line  int64
+}
+
+type listing struct {
+	total  int64 // ns
+	kind   string
+	rows   []listed
+	traces []trace
+	within bool // of a block of -traces
+	fresh  bool // it has no frame yet
+	over   bool
+}
+
+func (p *listing) take(text string, line int64) {
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case trimmed == "":
+		return
+	case strings.HasPrefix(trimmed, "Type: "):
+		p.kind = strings.TrimSpace(trimmed[len("Type: "):])
+		return
+	case strings.Contains(trimmed, "Total samples = "):
+		_, rest, _ := strings.Cut(trimmed, "Total samples = ")
+		word, _, _ := strings.Cut(rest, " ")
+		if v, ok := timeOf(word); ok {
+			p.total = v
+		}
+		return
+	case strings.HasPrefix(trimmed, "Showing nodes accounting for "), strings.Contains(trimmed, " of ") && strings.HasSuffix(trimmed, " total") && strings.Contains(trimmed, "%"):
+		f := strings.Fields(strings.TrimSuffix(strings.TrimSuffix(trimmed, " total"), " total)"))
+		if v, ok := timeOf(f[len(f)-1]); ok {
+			p.total = v
+		}
+		return
+	case strings.HasPrefix(trimmed, "Total: ") && strings.HasSuffix(trimmed, " samples"):
+		if n, err := strconv.ParseInt(strings.TrimSuffix(trimmed[len("Total: "):], " samples"), 10, 40); err == nil && n > 0 {
+			p.total = n * samplePeriodMs * 1e6
+		}
+		return
+	case strings.HasPrefix(trimmed, "-----------+-"):
+		p.within, p.fresh = true, true
+		return
+	}
+	f := strings.Fields(trimmed)
+	if p.within {
+		p.frame(f, line)
+		return
+	}
+	if len(f) < 6 || !strings.HasSuffix(f[1], "%") || !strings.HasSuffix(f[2], "%") || !strings.HasSuffix(f[4], "%") {
+		return
+	}
+	flat, ok := timeOf(f[0])
+	cum, ok2 := timeOf(f[3])
+	if !ok || !ok2 {
+		return
+	}
+	if len(p.rows) == maxListedRows {
+		p.over = true
+		return
+	}
+	name := strings.TrimSuffix(strings.Join(f[5:], " "), " (inline)")
+	p.rows = append(p.rows, listed{clip(name), flat, cum, line})
+}
+
+// frame takes a line of a block: the first has the time.
+func (p *listing) frame(f []string, line int64) {
+	if p.fresh {
+		if len(f) < 2 {
+			return
+		}
+		v, ok := timeOf(f[0])
+		if !ok {
+			return
+		}
+		p.fresh = false
+		if len(p.traces) == maxListedRows {
+			p.over, p.within = true, false
+			return
+		}
+		p.traces = append(p.traces, trace{v, []string{clip(strings.Join(f[1:], " "))}, line})
+		return
+	}
+	t := &p.traces[len(p.traces)-1]
+	if len(t.stack) < maxFrames {
+		t.stack = append(t.stack, clip(strings.TrimSuffix(strings.Join(f, " "), " (inline)")))
+	}
+}
+
+// timeOf reads "41.20s", "10ms", "1.5mins", "0" and samples as ns.
+func timeOf(s string) (int64, bool) {
+	n := 0
+	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == '.') {
+		n++
+	}
+	v, err := strconv.ParseFloat(s[:n], 64)
+	if err != nil || v > 1e12 {
+		return 0, false
+	}
+	unit, ok := map[string]float64{"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "mins": 60e9, "hrs": 3600e9, "": samplePeriodMs * 1e6}[s[n:]]
+	return int64(v * unit), ok && v*unit < 1e18
+}
+
+func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	var p listing
+	err := a.Lines(func(l format.Line) bool {
+		p.take(string(l.Text[:min(len(l.Text), mostListed)]), l.Number)
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(p.rows) == 0 && len(p.traces) == 0 && err != nil:
+		return err
+	case len(p.rows) == 0 && len(p.traces) == 0:
+		return errors.New("pprof-text: no function with its time in it")
+	case p.kind != "" && p.kind != "cpu" && p.kind != "samples":
+		return errors.New("pprof-text: it is of " + clip(p.kind) + ", not of CPU time: give the profile itself")
+	case err != nil:
+		b.Warnf(0, "the text is incomplete: %v", err)
+		b.Cut()
+	}
+	if p.over {
+		b.Warnf(0, "functions beyond the first %d were left out", maxListedRows)
+	}
+	r, isGo := p.recording()
+	subject := evidence.Subject{Kind: evidence.Process}
+	if isGo {
+		subject.Runtime = "go"
+	}
+	if len(p.rows) > 0 {
+		b.Warnf(p.rows[0].line, "a listing has no stacks: what each function took itself is known, and who called it is not")
+	}
+	return emit(ctx, r, b, b.Subject(subject))
+}
+
+// recording makes a profile of what is listed. What is listed below Go's mark worker is the worker's.
+func (p *listing) recording() (r *recording, isGo bool) {
+	r = &recording{Profile: &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}}, kind: kindCPU}
+	add := func(ns int64, line int64, stack ...string) {
+		if ns <= 0 {
+			return
+		}
+		s := &profile.Sample{Value: []int64{ns}}
+		for _, name := range stack {
+			isGo = isGo || strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "main.")
+			f := &profile.Function{Name: name}
+			r.Function = append(r.Function, f)
+			s.Location = append(s.Location, &profile.Location{Line: []profile.Line{{Function: f}}})
+		}
+		r.Sample = append(r.Sample, s)
+		r.lines = append(r.lines, line)
+	}
+	known := int64(0)
+	worker := int64(0)
+	for _, x := range p.rows {
+		if x.name == "runtime.gcBgMarkWorker" {
+			worker = x.cum
+		}
+	}
+	for _, x := range p.rows {
+		if worker > 0 && strings.HasPrefix(ruleOf(x.name).class, ClassBackground) {
+			continue
+		}
+		add(x.flat, x.line, x.name)
+		known += max(0, x.flat)
+	}
+	if worker > 0 {
+		add(worker, 1, "runtime.gcBgMarkWorker")
+		known += worker
+	}
+	for _, t := range p.traces {
+		add(t.ns, t.line, t.stack...)
+		known += max(0, t.ns)
+	}
+	if p.total > known {
+		add(p.total-known, 1, "")
+		last := r.Sample[len(r.Sample)-1]
+		last.Location = nil
+	}
+	return r, isGo
+}

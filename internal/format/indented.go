@@ -1,0 +1,102 @@
+package format
+
+import "bytes"
+
+// What stands in a page or a mail as code is often indented by four blanks or a tab.
+
+// indent is how far a line is indented, blanks alone.
+func indent(l []byte) int {
+	n := 0
+	for n < len(l) && (l[n] == ' ' || l[n] == '\t') {
+		n++
+	}
+	return n
+}
+
+// asCode says whether a line is indented as code is.
+func asCode(l []byte) bool { return len(l) > 0 && (l[0] == '\t' || indent(l) >= 4) }
+
+// dedent takes off lines what all of them are indented by, nil if they are not as code is.
+func dedent(lines []Line) (out []Line) {
+	least := -1
+	for _, l := range lines {
+		switch {
+		case len(bytes.TrimSpace(l.Text)) == 0:
+		case !asCode(l.Text):
+			return nil
+		case least < 0 || indent(l.Text) < least:
+			least = indent(l.Text)
+		}
+	}
+	if least < 0 {
+		return nil
+	}
+	for _, l := range lines {
+		l.Text = l.Text[min(least, len(l.Text)):]
+		out = append(out, l)
+	}
+	return out
+}
+
+// indentedRuns are the stretches of lines that are indented as code, blank lines within them included, where others stand between.
+func indentedRuns(lines []Line) (runs [][]Line) {
+	from, other := -1, false
+	for i := range lines {
+		blank := len(bytes.TrimSpace(lines[i].Text)) == 0
+		switch {
+		case blank:
+		case asCode(lines[i].Text):
+			if from < 0 {
+				from = i
+			}
+		default:
+			other = true
+			if from >= 0 {
+				runs = append(runs, trimBlank(lines[from:i]))
+				from = -1
+			}
+		}
+	}
+	if from >= 0 {
+		runs = append(runs, trimBlank(lines[from:]))
+	}
+	if !other {
+		return nil
+	}
+	return runs
+}
+
+// bared takes off lines what a log collector put before them, nil if there is nothing.
+func bared(text []byte, lines []Line) (out []Line) {
+	if len(lines) == 0 {
+		return nil
+	}
+	e := findEnvelope(text, 0)
+	if e == nil {
+		return nil
+	}
+	u := newUnwrapper(e, 0)
+	for _, l := range lines {
+		if l, whole := u.take(l); whole {
+			l.Text = bytes.Clone(l.Text)
+			out = append(out, l)
+		}
+	}
+	u.rest(func(l Line) bool {
+		l.Text = bytes.Clone(l.Text)
+		out = append(out, l)
+		return true
+	})
+	return out
+}
+
+// countEntities is how many entities of HTML a line has that stand for signs of a dump.
+func countEntities(l []byte) (n int) {
+	if bytes.IndexByte(l, '&') < 0 {
+		return 0
+	}
+	for _, e := range []string{"&lt;", "&gt;", "&quot;", "&#39;", "&#34;", "&nbsp;", "&#x27;"} {
+		n += bytes.Count(l, []byte(e))
+	}
+	return n
+}

@@ -1,0 +1,237 @@
+// Package kernellog reads what the Linux kernel logs when something keeps programs from running or takes their memory, as dmesg, the journal
+// and syslog have it:
+//
+//	[812033.120361] Memory cgroup out of memory: Killed process 4120 (java) total-vm:8120331kB, anon-rss:512033kB, …
+//	[ 8120.331203] INFO: task mysqld:4120 blocked for more than 120 seconds.
+//	watchdog: BUG: soft lockup - CPU#2 stuck for 22s! [java:4120]
+//	TCP: request_sock_TCP: Possible SYN flooding on port 8080. Sending cookies.
+//	nf_conntrack: table full, dropping packet
+//
+// Sources: mm/oom_kill.c, kernel/hung_task.c, kernel/watchdog.c, net/ipv4/tcp_input.c, net/netfilter/nf_conntrack_core.c and
+// mm/page_alloc.c of Linux 2.6.32 to 6.18. The kernel limits how often it says most of them: they are counted as it told them.
+//
+// None of these lines tells how slow anything was: they name what to look at, and what shows it.
+package kernellog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is such a log.
+var Format = format.Format{
+	Name:  "kernellog",
+	About: "the Linux kernel's log (dmesg, journal): processes it killed for memory, tasks that hang, CPUs that are stuck, full tables of the network",
+	Match: match,
+	Parse: parse,
+}
+
+// kind is something the kernel says.
+type kind struct {
+	id, title string
+	has       []string // all of them are in the line
+	number    string   // words before a figure
+	unit      string
+	advice    string
+}
+
+var kinds = []kind{
+	{"oom-cgroup", "killed because its container's memory limit was reached", []string{"Memory cgroup out of memory", "ill"}, "anon-rss:", "kB",
+		"the container needs a higher limit, or its program less memory: a JVM's heap and more must fit into it (NativeMemoryTracking), Go's with GOMEMLIMIT; memory.events and memory.current show how it fills"},
+	{"oom-host", "killed because the host's memory was used up", []string{"Out of memory", "ill", "process"}, "anon-rss:", "kB",
+		"the host needs more memory, or fewer programs: free -m, and /proc/pressure/memory while it is slow"},
+	{"hung-task", "tasks that hung in the kernel", []string{"INFO: task ", "blocked for more than "}, "blocked for more than ", "s",
+		"tasks that hang mostly wait for a disk or a file server: iostat -x 1, and cat /proc/PID/stack of the task while it does"},
+	{"soft-lockup", "CPUs that were stuck", []string{"soft lockup", "stuck for "}, "stuck for ", "s",
+		"a CPU that is stuck was not run by the hypervisor, or the kernel did not let go of it: mpstat -P ALL 1 shows steal"},
+	{"rcu-stall", "CPUs that the kernel waited for", []string{"rcu", "detected stall"}, "", "",
+		"a CPU that stalls was not run by the hypervisor, or is stuck in the kernel: mpstat -P ALL 1 shows steal"},
+	{"syn-queue", "connections beyond the queue of a listening socket", []string{"ossible SYN flooding on port "}, "on port ", "port",
+		"the queue of connections was full, as where the service does not accept them in time: ss -ltn and nstat -az TcpExtListenOverflows show it while it is slow"},
+	{"conntrack", "packets dropped because the table of connections was full", []string{"nf_conntrack: ", "table full"}, "", "",
+		"raise net.netfilter.nf_conntrack_max, or track less; each dropped packet delays its connection by 200 ms or more, and a new one by 1 s"},
+	{"page-allocation", "memory allocations in the kernel that failed", []string{"page allocation failure"}, "order:", "order",
+		"memory was fragmented or used up: /proc/buddyinfo and /proc/vmstat show it"},
+	{"overheated", "CPUs slowed down because of their temperature", []string{"cpu clock throttled"}, "", "",
+		"CPUs that are too hot run slower: turbostat shows their clock"},
+}
+
+// kindOf is what a line says, nil if it is nothing of these.
+func kindOf(text string) *kind {
+	for i := range kinds {
+		all := true
+		for _, s := range kinds[i].has {
+			all = all && strings.Contains(text, s)
+		}
+		if all {
+			return &kinds[i]
+		}
+	}
+	return nil
+}
+
+// quick are words of which each line of interest has one, to pass over others fast.
+var quick = [][]byte{[]byte("ut of memory"), []byte("blocked for more than "), []byte("soft lockup"), []byte("detected stall"), []byte("SYN flooding"), []byte("nf_conntrack: "), []byte("page allocation failure"), []byte("cpu clock throttled")}
+
+func interesting(line []byte) bool {
+	for _, q := range quick {
+		if bytes.Contains(line, q) {
+			return true
+		}
+	}
+	return false
+}
+
+func match(head []byte) format.Confidence {
+	if !interesting(head) {
+		return format.No
+	}
+	for l := range bytes.Lines(head) {
+		if len(l) < 4096 && interesting(l) && kindOf(string(l)) != nil && ofKernel(string(l)) {
+			return format.Sure
+		}
+	}
+	return format.No
+}
+
+// ofKernel says whether a line is the kernel's own and not a program's that quotes it: nothing stands before the message but the time since boot,
+// what a syslog puts there, and the subsystem.
+func ofKernel(text string) bool {
+	text = strings.TrimSpace(text)
+	if i := strings.Index(text, "kernel: "); i >= 0 && i < 100 {
+		return true
+	}
+	if strings.HasPrefix(text, "[") {
+		end := strings.IndexByte(text, ']')
+		return end > 0 && end < 40
+	}
+	for _, s := range []string{"Memory cgroup out of memory", "Out of memory: ", "INFO: task ", "watchdog: ", "BUG: soft lockup", "rcu: ", "INFO: rcu", "TCP: ", "nf_conntrack: "} {
+		if strings.HasPrefix(text, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// found is what was said of a kind.
+type found struct {
+	*kind
+	times int64
+	most  float64
+	who   string // the first
+	line  int64
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	var all []*found
+	by := make(map[string]*found)
+	limit, limitLine := 0., int64(0) // kB, of the group in which memory ran out
+	err := a.Lines(func(l format.Line) bool {
+		if l.Number&0xfff == 0 && ctx.Err() != nil {
+			return false
+		}
+		text := string(l.Text[:min(len(l.Text), 4096)])
+		if strings.Contains(text, "memory: usage ") && strings.Contains(text, ", limit ") {
+			if v, ok := behind(text, ", limit "); ok && v > 0 && v < 1<<50 {
+				limit, limitLine = v, l.Number
+			}
+			return true
+		}
+		if !interesting(l.Text) {
+			return true
+		}
+		k := kindOf(text)
+		if k == nil {
+			return true
+		}
+		x := by[k.id]
+		if x == nil {
+			x = &found{kind: k, line: l.Number, who: whoOf(text)}
+			by[k.id] = x
+			all = append(all, x)
+		}
+		x.times++
+		if v, ok := behind(text, k.number); ok && v >= x.most && v < 1e15 {
+			x.most = v
+		}
+		return true
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(all) == 0 && err != nil:
+		return err
+	case len(all) == 0:
+		return errors.New("kernellog: it has no line about memory, hung tasks or dropped packets")
+	case err != nil:
+		b.Warnf(0, "the log is incomplete: %v", err)
+		b.Cut()
+	}
+	*b.Clock() = evidence.Clock{Name: "the kernel's log", Error: evidence.Unanchored}
+	host := b.Subject(evidence.Subject{Kind: evidence.Host})
+	t := evidence.Table{Title: "the kernel's log", Columns: []string{"", "times", "at most", "the first"}}
+	for _, x := range all {
+		most := ""
+		switch {
+		case x.most == 0:
+		case x.unit == "kB":
+			most = fmt.Sprintf("%.0f MiB", x.most/1024)
+		case x.unit == "s":
+			most = fmt.Sprintf("%.0f s", x.most)
+		default:
+			most = fmt.Sprintf("%s %.0f", x.unit, x.most)
+		}
+		t.Rows = append(t.Rows, []string{x.title, strconv.FormatInt(x.times, 10), most, x.who})
+		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernelSaid, Value: x.id, Number: float64(x.times), Origin: b.Origin(x.line)})
+		b.Warnf(x.line, "the kernel's log, %s: %s (%s)", format.Count(x.times, "time", "times"), x.title, x.advice)
+	}
+	b.Table(t)
+	if limit > 0 {
+		b.Warnf(limitLine, "the limit that was reached is %.0f MiB", limit/1024)
+	}
+	return nil
+}
+
+// behind reads the figure behind words.
+func behind(text, words string) (float64, bool) {
+	if words == "" {
+		return 0, false
+	}
+	_, rest, ok := strings.Cut(text, words)
+	n := 0
+	for n < len(rest) && n < 15 && rest[n] >= '0' && rest[n] <= '9' {
+		n++
+	}
+	v, err := strconv.ParseFloat(rest[:n], 64)
+	return v, ok && err == nil
+}
+
+// mostName bounds the name of a process; the kernel's has 15 bytes.
+const mostName = 32
+
+// whoOf is the process that a line names, "" none.
+func whoOf(text string) string {
+	for _, x := range [][3]string{{"rocess ", "(", ")"}, {"INFO: task ", "", ":"}, {"stuck for ", "[", ":"}} {
+		_, rest, ok := strings.Cut(text, x[0])
+		if !ok {
+			continue
+		}
+		if x[1] != "" {
+			if _, rest, ok = strings.Cut(rest, x[1]); !ok {
+				continue
+			}
+		}
+		name, _, ok := strings.Cut(rest, x[2])
+		if ok && len(name) <= mostName {
+			return strings.ToValidUTF8(name, "?")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,108 @@
+package loadresult
+
+import (
+	"strconv"
+	"strings"
+)
+
+// locust prints a table of all that was asked, again and again while it runs, and at its end the percentiles; ms from the send, by users in a
+// loop (https://github.com/locustio/locust/blob/master/locust/stats.py):
+//
+//	Type     Name                                  # reqs      # fails |    Avg     Min     Max    Med |   req/s  failures/s
+//	         Aggregated                              4932     12(0.24%) |   2449     120   15033   2100 |   82.10        0.20
+//
+//	Type     Name                 50%    66%    75%    80%    90%    95%    98%    99%  99.9% 99.99%   100% # reqs
+//	         Aggregated          2100   2600   2900   3200   4600   5900   8100  10100  14000  15000  15000   4932
+//
+// Before 1.0 the row is called Total in places, and the median stands behind a bar with the rate. The last table is the result.
+
+func newLocust() *run {
+	r := &run{}
+	r.Tool = "locust"
+	r.Mode = "closed"
+	r.FromSend = true
+	return r
+}
+
+func locustStarts(line string, cur *run) bool {
+	return cur == nil && strings.Contains(line, " # reqs ") && strings.Contains(line, " # fails ") && strings.Contains(line, " Avg ") && strings.Contains(line, " Max")
+}
+
+func locustText(r *run, line string) bool {
+	f := strings.FieldsFunc(line, func(c rune) bool { return c == ' ' || c == '\t' || c == '|' })
+	if len(f) == 0 {
+		return true
+	}
+	switch {
+	case strings.Contains(line, " # fails "):
+		r.section = "figures"
+		if strings.Contains(line, "Median") {
+			r.section = "old" // Avg, Min, Max, Median
+		}
+		return true
+	case strings.Contains(line, "50%") && strings.Contains(line, "99%") && strings.Contains(line, "# reqs"):
+		r.section = "percentiles"
+		r.notes = r.notes[:0]
+		for _, name := range f {
+			if strings.HasSuffix(name, "%") {
+				r.notes = append(r.notes, [2]string{name, ""})
+			}
+		}
+		return true
+	case f[0] != "Aggregated" && f[0] != "Total":
+		return true
+	}
+	f = f[1:]
+	switch {
+	case r.section == "percentiles":
+		if len(f) < len(r.notes) {
+			return false
+		}
+		if n, ok := count(f[0]); len(f) == len(r.notes)+1 && ok && n == r.Completed && f[len(f)-1] != f[0] { // the count stands first in older versions
+			f = f[1:]
+		}
+		r.Quantiles = r.Quantiles[:0]
+		for i, x := range r.notes {
+			q, ok := percent(x[0])
+			ms, err := strconv.ParseFloat(f[i], 64)
+			v, ok2 := ns(ms * 1e6)
+			if !ok || err != nil || !ok2 {
+				return false
+			}
+			r.quantile(q, v)
+		}
+		r.notes, r.section = nil, "done"
+		return true
+	case r.section != "figures" && r.section != "old":
+		return true
+	case len(f) < 7, len(f) < 8 && r.section == "figures":
+		return false // cut, maybe within a figure
+	}
+	n, ok := count(f[0])
+	failed, _, _ := strings.Cut(f[1], "(")
+	bad, ok2 := count(failed)
+	var v [4]float64 // mean, least, most, median
+	for i := range v {
+		x, err := strconv.ParseFloat(f[2+min(i, len(f)-3)], 64)
+		if err != nil || x < 0 {
+			return false
+		}
+		v[i] = x
+	}
+	if !ok || !ok2 {
+		return false
+	}
+	r.Completed, r.Sent, r.Errors, r.counted = n, n, bad, true
+	r.Mean, _ = ns(v[0] * 1e6)
+	r.Max, _ = ns(v[2] * 1e6)
+	r.Quantiles = r.Quantiles[:0]
+	if median, ok := ns(v[3] * 1e6); ok && median > 0 {
+		r.quantile(.5, median)
+	}
+	if len(f) > 7 {
+		r.Rate, _ = strconv.ParseFloat(f[6], 64)
+	}
+	return true
+}
+
+func locustWhole(r *run) bool { return r.Completed > 0 && r.section == "done" }

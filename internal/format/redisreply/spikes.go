@@ -1,0 +1,77 @@
+package redisreply
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// spike is what LATENCY DOCTOR says of an event:
+//
+//  2. fork: 9 latency spikes (average 1411ms, mean deviation 210ms, period 310.11 sec). Worst all time event 2210ms.
+//
+// createLatencyReport in https://github.com/redis/redis/blob/unstable/src/latency.c: the mean of those that are kept, and the mean time
+// from one to the next.
+type spike struct {
+	name   string
+	n      int
+	mean   int64   // ms
+	period float64 // s
+	line   int64
+}
+
+// mostSpikes are kept of an event: the server keeps 160.
+const mostSpikes = 1000
+
+// spikes reads the lines of an answer.
+func (p *parser) spikes(lines []string) {
+	for i, l := range lines {
+		l = strings.TrimSpace(l)
+		number, rest, ok := strings.Cut(l, ". ")
+		name, rest, ok2 := strings.Cut(rest, ": ")
+		if !ok || !ok2 || len(number) > 3 || !eventNames[name] {
+			continue
+		}
+		s := spike{name: name, line: p.began + int64(i)}
+		var deviation int64
+		if c, _ := fmt.Sscanf(rest, "%d latency spikes (average %dms, mean deviation %dms, period %f sec)", &s.n, &s.mean, &deviation, &s.period); c < 2 || s.n < 1 || s.n > mostSpikes || s.mean < 0 || s.mean > 1e9 || !(s.period >= 0 && s.period < 1e9) {
+			continue
+		}
+		if _, worst, ok := strings.Cut(rest, "Worst all time event "); ok {
+			var ms int64
+			if c, _ := fmt.Sscanf(worst, "%dms", &ms); c == 1 && ms > 0 && ms < 1e9 {
+				p.worst(name, ms)
+			}
+		}
+		if len(p.doctor) < len(eventNames) {
+			p.doctor = append(p.doctor, s)
+		}
+	}
+}
+
+// emitSpikes gives spikes as events at their mean distance: when they were nothing tells, how long and how often the answer does.
+func (p *parser) emitSpikes(id evidence.SubjectID) {
+	if len(p.doctor) == 0 {
+		return
+	}
+	b := p.b
+	*b.Clock() = evidence.Clock{Name: "spikes, at their mean distance", Error: evidence.Unanchored}
+	b.Warnf(p.doctor[0].line, "LATENCY DOCTOR tells how long spikes take and how far apart they are on average, not when they were: LATENCY HISTORY does")
+	var last int64
+	for _, s := range p.doctor {
+		if s.n > 1 && s.period <= 0 {
+			continue
+		}
+		for k := range s.n {
+			end := int64(float64(k+1)*s.period*1e9) + 1e9
+			took := s.mean * 1e6
+			last = max(last, end)
+			b.Interval(evidence.Interval{Subject: id, Lane: evidence.AllLanes, Kind: evidence.ServerStall, Start: end - took, End: end, Cause: b.Name(s.name), Origin: b.Origin(s.line),
+				Extra: []evidence.Extra{{Key: evidence.WaitedWithin, Value: float64(took)}}})
+		}
+	}
+	if last > 0 {
+		b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisLatency, From: 0, Until: last, Origin: b.Origin(p.doctor[0].line)})
+	}
+}

@@ -1,0 +1,149 @@
+// Package schedtrace reads the lines that Go's scheduler prints with GODEBUG=schedtrace=1000: how many Ps run, and how many goroutines are
+// ready and wait for one (https://pkg.go.dev/runtime#hdr-Environment_Variables, schedtrace in https://go.dev/src/runtime/proc.go, Go 1.5 on):
+//
+//	SCHED 1009ms: gomaxprocs=4 idleprocs=0 threads=21 spinningthreads=0 needspinning=1 idlethreads=9 runqueue=812 [41 38 55 60]
+//
+// Goroutines of the global queue and of each P's own are added up. What scheddetail adds below is left out.
+package schedtrace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is such lines.
+var Format = format.Format{
+	Name:  "schedtrace",
+	About: "lines of Go's scheduler (GODEBUG=schedtrace): goroutines that are ready and wait for a CPU",
+	Match: func(head []byte) format.Confidence {
+		if !bytes.Contains(head, []byte("SCHED ")) || bytes.Contains(head, []byte(" ms clock, ")) { // between the lines of gctrace they are known
+			return format.No
+		}
+		for l := range bytes.Lines(head) {
+			if _, ok := read(l); ok {
+				return format.Sure
+			}
+		}
+		return format.No
+	},
+	Parse: parse,
+}
+
+const (
+	mostLine = 16 << 10 // a process may have a thousand Ps
+	mostKept = 100_000
+)
+
+// look is a line.
+type look struct {
+	at                    int64 // ns since the start
+	procs, idle, runnable float64
+}
+
+func read(line []byte) (x look, ok bool) {
+	i := bytes.Index(line[:min(len(line), 512)], []byte("SCHED "))
+	if i < 0 || !bytes.Contains(line, []byte("gomaxprocs=")) {
+		return x, false
+	}
+	text := string(line[i+len("SCHED ") : min(len(line), mostLine)])
+	ms, rest, found := strings.Cut(text, "ms: ")
+	at, err := strconv.ParseInt(ms, 10, 64)
+	if !found || err != nil || at < 0 || at > 1e13 {
+		return x, false
+	}
+	x.at = at * 1e6
+	queues := false
+	for _, f := range strings.Fields(strings.NewReplacer("[", " [ ", "]", " ] ").Replace(rest)) {
+		switch {
+		case f == "[":
+			queues = true
+		case f == "]":
+			queues = false
+		default:
+			name, value, named := strings.Cut(f, "=")
+			if !named {
+				value = name
+			}
+			v, err := strconv.ParseFloat(value, 64)
+			switch {
+			case err != nil || !(v >= 0 && v < 1e9):
+			case queues, name == "runqueue":
+				x.runnable += v
+			case name == "gomaxprocs":
+				x.procs = v
+			case name == "idleprocs":
+				x.idle = v
+			}
+		}
+	}
+	return x, x.procs > 0
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	var all []look
+	var line, dropped int64
+	err := a.Lines(func(l format.Line) bool {
+		if l.Number&0xfff == 0 && ctx.Err() != nil {
+			return false
+		}
+		x, ok := read(l.Text)
+		switch {
+		case !ok:
+		case len(all) == mostKept:
+			dropped++
+		case len(all) > 0 && x.at <= all[len(all)-1].at: // another process, or the same line twice
+		default:
+			if len(all) == 0 {
+				line = l.Number
+			}
+			all = append(all, x)
+		}
+		return true
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(all) == 0 && err != nil:
+		return err
+	case len(all) == 0:
+		return errors.New("schedtrace: no line of the scheduler in it")
+	case err != nil:
+		b.Warnf(0, "the log is incomplete: %v", err)
+		b.Cut()
+	}
+	*b.Clock() = evidence.Clock{Name: "since process start", Error: evidence.Unanchored, Resolution: 1e6}
+	last := all[len(all)-1]
+	b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: int(last.procs)})
+	var sum, most, busy float64
+	for _, x := range all {
+		sum += x.runnable
+		most = max(most, x.runnable)
+		busy += (x.procs - min(x.idle, x.procs)) / x.procs
+	}
+	n := float64(len(all))
+	b.Table(evidence.Table{Title: "Go's scheduler", Columns: []string{"", "value"}, Rows: [][]string{
+		{"Ps (GOMAXPROCS)", plain(last.procs)}, {"of these busy %", plain(100 * busy / n)},
+		{"goroutines ready to run, mean", plain(sum / n)}, {"goroutines ready to run, most", plain(most)}, {"lines", plain(n)}}})
+	if busy/n >= mostlyBusy && sum/n >= manyReady*last.procs {
+		b.Warnf(line, "on average %.0f goroutines are ready and wait for one of %.0f Ps, nearly none of which is idle: a CPU profile shows what runs, and mpstat 1 whether the host has CPUs free", sum/n, last.procs)
+	}
+	if dropped > 0 {
+		b.Warnf(0, "lines beyond the first %d were left out: %d", mostKept, dropped)
+	}
+	return nil
+}
+
+// From which part of the Ps being busy, and how many goroutines ready for each, it is told that they wait.
+const (
+	mostlyBusy = .95
+	manyReady  = 3
+)
+
+func plain(v float64) string { return fmt.Sprintf("%.4g", v) }

@@ -1,0 +1,305 @@
+// Package sos reads what the debugger extension SOS, dotnet-dump analyze and dotnet-gcdump print of a .NET program, as people paste it:
+//
+//	!threadpool            how many threads the pool has, how many of them have work, and what waits for one
+//	!syncblk               monitors, who holds them, and how many wait (MonitorHeld counts the holder once and each that waits twice)
+//	!dumpheap -stat        objects and bytes by type
+//	dotnet-gcdump report   likewise
+//
+// https://learn.microsoft.com/dotnet/core/diagnostics/sos-debugging-extension, and the sources of SOS
+// (https://github.com/dotnet/diagnostics/tree/main/src/SOS), .NET Framework 4 to .NET 10. All of them are of one moment, which they do not
+// tell. Of objects only types are there.
+package sos
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is such output.
+var Format = format.Format{
+	Name:  "sos",
+	About: "what SOS and dotnet-gcdump print of a .NET program: !threadpool, !syncblk, !dumpheap -stat, dotnet-gcdump report",
+	Match: match,
+	Parse: parse,
+}
+
+// Bounds of what is kept.
+const (
+	maxTypes = 50_000
+	maxLocks = 10_000
+	maxShown = 40
+	mostLine = 2048
+)
+
+func match(head []byte) format.Confidence {
+	if !bytes.Contains(head, []byte("Worker Thread:")) && !bytes.Contains(head, []byte("Workers Running:")) && !bytes.Contains(head, []byte("MonitorHeld")) &&
+		!bytes.Contains(head, []byte("TotalSize")) && !bytes.Contains(head, []byte("GC Heap bytes")) {
+		return format.No
+	}
+	p := &parser{}
+	for l := range bytes.Lines(head) {
+		p.take(string(bytes.TrimRight(l[:min(len(l), mostLine)], "\r\n")), 1)
+		if p.some() {
+			return format.Sure
+		}
+	}
+	return format.No
+}
+
+// monitor is a row of !syncblk.
+type monitor struct {
+	waiting int64
+	holder  string // the debugger's number of the thread
+	of      string // type of the object
+	line    int64
+}
+
+// kind is a type of objects.
+type kind struct {
+	name           string
+	objects, bytes int64
+}
+
+type parser struct {
+	pool   map[string]float64
+	poolAt int64
+	locks  []monitor
+	held   int64
+	kinds  []kind
+	heap   [2]float64 // bytes and objects, by dotnet-gcdump
+	line   int64
+
+	table   string // "syncblk", "dumpheap" or "gcdump" below its heading
+	dropped int64
+}
+
+func (p *parser) some() bool {
+	return p.pool["running"] > 0 || len(p.pool) > 2 || p.held > 0 || len(p.kinds) > 0
+}
+
+// poolWords are what !threadpool calls its figures, of the runtime's own pool and of the portable one (.NET 6 on).
+var poolWords = []struct{ words, key string }{
+	{"CPU utilization: ", "cpu"}, {"CPU utilization:", "cpu"}, {"Work Request in Queue: ", "queue"}, {"Workers Total:", "total"}, {"Workers Running:", "running"}, {"Workers Idle:", "idle"},
+	{"Worker Min Limit:", "min"}, {"Worker Max Limit:", "max"},
+}
+
+func (p *parser) take(text string, line int64) {
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case trimmed == "":
+		if p.table != "gcdump" {
+			p.table = ""
+		}
+		return
+	case strings.HasPrefix(trimmed, "Worker Thread:"):
+		if p.pool == nil {
+			p.pool, p.poolAt = make(map[string]float64), line
+		}
+		for _, x := range [][2]string{{"Total: ", "total"}, {"Running: ", "running"}, {"Idle: ", "idle"}, {"MaxLimit: ", "max"}, {"MinLimit: ", "min"}} {
+			if v, ok := behind(trimmed, x[0]); ok {
+				p.pool[x[1]] = v
+			}
+		}
+		return
+	case strings.HasPrefix(trimmed, "Index") && strings.Contains(trimmed, "MonitorHeld"):
+		p.table = "syncblk"
+		return
+	case strings.HasPrefix(trimmed, "MT") && strings.Contains(trimmed, "TotalSize"):
+		p.table = "dumpheap"
+		return
+	case strings.HasSuffix(trimmed, "GC Heap bytes"):
+		p.heap[0], _ = grouped(strings.Fields(trimmed)[0])
+		return
+	case strings.HasSuffix(trimmed, "GC Heap objects"):
+		p.heap[1], _ = grouped(strings.Fields(trimmed)[0])
+		return
+	case strings.HasPrefix(trimmed, "Object Bytes") && strings.Contains(trimmed, "Type"):
+		p.table = "gcdump"
+		return
+	}
+	for _, x := range poolWords {
+		if strings.HasPrefix(trimmed, x.words) {
+			if v, ok := behind(trimmed, x.words); ok && (p.pool != nil || x.key == "cpu" || x.key == "total") {
+				if p.pool == nil {
+					p.pool, p.poolAt = make(map[string]float64), line
+				}
+				p.pool[x.key] = v
+			}
+			return
+		}
+	}
+	f := strings.Fields(trimmed)
+	switch p.table {
+	case "syncblk":
+		p.syncBlock(f, line)
+	case "dumpheap":
+		if len(f) < 4 || !isHex(f[0]) {
+			return
+		}
+		p.kind(strings.Join(f[3:], " "), f[1], f[2], line)
+	case "gcdump":
+		if len(f) < 3 {
+			return
+		}
+		name := strings.Join(f[2:], " ")
+		if i := strings.Index(name, " (Bytes > "); i > 0 {
+			name = name[:i]
+		}
+		p.kind(name, f[1], f[0], line)
+	}
+}
+
+// syncBlock reads "   12 000001b2c4e8a8d0          121         1 000001b2c4e7b1c0 2f41  41   000001b2a81203f0 System.Object". A monitor that
+// nobody holds has no thread.
+func (p *parser) syncBlock(f []string, line int64) {
+	if len(f) < 6 || strings.Trim(f[0], "0123456789") != "" || !isHex(f[1]) {
+		return
+	}
+	held, err := strconv.ParseInt(f[2], 10, 32)
+	if err != nil || held < 0 {
+		return
+	}
+	p.held++
+	if p.line == 0 {
+		p.line = line
+	}
+	m := monitor{waiting: max(0, (held-1)/2), of: f[len(f)-1], line: line}
+	if len(f) >= 9 {
+		m.holder = f[6]
+		m.of = strings.Join(f[8:], " ")
+	}
+	if m.waiting > 0 && len(p.locks) < maxLocks {
+		p.locks = append(p.locks, m)
+	}
+}
+
+func (p *parser) kind(name, objects, bytes string, line int64) {
+	n, ok := grouped(objects)
+	size, ok2 := grouped(bytes)
+	if !ok || !ok2 || name == "" || len(name) > mostLine {
+		return
+	}
+	if p.line == 0 {
+		p.line = line
+	}
+	if len(p.kinds) == maxTypes {
+		p.dropped++
+		return
+	}
+	p.kinds = append(p.kinds, kind{name, int64(n), int64(size)})
+}
+
+// grouped reads a whole number that may have its thousands apart.
+func grouped(s string) (float64, bool) {
+	v, err := strconv.ParseInt(strings.NewReplacer(",", "", ".", "", "\u00a0", "", "\u202f", "").Replace(s), 10, 62)
+	return float64(v), err == nil && v >= 0
+}
+
+func behind(text, words string) (float64, bool) {
+	_, rest, ok := strings.Cut(text, words)
+	if !ok {
+		return 0, false
+	}
+	rest = strings.TrimLeft(rest, " ")
+	n := 0
+	for n < len(rest) && n < 12 && rest[n] >= '0' && rest[n] <= '9' {
+		n++
+	}
+	v, err := strconv.ParseFloat(rest[:n], 64)
+	return v, err == nil
+}
+
+func isHex(s string) bool {
+	return len(s) >= 8 && strings.Trim(strings.ToLower(s), "0123456789abcdefx`") == ""
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{}
+	err := a.Lines(func(l format.Line) bool {
+		p.take(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !p.some() && err != nil:
+		return err
+	case !p.some():
+		return errors.New("sos: no figure of the thread pool, of monitors or of types in it")
+	case err != nil:
+		b.Warnf(0, "the text is incomplete: %v", err)
+		b.Cut()
+	}
+	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
+	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "dotnet"})
+	p.emitPool(b, subject)
+	p.emitLocks(b, subject)
+	p.emitKinds(b, subject)
+	return nil
+}
+
+func (p *parser) emitPool(b *evidence.Builder, subject evidence.SubjectID) {
+	if len(p.pool) == 0 {
+		return
+	}
+	origin := b.Origin(p.poolAt)
+	series := func(key, name, unit string) {
+		if v, ok := p.pool[key]; ok {
+			b.Series(evidence.Series{Subject: subject, Name: name, Unit: unit, T: []int64{1e9}, V: []float64{v}, Origin: origin})
+		}
+	}
+	series("queue", evidence.SeriesPoolQueue, "count")
+	series("total", evidence.SeriesPoolThreads, "count")
+	series("cpu", evidence.SeriesCPU, "percent")
+	for _, x := range [][2]string{{"min", evidence.FactPoolMinimum}, {"max", evidence.FactPoolMaximum}, {"running", evidence.FactPoolBusy}} {
+		if v, ok := p.pool[x[0]]; ok {
+			b.Fact(evidence.Fact{Subject: subject, Key: x[1], Value: fmt.Sprintf("%.0f", v), Number: v, Origin: origin})
+		}
+	}
+	b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverThreadPool, From: 1e9, Until: 1e9 + 1, Origin: origin})
+}
+
+func (p *parser) emitLocks(b *evidence.Builder, subject evidence.SubjectID) {
+	if p.held == 0 {
+		return
+	}
+	sort.SliceStable(p.locks, func(i, j int) bool { return p.locks[i].waiting > p.locks[j].waiting })
+	t := evidence.Table{Title: "monitors that threads wait for", Columns: []string{"object", "held by thread", "waiting"}}
+	for _, m := range p.locks[:min(len(p.locks), maxShown)] {
+		t.Rows = append(t.Rows, []string{m.of, m.holder, strconv.FormatInt(m.waiting, 10)})
+	}
+	if len(t.Rows) > 0 {
+		b.Table(t)
+		m := p.locks[0]
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorWaiting, Value: m.of, Number: float64(m.waiting), Origin: b.Origin(m.line)})
+		return
+	}
+	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorWaiting, Number: 0, Origin: b.Origin(p.line)})
+}
+
+func (p *parser) emitKinds(b *evidence.Builder, subject evidence.SubjectID) {
+	if len(p.kinds) == 0 {
+		return
+	}
+	sort.SliceStable(p.kinds, func(i, j int) bool { return p.kinds[i].bytes > p.kinds[j].bytes })
+	t := evidence.Table{Title: "objects by type, most bytes first", Columns: []string{"type", "objects", "MiB"}}
+	if p.heap[0] > 0 {
+		t.Rows = append(t.Rows, []string{"all of them", fmt.Sprintf("%.0f", p.heap[1]), fmt.Sprintf("%.1f", p.heap[0]/(1<<20))})
+	}
+	for _, k := range p.kinds[:min(len(p.kinds), maxShown)] {
+		t.Rows = append(t.Rows, []string{k.name, strconv.FormatInt(k.objects, 10), fmt.Sprintf("%.1f", float64(k.bytes)/(1<<20))})
+	}
+	b.Table(t)
+	b.Warnf(p.line, "objects by type at one moment: what grows shows a second one, some minutes later (dotnet-gcdump collect, or dumpheap -stat of another dump)")
+	if p.dropped > 0 {
+		b.Warnf(0, "types that were not kept: %d", p.dropped)
+	}
+}

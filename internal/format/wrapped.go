@@ -1,0 +1,59 @@
+package format
+
+import "bytes"
+
+// A mail program breaks lines that are longer than 72 or so columns. Of lines of a JVM's unified log it shows where one was broken: the
+// line of a pause ends with its time, that of a safepoint with its total.
+
+// longestBroken is how long a part of a line is at most that was broken, longestJoined what is joined again, and mostBroken how many parts there are.
+const (
+	longestBroken = 160
+	longestJoined = 800
+	mostBroken    = 5
+)
+
+// isBroken says whether a line is one of a unified log that goes on in the next.
+func isBroken(l []byte) bool {
+	if len(l) < 20 || len(l) > longestJoined || l[0] != '[' || bytes.IndexByte(l, ']') < 0 || !bytes.Contains(l[:min(len(l), 60)], []byte("][")) {
+		return false
+	}
+	l = bytes.TrimRight(l, " ")
+	switch {
+	case bytes.Contains(l, []byte("[safepoint")):
+		i := bytes.Index(l, []byte("] Safepoint"))
+		if i < 0 {
+			return false
+		}
+		rest := l[i+len("] Safepoint"):]
+		if !bytes.Contains(rest, []byte("Time since last: ")) {
+			return len(rest) == 0 || bytes.HasPrefix(rest, []byte(` "`))
+		}
+		_, total, ok := bytes.Cut(rest, []byte("Total: "))
+		return !ok || !bytes.HasSuffix(total, []byte(" ns")) && !bytes.Contains(total, []byte(" ns,"))
+	case bytes.Contains(l, []byte("[gc")) && bytes.Contains(l, []byte(" Pause ")):
+		return !bytes.HasSuffix(l, []byte("ms")) && !bytes.HasSuffix(l, []byte(")"))
+	}
+	return false
+}
+
+// goesOn says whether a line may be the rest of one that was broken.
+func goesOn(l []byte) bool {
+	return len(l) > 0 && len(l) <= longestBroken && l[0] != '[' && l[0] != '#' && l[0] != '>' && !isFence(l) && !isPrompt(l)
+}
+
+// unwrap joins lines that were broken.
+func (p *paste) unwrap() {
+	out := p.lines[:0]
+	parts := 0
+	for _, l := range p.lines {
+		if n := len(out); n > 0 && parts < mostBroken && isBroken(out[n-1].Text) && goesOn(l.Text) {
+			out[n-1].Text = append(append(bytes.TrimRight(out[n-1].Text, " "), ' '), bytes.TrimLeft(l.Text, " ")...)
+			p.changed = true
+			parts++
+			continue
+		}
+		parts = 0
+		out = append(out, l)
+	}
+	p.lines = out
+}
