@@ -2,37 +2,72 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/redact"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/operate/compare"
 )
 
 // again records what follows a capture: a live target named as the run after it is
-// recorded for as long as the capture before it, and the new capture takes its
-// place. Files stay what they are. False if that failed, which has been said.
-func (s *session) again(before, after string) (string, bool) {
-	r := recording{For: lasted(before)}
-	away, _, err := elsewhere{}.split([]string{after})
+// recorded for as long as the capture before it, with the same flags and the load that was
+// asked for, and the new capture takes its place. Files stay what they are. False if that
+// failed, which has been said; the error is of wrong use.
+func (s *session) again(before, after string, e elsewhere, b besides) (string, bool, error) {
+	away, _, err := e.split([]string{after})
 	if err != nil {
-		s.fail(wrongUse, err)
-		return "", false
+		return "", false, err
 	}
+	var live []discover.Target
+	if away == nil {
+		var errs []error
+		live, _, errs = discover.Split(context.Background(), []string{after}, platform.Recognisers())
+		switch {
+		case len(errs) > 0:
+			s.said(errs)
+			return "", false, nil
+		case len(live) == 0 && b.Load != "":
+			return "", false, fmt.Errorf("--load %s: load runs only while a running process is recorded, and %s is a file", b.Load, after)
+		case len(live) == 0:
+			return after, true, nil
+		}
+	}
+	r, was, _ := recordedLike(before)
+	if was.Load != "" && b.Load == "" {
+		return "", false, fmt.Errorf("%s was recorded under --load: give the same load, as runs under different loads do not compare: unstall compare %s %s %s", before, quoted(before), quoted(after), was.words())
+	}
+	send, err := b.sending(r.For)
+	if err == nil && away != nil {
+		err = away.takes(b)
+	}
+	if err != nil {
+		return "", false, err
+	}
+	how := ": put the same load on it"
+	if b.Load != "" {
+		how = ""
+	}
+	s.note("recording the running process for %s, as long as %s%s", r.For, before, how)
+	var path string
 	if away != nil {
-		s.note("recording the running process for %s, as long as %s: put the same load on it", r.For, before)
-		return s.kept(s.recordAway(away, r, besides{}, nil))
+		path = s.recordAway(away, r, b, nil)
+	} else {
+		path = s.record(r, live, send, nil)
 	}
-	live, _, errs := discover.Split(context.Background(), []string{after}, platform.Recognisers())
-	switch {
-	case len(errs) > 0:
-		s.said(errs)
-		return "", false
-	case len(live) == 0:
-		return after, true
-	}
-	s.note("recording the running process for %s, as long as %s: put the same load on it", r.For, before)
-	return s.kept(s.record(r, live, nil, nil))
+	path, ok := s.kept(path)
+	return path, ok, nil
 }
 
 // kept says where a capture is, if there is one.
@@ -43,6 +78,56 @@ func (s *session) kept(path string) (string, bool) {
 	return path, path != ""
 }
 
+// recordedLike is how a capture was recorded, as its command line says: what was switched on, for how
+// long, under which load, and what was typed to be recorded.
+func recordedLike(path string) (r recording, b besides, targets []string) {
+	c, err := capture.Open(path)
+	if err == nil && len(c.Info.Command) > 1 {
+		r, b, targets = parsedLike(c.Info.Command[1:])
+	}
+	r.For, r.Capture = lasted(path), ""
+	return r, b, targets
+}
+
+// parsedLike reads the flags of a recording out of a command line; none of one that is not understood.
+func parsedLike(args []string) (r recording, b besides, targets []string) {
+	parser := newParser(kong.Exit(func(int) {}), kong.Writers(io.Discard, io.Discard))
+	command, err := parser.Parse(spell(args))
+	if err != nil || command.Selected() == nil {
+		return r, b, nil
+	}
+	typed := parser.Model.Target.Interface().(cli)
+	switch command.Selected().Name {
+	case "diagnose":
+		return typed.Diagnose.recording, typed.Diagnose.besides, typed.Diagnose.Targets
+	case "record":
+		return typed.Record.recording, besides{}, typed.Record.Targets
+	}
+	return r, b, nil
+}
+
+// verifiable is the command that compares the one capture that was read with its service after a change; "" of
+// anything else, or of another host's.
+func verifiable(files []string) string {
+	if len(files) != 1 {
+		return ""
+	}
+	c, err := capture.Open(files[0])
+	host, _ := os.Hostname()
+	if err != nil || c.Info.Target == "" || c.Info.Host != host {
+		return ""
+	}
+	_, b, targets := recordedLike(files[0])
+	target := c.Info.Target
+	if len(targets) != 1 {
+		return ""
+	}
+	if _, err := strconv.Atoi(targets[0]); err != nil { // a PID is another's after a restart, a name or address is not
+		target = targets[0]
+	}
+	return verifies(files[0], nil, target, elsewhere{}, b)
+}
+
 // lasted is how long a capture was recorded, in whole seconds; what is none stands
 // for as long as is recorded by default.
 func lasted(path string) time.Duration {
@@ -51,4 +136,115 @@ func lasted(path string) time.Duration {
 		return 30 * time.Second
 	}
 	return max(time.Second, c.End.Sub(c.Info.Start).Round(time.Second))
+}
+
+// words are the flags of a load, as they are typed, without passwords and secrets of headers: else they work as they are.
+func (b *besides) words() string {
+	if b.Load == "" {
+		return ""
+	}
+	address := b.Load
+	if u, err := url.Parse(address); err == nil && u.User != nil {
+		address = u.Redacted()
+	}
+	words := []string{"--load", address}
+	flag := func(name, value string, given bool) {
+		if given {
+			words = append(words, name, value)
+		}
+	}
+	for _, v := range b.Var {
+		flag("--var", v, true)
+	}
+	if b.Rate != nil {
+		flag("--rate", fmt.Sprintf("%g", *b.Rate), true)
+	}
+	flag("--connections", fmt.Sprint(b.Connections), b.Connections != 0)
+	flag("--streams", fmt.Sprint(b.Streams), b.Streams != 0)
+	flag("--spike", b.Spike, b.Spike != "")
+	flag("--method", b.Method, b.Method != "")
+	for _, h := range b.Header {
+		flag("--header", string(redact.Line([]byte(h))), true)
+	}
+	flag("--body", b.Body, b.Body != "")
+	for _, p := range b.Paths {
+		flag("--path", p, true)
+	}
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{"--http2", b.HTTP2}, {"--poisson", b.Poisson}, {"--insecure", b.Insecure}} {
+		if f.given {
+			words = append(words, f.name)
+		}
+	}
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// verifies is the command that compares a capture with its service after a change. A process is
+// named by its name where only it bears it, for after a restart it has another PID.
+func verifies(capture string, live []discover.Target, target string, e elsewhere, b besides) string {
+	if len(live) == 1 && live[0].PID != 0 && live[0].Name != "" && target == fmt.Sprint(live[0].PID) {
+		named, files, errs := discover.Split(context.Background(), []string{live[0].Name}, platform.Recognisers())
+		if len(errs) == 0 && len(files) == 0 && len(named) == 1 && named[0].PID == live[0].PID {
+			target = live[0].Name
+		}
+	}
+	words := []string{"unstall compare", quoted(capture), quoted(target)}
+	if e.Binary != "" {
+		words = append(words, "--binary", quoted(e.Binary))
+	}
+	if e.Sudo {
+		words = append(words, "--sudo")
+	}
+	return strings.TrimSpace(strings.Join(words, " ") + " " + b.words())
+}
+
+// mostEarlier is how many earlier captures are read for what runs of a service vary by, the latest first.
+const mostEarlier = 6
+
+// earlier measures the captures of the same service beside the one before a change that are older than it.
+func (s *session) earlier(before string, b compare.Run, opt compare.MeasureOptions) []compare.Run {
+	of, err := capture.Open(before)
+	if err != nil || of.Info.Target == "" {
+		return nil
+	}
+	paths, err := filepath.Glob(filepath.Join(filepath.Dir(before), "*.unstall"))
+	if err != nil {
+		return nil
+	}
+	type candidate struct {
+		path string
+		at   time.Time
+	}
+	var all []candidate
+	for _, path := range paths {
+		if fi, err := os.Lstat(path); err != nil || !fi.Mode().IsRegular() || same(path, before) {
+			continue
+		}
+		c, err := capture.Open(path)
+		if err != nil || !c.Ended || c.Info.Target != of.Info.Target || c.Info.Host != of.Info.Host || !c.Info.Start.Before(of.Info.Start) {
+			continue
+		}
+		all = append(all, candidate{path, c.Info.Start})
+	}
+	slices.SortFunc(all, func(a, b candidate) int { return b.at.Compare(a.at) })
+	quiet := *s // what is wrong with them is none of this comparison's
+	quiet.err = io.Discard
+	opt.Parts = false
+	runs := []compare.Run{b}
+	for _, c := range all[:min(len(all), mostEarlier)] {
+		more, err := compare.Read(c.path, quiet.read, opt)
+		if err != nil || len(more) != 1 || !compare.Alike(&more[0], &b) {
+			continue
+		}
+		runs = append(runs, more[0])
+	}
+	if len(runs) == 1 {
+		return nil
+	}
+	return runs
 }

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/operate/compare"
 	"github.com/unstall/unstall/internal/present"
 )
@@ -23,7 +26,27 @@ type compareCommand struct {
 	FailOn    []string      `placeholder:"METRIC" help:"Exit with 1 if one of these metrics regressed: their JSON names, all, or none (default: p50_ms, p99_ms, rate, errors)."`
 	SLO       time.Duration `name:"slo" placeholder:"300ms" help:"Also compare the share of requests slower than this."`
 	services  `group:"Compare two running services"`
+	after     `group:"Record AFTER"`
+	elsewhere
 	output
+}
+
+// after is the load to be made while the run after is recorded. Its other flags are those of [services].
+type after struct {
+	Load    string   `placeholder:"URL|FILE" help:"AFTER is a running process: send requests to this URL while it is recorded, as when BEFORE was. --rate and the other flags say how."`
+	Var     []string `sep:"none" placeholder:"NAME=VALUE" help:"With --load FILE: a value for a name under the file's vars; may be repeated."`
+	HTTP2   bool     `name:"http2" help:"With --load: use HTTP/2, as unstall load --http2 does."`
+	Streams int      `placeholder:"N" help:"With --load and --http2: concurrent requests on each connection."`
+}
+
+// besides is the load that was asked for while AFTER is recorded.
+func (c *compareCommand) besides() besides {
+	if c.Load == "" {
+		return besides{}
+	}
+	v := &c.services
+	return besides{Load: c.Load, Var: c.Var, HTTP2: c.HTTP2, Streams: c.Streams, Rate: v.Rate, Connections: v.Connections, Poisson: v.Poisson, Spike: v.Spike,
+		Method: v.Method, Header: v.Header, Body: v.Body, Paths: v.Paths, Insecure: v.Insecure}
 }
 
 // several takes all arguments up to the next flag.
@@ -66,6 +89,9 @@ func (c *compareCommand) Run(s *session) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	if !s.places(c.Output) {
+		return nil
+	}
 	opt := compare.Options{Level: c.Level, MinEffect: float64(c.MinEffect)}
 	if c.services.are(c.Runs) {
 		return s.compareServices(c, form, opt)
@@ -73,17 +99,24 @@ func (c *compareCommand) Run(s *session) error {
 	before, after := c.Before, c.After
 	if len(c.Runs) == 2 {
 		before, after = several(c.Runs[:1]), several(c.Runs[1:])
-		path, ok := s.again(before[0], after[0])
-		if !ok {
+		if !s.present(c.Runs[0], c.Runs[1]) {
 			return nil // it has been said
+		}
+		path, ok, err := s.again(before[0], after[0], c.elsewhere, c.besides())
+		if err != nil || !ok {
+			return err // or it has been said
 		}
 		after = several{path}
 		opt.Before, opt.After = c.Runs[0], path
 	}
-	b, ok := s.runs(before, compare.MeasureOptions{SLO: c.SLO})
-	a, too := s.runs(after, compare.MeasureOptions{SLO: c.SLO})
+	measure := compare.MeasureOptions{SLO: c.SLO, Parts: len(before) == 1 && len(after) == 1}
+	b, ok := s.runs(before, measure)
+	a, too := s.runs(after, measure)
 	if !ok || !too {
 		return nil // it has been said
+	}
+	if len(b) == 1 && len(a) == 1 {
+		opt.Earlier = s.earlier(before[0], b[0], measure)
 	}
 	result, err := compare.Compare(b, a, opt)
 	if err != nil {
@@ -133,6 +166,18 @@ func (c *compareCommand) check() error {
 		}
 	}
 	return nil
+}
+
+// present says which of two runs are files that are not there, both before anything is read.
+func (s *session) present(names ...string) bool {
+	ok := true
+	for _, name := range names {
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && discover.LikeFile(name) {
+			s.fail(unreadable, discover.Explain(fmt.Errorf("%s: %w", name, errors.Unwrap(err))))
+			ok = false
+		}
+	}
+	return ok
 }
 
 func metricNames() string {

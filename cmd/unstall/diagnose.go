@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
@@ -104,6 +106,9 @@ func (c *diagnoseCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	if !s.places(c.Output) {
+		return nil
+	}
 	targets, err := c.targets(c.Targets)
 	if err != nil {
 		return err
@@ -137,11 +142,9 @@ func (c *diagnoseCommand) Run(s *session) error {
 			return nil
 		}
 	}
-	var path string
+	var path, verify string
 	if len(live) > 0 || away != nil {
-		if files = s.readable(files); !s.places(c.Output) {
-			return nil
-		}
+		files = s.readable(files)
 		early := func(path string) { s.firstFinding(path, c.options(well)) }
 		if away != nil {
 			path = s.recordAway(away, c.recording, c.besides, early)
@@ -152,7 +155,10 @@ func (c *diagnoseCommand) Run(s *session) error {
 			return nil
 		}
 		files = append(files, path)
-		defer s.saved(path, names(live, away))
+		if all := names(live, away); len(all) == 1 {
+			verify = verifies(path, live, all[0], c.elsewhere, c.besides)
+		}
+		defer s.saved(path, verify)
 	}
 	bundle := s.read(files)
 	if bundle == nil {
@@ -173,7 +179,12 @@ func (c *diagnoseCommand) Run(s *session) error {
 	pasteable(d, s.found)
 	pasteableAway(d, away)
 	linked(d, dashboard)
-	form = form.Repeat(repeatable(path, names(live, away))...)
+	if verify == "" && path == "" && d.Outcome == diagnose.Found {
+		if verify = verifiable(files); verify != "" && (c.Output == "" || c.Output == "-") && terminal(s.out) {
+			defer s.note("to compare after a change:\n  %s", verify)
+		}
+	}
+	form = form.Repeat(repeatable(path, verify)...)
 	if c.Output != "" && c.Output != "-" {
 		fmt.Fprintln(s.out, sentence.Brief(d))
 	}
@@ -217,13 +228,53 @@ func (s *session) readable(files []string) []string {
 	})
 }
 
-// places says whether there can be a file of this name.
+// places says whether a report can be written under this name, before time is spent on what it is to hold.
 func (s *session) places(name string) bool {
-	if fi, err := os.Stat(filepath.Dir(name)); name == "" || err == nil && fi.IsDir() {
+	if name == "" || name == "-" {
 		return true
 	}
-	s.fail(unreadable, fmt.Errorf("-o %s: directory %s does not exist: create it, or give another name", name, filepath.Dir(name)))
-	return false
+	dir := filepath.Dir(name)
+	fi, err := os.Stat(name)
+	switch in, missing := os.Stat(dir); {
+	case missing != nil || !in.IsDir():
+		err = fmt.Errorf("directory %s does not exist: create it, or give another name", dir)
+	case err == nil && fi.IsDir():
+		err = fmt.Errorf("this is a directory: give the name of a file in it, such as %s", filepath.Join(name, "report.html"))
+	default:
+		err = writable(name, dir, err == nil)
+	}
+	if err != nil {
+		s.fail(unreadable, fmt.Errorf("-o %s: %w", name, err))
+	}
+	return err == nil
+}
+
+// writable tries to open a file for writing, or to make one beside where it is to be.
+func writable(name, dir string, exists bool) error {
+	if exists {
+		f, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if errors.Is(err, syscall.ENXIO) { // a pipe that is not read yet
+			return nil
+		}
+		if err == nil {
+			return f.Close()
+		}
+		return fmt.Errorf("%w: give another name", plainly(err))
+	}
+	f, err := os.CreateTemp(dir, ".unstall-")
+	if err != nil {
+		return fmt.Errorf("nothing can be written to %s: %w: give another name", dir, plainly(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// plainly is an error about a file without its name, which is said beside it.
+func plainly(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
 }
 
 func (c *diagnoseCommand) options(well *evidence.Bundle) diagnose.Options {

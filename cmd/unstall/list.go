@@ -23,7 +23,7 @@ func (c *listCommand) Run(s *session) error {
 	if form.Name != "text" && form.Name != "json" {
 		return fmt.Errorf("--format %s: the list is text or json", form.Name)
 	}
-	found, err := discover.Discover(context.Background(), platform.Recognisers())
+	found, err := discover.DiscoverAll(context.Background(), platform.Recognisers())
 	if err != nil {
 		s.fail(unreadable, err)
 		if form.Name == "text" {

@@ -48,7 +48,7 @@ var narrower = []struct {
 func listing(found []discover.Found, o text.Options, root bool) string {
 	var b strings.Builder
 	if len(found) == 0 {
-		b.WriteString("No process here can be diagnosed: no Go, Java, .NET or Redis process found")
+		b.WriteString("No process here can be diagnosed: no Go, Java, .NET or Redis process, and none that listens at a port, found")
 		if root {
 			b.WriteString(".\n\n")
 		} else {
@@ -158,7 +158,7 @@ func hidden(b *strings.Builder, found []discover.Found, o text.Options, root boo
 // programName is the process's name and, where that is the runtime's, that of
 // what runs in it.
 func programName(f discover.Found) string {
-	if f.Main == "" || !platform.ByID(f.Runtime).Hosts {
+	if f.Main == "" || !platform.ByID(f.Runtime).Hosts || strings.Contains(strings.ToLower(f.Name), strings.ToLower(f.Main)) {
 		return f.Name
 	}
 	return f.Name + " " + f.Main

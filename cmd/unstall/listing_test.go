@@ -49,3 +49,15 @@ func TestListing(t *testing.T) {
 		t.Errorf("nothing runs:\n%s", got)
 	}
 }
+
+// A process is named by what runs in it once, whoever calls it so.
+func TestProgramName(t *testing.T) {
+	for want, x := range map[string]discover.Target{
+		"java Gateway": {Name: "java", Main: "Gateway", Runtime: "jvm"}, "shop.jar": {Name: "shop.jar", Main: "shop.jar", Runtime: "jvm"},
+		"Gateway": {Name: "Gateway", Main: "gateway", Runtime: "jvm"}, "gateway": {Name: "gateway", Main: "example.com/gateway", Runtime: "go"}, "python3": {Name: "python3"},
+	} {
+		if got := programName(discover.Found{Target: x}); got != want {
+			t.Errorf("%+v: %q, want %q", x, got, want)
+		}
+	}
+}

@@ -12,7 +12,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/redact"
 	"github.com/unstall/unstall/internal/base/suggest"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
@@ -236,10 +239,14 @@ func typed(t discover.Target) string {
 // note tells the user something that is not the result.
 func (s *session) note(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) }
 
-// saved says where the capture is and what can be done with it.
-func (s *session) saved(path string, targets []string) {
-	if len(targets) == 1 {
-		s.note("saved %s; to compare after a change:\n  unstall compare %s %s", path, path, targets[0])
+// saved says where the capture is and what can be done with it: verify is the command that compares it after a change.
+func (s *session) saved(path, verify string) {
+	if verify != "" {
+		secret := ""
+		if strings.Contains(verify, redact.Mark) {
+			secret = " (write the secret where it says " + redact.Mark + ")"
+		}
+		s.note("saved %s; to compare after a change%s:\n  %s", path, secret, verify)
 		return
 	}
 	s.note("saved %s; to see this again:\n  unstall %s", path, path)
@@ -247,18 +254,60 @@ func (s *session) saved(path string, targets []string) {
 
 // inputs are what a command was given, live targets apart from files.
 func (s *session) inputs(args []string) (live []discover.Target, files []string) {
+	if err := mistyped(args); err != nil {
+		s.fail(wrongUse, err)
+		return nil, nil
+	}
 	live, files, errs := discover.Split(context.Background(), args, platform.Recognisers())
 	s.said(errs)
-	if len(errs) > 0 && len(live)+len(files) == 0 {
-		var commands []string
-		for _, c := range newParser().Model.Children {
-			commands = append(commands, c.Name)
-		}
-		if meant := suggest.Nearest(args[0], commands); meant != "" && args[0] != meant {
-			s.note("unstall: do you mean the command %s? unstall help %s", meant, meant)
+	return live, files
+}
+
+// mistyped is the error of a command that was meant and is none: its first word is no process and no file here, and
+// close to the name of a command.
+func mistyped(args []string) error {
+	if len(args) == 0 || discover.LikeFile(args[0]) || strings.ContainsAny(args[0], ":/0123456789") {
+		return nil
+	}
+	meant := suggest.Nearest(args[0], commandNames())
+	if meant == "" || meant == args[0] {
+		return nil
+	}
+	if _, err := discover.Resolve(context.Background(), args[0], platform.Recognisers()); err == nil {
+		return nil
+	}
+	return fmt.Errorf("do you mean unstall %s? There is no command, process or file %s; see unstall --help", meant, args[0])
+}
+
+// commandNames are the commands that users see.
+func commandNames() (names []string) {
+	for _, c := range newParser().Model.Children {
+		if !c.Hidden {
+			names = append(names, c.Name)
 		}
 	}
-	return live, files
+	return names
+}
+
+// unknownCommand is the error of asking for help on what is no command: help is not about a process or a file. Nil for
+// whatever may be meant.
+func unknownCommand(args []string) error {
+	if len(args) < 2 || strings.HasPrefix(args[0], "-") || !slices.ContainsFunc(args[1:], func(a string) bool { return a == "--help" || a == "-h" }) {
+		return nil
+	}
+	if strings.ContainsAny(args[0], ":/.0123456789") || slices.ContainsFunc(newParser().Model.Children, func(c *kong.Node) bool { return c.Name == args[0] }) {
+		return nil
+	}
+	if _, err := os.Stat(args[0]); err == nil {
+		return nil
+	}
+	if _, err := discover.Resolve(context.Background(), args[0], platform.Recognisers()); err == nil {
+		return nil
+	}
+	if meant := suggest.Nearest(args[0], commandNames()); meant != "" {
+		return fmt.Errorf("unknown command %s: do you mean unstall %s? See unstall --help", args[0], meant)
+	}
+	return fmt.Errorf("unknown command %s; see unstall --help", args[0])
 }
 
 // said says what keeps names from being resolved.

@@ -25,6 +25,7 @@ type cli struct {
 	Record    recordCommand    `cmd:"" help:"Record a process into a capture, to diagnose later."`
 	List      listCommand      `cmd:"" help:"List the processes here that can be diagnosed (the default without a target)."`
 	Inspect   inspectCommand   `cmd:"" help:"Show what files hold, without a verdict."`
+	Explain   explainCommand   `cmd:"" help:"Show what one request spent its time on, in ten lines."`
 	Export    exportCommand    `cmd:"" help:"Write what files hold for other tools: go tool pprof, speedscope, Perfetto, CSV, stacks."`
 	Load      loadCommand      `cmd:"" help:"Send requests on a schedule and report their latency."`
 	Compare   compareCommand   `cmd:"" help:"Show whether a change helped, from runs before and after it."`
@@ -69,6 +70,7 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall try NAME=VALUE   change a setting, measure the effect, restore it
   unstall top TARGET       show a process's counters live (.NET, JVM, Go, /proc)
   unstall inspect FILE...  show what files hold, without a verdict
+  unstall explain FILE...  show what the slowest request, or a given one, spent its time on
   unstall export FILE...   convert it for go tool pprof, speedscope or Perfetto, or to CSV
   unstall serve [DIR]      show the captures of a directory as pages in a browser
   unstall mcp [DIR]        let an assistant diagnose the captures in a directory
@@ -84,7 +86,7 @@ the user's configuration (slo: 300ms), and UNSTALL_SLO, UNSTALL_BASELINE, UNSTAL
 `
 
 func main() {
-	args := os.Args[1:]
+	args := plugged(os.Args[0], os.Args[1:])
 	switch {
 	case len(args) == 0:
 		args = []string{"list"}
@@ -93,6 +95,10 @@ func main() {
 	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help"):
 		fmt.Print(usage, "\n")
 		args = []string{"diagnose", "--help"}
+	}
+	if err := unknownCommand(args); err != nil {
+		fmt.Fprintf(os.Stderr, "unstall: %v\n", err)
+		os.Exit(wrongUse)
 	}
 	if len(args) > 0 && args[0] == experiment.GuardCommand {
 		if err := experiment.Guard(args[1:]); err != nil {

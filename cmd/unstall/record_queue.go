@@ -64,6 +64,11 @@ func (n *notes) String() string {
 	return n.text.String()
 }
 
+// everything lists what runs here, services of unknown runtimes, too.
+func everything(ctx context.Context) ([]discover.Found, error) {
+	return discover.DiscoverAll(ctx, platform.Recognisers())
+}
+
 // here lists what runs here.
 func here(ctx context.Context) ([]discover.Found, error) {
 	return discover.Discover(ctx, platform.Recognisers())

@@ -7,13 +7,16 @@ import (
 
 // repeatable are the commands that give a report again: from files that which was
 // typed; of live targets that which reads the capture, and what to do with it then.
-func repeatable(capture string, live []string) []string {
-	if capture == "" {
+func repeatable(capture, verify string) []string {
+	if capture == "" && verify == "" {
 		return []string{typedCommand()}
 	}
+	if capture == "" {
+		return []string{typedCommand(), verify}
+	}
 	commands := []string{"unstall " + quoted(capture)}
-	if len(live) == 1 {
-		commands = append(commands, "unstall compare "+quoted(capture)+" "+quoted(live[0]))
+	if verify != "" {
+		commands = append(commands, verify)
 	}
 	return commands
 }

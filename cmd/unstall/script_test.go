@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"unstall": main, "serve": serve, "touch": touch, "confine": confine})
+	testscript.Main(m, map[string]func(){"unstall": main, "kubectl-unstall": main, "serve": serve, "touch": touch, "confine": confine})
 }
 
 func TestScript(t *testing.T) {
@@ -41,6 +41,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,
 			"gzip":      compress,
+			"head":      head,
 			"described": described,
 			"server":    startServer,
 			"end":       end,
@@ -87,6 +88,14 @@ func compress(ts *testscript.TestScript, _ bool, args []string) {
 		data = data[:len(data)*int(args[2][0]-'0')/10]
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o644))
+}
+
+// head writes the first bytes of a file to another: head FROM TO 100
+func head(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	text := ts.ReadFile(args[0])
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text[:min(n, len(text))]), 0o644))
 }
 
 // writeCapture makes a capture of files, whole or without its last bytes:

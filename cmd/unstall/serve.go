@@ -50,7 +50,7 @@ func (c *serveCommand) Run(s *session) error {
 		s.fail(unreadable, fmt.Errorf("%w: choose another address with --listen", err))
 		return nil
 	}
-	opt := pages.Options{Version: version(), Token: token, Names: c.Name, List: here}
+	opt := pages.Options{Version: version(), Token: token, Names: c.Name, List: everything}
 	if c.AllowRecord {
 		opt.Record = (&recordQueue{dir: c.Dir}).record
 	}

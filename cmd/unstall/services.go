@@ -19,8 +19,8 @@ import (
 // services is how two services that both run are loaded in turn. Flags that
 // unstall load has, too, mean the same.
 type services struct {
-	Rate        *float64      `short:"r" placeholder:"N" help:"For two URLs: requests per second, sent to each in turn."`
-	Connections int           `short:"c" placeholder:"N" help:"For two URLs: without --rate, this many connections as fast as responses arrive; with it, at most this many."`
+	Rate        *float64      `short:"r" placeholder:"N" help:"For two URLs, or with --load: requests per second, of two URLs sent to each in turn."`
+	Connections int           `short:"c" placeholder:"N" help:"For two URLs, or with --load: without --rate, this many connections as fast as responses arrive; with it, at most this many."`
 	Blocks      int           `default:"6" help:"How many times to load each service."`
 	For         time.Duration `short:"d" default:"10s" help:"How long to load a service each time."`
 	Seed        uint64        `placeholder:"N" help:"Seed of the random order (default: a new one each time, which is printed)."`

@@ -55,19 +55,21 @@ func (s *session) read(names []string) *evidence.Bundle {
 	}
 	bundle := incident.NewBundle()
 	var skipped []string
+	failed := 0
 	for _, a := range artifacts {
 		switch err := incident.Read(context.Background(), a, bundle); {
 		case a.Walked && errors.Is(err, format.ErrUnknown):
 			skipped = append(skipped, a.Name)
 		case err != nil:
 			s.fail(unreadable, discover.Explain(err))
+			failed++
 		}
 	}
 	if len(skipped) > 0 {
 		s.note("skipped: unknown format: %s", strings.Join(skipped, ", "))
 	}
-	if len(bundle.Artifacts) == 0 {
-		return nil
+	if len(bundle.Artifacts) == 0 || failed > 0 && failed == len(artifacts) && bundle.Bare() {
+		return nil // a report on nothing would look like a healthy service
 	}
 	return bundle
 }
@@ -90,12 +92,21 @@ func (s *session) write(name string, inputs []string, render func(io.Writer) err
 	}
 	f, err := private(name)
 	if err == nil {
-		err = errors.Join(render(f), f.Close())
+		if err = errors.Join(render(f), f.Close()); err != nil {
+			unfinished(name)
+		}
 	}
 	if err != nil {
 		s.fail(unreadable, err)
 	}
 	return err == nil
+}
+
+// unfinished removes a report that could not be written whole, as where the disk is full: a part of one would be taken for it.
+func unfinished(name string) {
+	if fi, err := os.Lstat(name); err == nil && fi.Mode().IsRegular() {
+		_ = os.Remove(name) // the error that is said tells why there is none
+	}
 }
 
 // print renders to the output, onto a page where there is one.

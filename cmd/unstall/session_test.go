@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -17,5 +21,24 @@ func TestClosedPipe(t *testing.T) {
 		if s.code != want || (said.Len() > 0) != (want > 0) {
 			t.Errorf("%v: exit code %d and %q, want %d", err, s.code, said.String(), want)
 		}
+	}
+}
+
+// A report that cannot be written whole leaves nothing that looks like one.
+func TestUnfinishedReport(t *testing.T) {
+	var said bytes.Buffer
+	s := &session{err: &said}
+	name := filepath.Join(t.TempDir(), "report.html")
+	full := func(w io.Writer) error {
+		if _, err := io.WriteString(w, "<html>"); err != nil {
+			return err
+		}
+		return syscall.ENOSPC
+	}
+	if s.write(name, nil, full) || s.code != unreadable || !strings.Contains(said.String(), "no space left") {
+		t.Errorf("code %d: %s", s.code, said.String())
+	}
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a part of a report is left")
 	}
 }

@@ -36,7 +36,8 @@ type watchCommand struct {
 	Zabbix   string         `placeholder:"HOST:PORT" help:"Send figures to a Zabbix server or proxy."`
 	ZHost    string         `name:"zabbix-host" placeholder:"NAME" help:"The Zabbix server's name for this machine (default: its host name)."`
 	Push     time.Duration  `name:"push-every" default:"10s" help:"How often to send figures."`
-	Token    string         `name:"token-file" placeholder:"FILE" help:"A file with the token for stores (default: UNSTALL_TOKEN)."`
+	Webhook  []string       `sep:"none" env:"UNSTALL_WEBHOOK" placeholder:"[FORM=]URL" help:"Tell this address of alarms, their end, and what their captures show: json, slack, mattermost, teams, otlp (logs) or alertmanager (default: by the address, else json). May be repeated."`
+	Token    string         `name:"token-file" placeholder:"FILE" help:"A file with the token for stores, and for webhooks that are json, otlp or alertmanager (default: UNSTALL_TOKEN)."`
 	Generate string         `placeholder:"FORM" help:"Write the rules for another system: prometheus, grafana or zabbix."`
 	Log      string         `placeholder:"FILE" help:"Where to append lines of JSON (default: standard output)."`
 	Check    string         `placeholder:"RULES" help:"Check a recording against rules: a file of rules, or default for the built-in ones."`

@@ -21,6 +21,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/operate/watch"
 	"github.com/unstall/unstall/internal/operate/watch/exporter"
+	"github.com/unstall/unstall/internal/operate/watch/notify"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 
@@ -84,6 +85,17 @@ func (c *watchCommand) live(s *session) error {
 	if opt.Stores, err = c.stores(); err != nil {
 		return err
 	}
+	token, err := c.token()
+	if err != nil {
+		return err
+	}
+	for _, arg := range c.Webhook {
+		h, err := notify.Open(arg, token)
+		if err != nil {
+			return fmt.Errorf("--webhook: %w", err)
+		}
+		opt.Hooks = append(opt.Hooks, h)
+	}
 	opt.Metrics, opt.PushEach = c.Metrics, c.Push
 	w, err := watch.New(opt)
 	if err != nil {
@@ -97,13 +109,9 @@ func (c *watchCommand) stores() (all []exporter.Store, err error) {
 	if c.Push < time.Second {
 		return nil, fmt.Errorf("--push-every %s: give 1s or more", c.Push)
 	}
-	token := os.Getenv("UNSTALL_TOKEN")
-	if c.Token != "" {
-		text, err := os.ReadFile(c.Token)
-		if err != nil {
-			return nil, fmt.Errorf("--token-file %s: %w", c.Token, errors.Unwrap(err))
-		}
-		token = strings.TrimSpace(string(text))
+	token, err := c.token()
+	if err != nil {
+		return nil, err
 	}
 	host := c.ZHost
 	if host == "" {
@@ -127,6 +135,18 @@ func (c *watchCommand) stores() (all []exporter.Store, err error) {
 		all = append(all, store)
 	}
 	return all, nil
+}
+
+// token is what stores and receivers know us by, "" none.
+func (c *watchCommand) token() (string, error) {
+	if c.Token == "" {
+		return os.Getenv("UNSTALL_TOKEN"), nil
+	}
+	text, err := os.ReadFile(c.Token)
+	if err != nil {
+		return "", fmt.Errorf("--token-file %s: %w", c.Token, errors.Unwrap(err))
+	}
+	return strings.TrimSpace(string(text)), nil
 }
 
 // dir is where the ring lies, and what is remembered.

@@ -116,6 +116,55 @@ func checksum(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
+// krew writes the manifest of the plugin for kubectl (https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest/), of the archives
+// there are. The program knows by its name that kubectl runs it.
+func (r *release) krew() error {
+	var platforms strings.Builder
+	for _, t := range targets {
+		folder := fmt.Sprintf("unstall-%s-%s-%s", r.version, t.os, t.arch)
+		name, bin := folder+".tar.gz", "unstall"
+		if t.os == "windows" {
+			name, bin = folder+".zip", "unstall.exe"
+		}
+		if !slices.Contains(r.files, name) {
+			continue
+		}
+		sum, err := checksum(filepath.Join(r.out, name))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&platforms, `  - selector:
+      matchLabels:
+        os: %s
+        arch: %s
+    uri: https://github.com/unstall/unstall/releases/download/v%s/%s
+    sha256: %s
+    files:
+    - from: "%s/*"
+      to: .
+    bin: %s
+`, t.os, t.arch, r.version, name, sum, folder, bin)
+	}
+	text := fmt.Sprintf(`apiVersion: krew.googlecontainertools.github.com/v1alpha2
+kind: Plugin
+metadata:
+  name: unstall
+spec:
+  version: v%s
+  homepage: https://github.com/unstall/unstall
+  shortDescription: Find what makes the requests of a pod slow
+  description: |
+    Records a pod from a sidecar container with the least rights, and says
+    which mechanism in its runtime or the kernel makes its requests slow.
+  caveats: |
+    The container needs an image whose entry point is unstall:
+    give it with --image or UNSTALL_IMAGE.
+  platforms:
+%s`, r.version, platforms.String())
+	r.files = append(r.files, "unstall.krew.yaml")
+	return os.WriteFile(filepath.Join(r.out, "unstall.krew.yaml"), []byte(text), 0o644)
+}
+
 // formula writes one for Homebrew, of the archives there are for macOS and Linux.
 func (r *release) formula() error {
 	var parts strings.Builder

@@ -1,7 +1,7 @@
 // Command release builds everything that a release has, and publishes nothing: the binaries for
 // all platforms in archives, packages for Debian and Red Hat with man page, completions and the
 // unit of unstall watch, an image for containers, a list of all modules for each binary (SPDX), a
-// formula for Homebrew, checksums, and what is new. It is a module of its own, so that what packages are made with is none of the
+// formula for Homebrew, the manifest of a plugin for kubectl, checksums, and what is new. It is a module of its own, so that what packages are made with is none of the
 // product's dependencies.
 //
 // Two runs of it at one commit make the same bytes: paths are trimmed, and every time is that of
@@ -121,6 +121,9 @@ func run(ctx context.Context, root, out, version, only string) error {
 		}
 	}
 	if err := r.formula(); err != nil {
+		return err
+	}
+	if err := r.krew(); err != nil {
 		return err
 	}
 	if err := r.notes(); err != nil {

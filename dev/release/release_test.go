@@ -44,7 +44,7 @@ func TestRelease(t *testing.T) {
 	if err != nil || !bytes.Equal(text, again) {
 		t.Errorf("two builds differ, %v:\n%s\n%s", err, text, again)
 	}
-	for _, name := range []string{"unstall-0.1.0-linux-amd64.tar.gz", "unstall_0.1.0_amd64.deb", "unstall-0.1.0-1.x86_64.rpm", "unstall-0.1.0-linux-amd64.spdx.json", "unstall-0.1.0-image.tar", "unstall.rb"} {
+	for _, name := range []string{"unstall-0.1.0-linux-amd64.tar.gz", "unstall_0.1.0_amd64.deb", "unstall-0.1.0-1.x86_64.rpm", "unstall-0.1.0-linux-amd64.spdx.json", "unstall-0.1.0-image.tar", "unstall.rb", "unstall.krew.yaml"} {
 		if !strings.Contains(string(text), "  "+name+"\n") {
 			t.Errorf("there is no %s", name)
 		}

@@ -3,7 +3,9 @@ package incident
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/platform"
@@ -29,6 +31,9 @@ func Read(ctx context.Context, a *format.Artifact, b *evidence.Bundle) error {
 	if err != nil {
 		return err
 	}
+	if len(c.Artifacts()) == 0 && !c.Ended {
+		return fmt.Errorf("%s: was cut off before anything was recorded", a.Name)
+	}
 	ReadCapture(ctx, c, b)
 	return nil
 }
@@ -48,7 +53,7 @@ func ReadCapture(ctx context.Context, c *capture.Capture, b *evidence.Bundle) {
 	for _, l := range c.Lacks {
 		b.Unseen = append(b.Unseen, evidence.Unseen(l))
 	}
-	for _, a := range c.Artifacts() {
+	for _, a := range inOrder(c.Artifacts()) {
 		err := format.Read(ctx, all.Formats, a, b)
 		if err != nil && !(errors.Is(err, format.ErrUnknown) && c.Found(a.Name)) {
 			for line := range strings.Lines(err.Error()) {
@@ -56,6 +61,13 @@ func ReadCapture(ctx context.Context, c *capture.Capture, b *evidence.Bundle) {
 			}
 		}
 	}
+}
+
+// inOrder sorts what was recorded at the same time by name, so that two recordings list it alike: which
+// of them wrote first is chance.
+func inOrder(all []*format.Artifact) []*format.Artifact {
+	slices.SortStableFunc(all, func(a, b *format.Artifact) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
 func isCapture(a *format.Artifact) bool {
@@ -66,5 +78,5 @@ func isCapture(a *format.Artifact) bool {
 	defer f.Close()
 	head := make([]byte, 4096)
 	n, _ := io.ReadFull(f, head)
-	return capture.Is(head[:n])
+	return capture.Is(head[:n]) || capture.Begins(head[:n])
 }

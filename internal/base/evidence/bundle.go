@@ -40,6 +40,11 @@ func NewBundle() *Bundle {
 	return &Bundle{Names: new(Names), Stacks: new(Stacks), Handlings: new(Handlings)}
 }
 
+// Bare says whether nothing was read into the bundle that anything could be said of.
+func (b *Bundle) Bare() bool {
+	return b.Requests.Len() == 0 && b.Intervals.Len() == 0 && b.Samples.Len() == 0 && len(b.Processors)+len(b.Series)+len(b.Facts)+len(b.Loads)+len(b.Tables)+len(b.Unseen) == 0
+}
+
 // AddArtifact registers an artifact, so that rows can name it.
 func (b *Bundle) AddArtifact(a Artifact) ArtifactID {
 	b.Artifacts = append(b.Artifacts, a)

@@ -50,6 +50,11 @@ func Is(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(manifestName+"\x00")) && len(head) >= 263 && string(head[257:262]) == "ustar"
 }
 
+// Begins says whether a file is the beginning of a capture that ends before it could be known to be one.
+func Begins(head []byte) bool {
+	return len(head) < 263 && bytes.HasPrefix(head, []byte(manifestName+"\x00"))
+}
+
 func chunkName(artifact string, seq int, raw bool) string {
 	if raw {
 		return fmt.Sprintf("%s/%06d", artifact, seq)

@@ -17,6 +17,16 @@ const lookTime = 200 * time.Millisecond
 // first, without asking them anything but for the one case in the package's
 // comment. It takes [lookTime] and little more, and leaves out unstall itself.
 func Discover(ctx context.Context, known []Recogniser) ([]Found, error) {
+	return survey(ctx, known, false)
+}
+
+// DiscoverAll finds those, and of others the ones that listen at a port or work: the kernel
+// tells of each process what it waits for, whatever it is written in.
+func DiscoverAll(ctx context.Context, known []Recogniser) ([]Found, error) {
+	return survey(ctx, known, true)
+}
+
+func survey(ctx context.Context, known []Recogniser, others bool) ([]Found, error) {
 	ids, err := pids()
 	if err != nil {
 		return nil, err
@@ -40,12 +50,12 @@ func Discover(ctx context.Context, known []Recogniser) ([]Found, error) {
 			continue // it has ended since, or hidepid hides it
 		}
 		f := Found{Target: h.describe(p)}
-		if f.Runtime == "" && !slices.ContainsFunc(known, func(r Recogniser) bool { return r.suggested(f.Name) }) {
+		if f.Runtime == "" && !others && !slices.ContainsFunc(known, func(r Recogniser) bool { return r.suggested(f.Name) }) {
 			continue
 		}
 		f.Listens = h.listens(id)
 		h.ask(ctx, &f.Target)
-		if f.Runtime == "" {
+		if f.Runtime == "" && !others {
 			continue
 		}
 		h.access(&f.Target)
@@ -71,12 +81,23 @@ func Discover(ctx context.Context, known []Recogniser) ([]Found, error) {
 		}
 		s.Look = time.Since(s.at)
 		s.CPU = max(0, (now.cpu-s.cpu).Seconds()/s.Look.Seconds())
+		if s.Runtime == "" && !s.serves() && s.CPU < atWork {
+			continue // a shell, or one of the many that wait for something
+		}
 		found = append(found, s.Found)
 	}
 	slices.SortFunc(found, func(a, b Found) int {
 		return cmp.Or(cmp.Compare(b.CPU, a.CPU), cmp.Compare(b.RSS, a.RSS), cmp.Compare(a.PID, b.PID))
 	})
 	return found, nil
+}
+
+// atWork is how many cores make a process one that does something, whatever it is.
+const atWork = .1
+
+// serves says whether a process listens at a port: a service, whatever it is written in.
+func (f *Found) serves() bool {
+	return slices.ContainsFunc(f.Listens, func(l Listener) bool { return l.Addr.IsValid() })
 }
 
 // next says what can be read and what to type.

@@ -182,6 +182,33 @@ func TestDiscoverGo(t *testing.T) {
 	}
 }
 
+// What listens at a port can be diagnosed by what the kernel tells, whatever it is written in; what only waits is not listed.
+func TestDiscoverAll(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	const serves = "import socket, sys\ns = socket.create_server(('127.0.0.1', 0))\nprint(s.getsockname()[1], flush=True)\nsys.stdin.read()"
+	server := exec.Command(python, "-c", serves)
+	port := start(t, server)
+	waits := exec.Command(python, "-c", "import sys\nprint('up', flush=True)\nsys.stdin.read()")
+	start(t, waits)
+	found, err := DiscoverAll(t.Context(), known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, ok := find(found, server.Process.Pid)
+	if !ok || f.Runtime != "" || len(f.Listens) != 1 || f.Listens[0].String() != "127.0.0.1:"+port || f.Next != fmt.Sprint("unstall ", f.PID) {
+		t.Errorf("a Python service is %+v (listed: %v)", f, ok)
+	}
+	if f, ok := find(found, waits.Process.Pid); ok {
+		t.Errorf("what only waits is listed: %+v", f)
+	}
+	if _, ok := find(discover(t), server.Process.Pid); ok {
+		t.Error("a process of an unknown runtime is one of a known")
+	}
+}
+
 func TestHasPprof(t *testing.T) {
 	dir := t.TempDir()
 	stripped, _ := service(t, dir, "-ldflags=-s -w", "-buildmode=pie")

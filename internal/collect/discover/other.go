@@ -32,5 +32,8 @@ func listenerAt(context.Context, string, []Recogniser) (Target, error) { return 
 // Discover finds the processes here that can be diagnosed: on Linux.
 func Discover(context.Context, []Recogniser) ([]Found, error) { return nil, errLinux }
 
+// DiscoverAll is for Linux.
+func DiscoverAll(context.Context, []Recogniser) ([]Found, error) { return nil, errLinux }
+
 // Hsperfdata opens the counters of a JVM: on Linux.
 func Hsperfdata(int) (*os.File, error) { return nil, errLinux }

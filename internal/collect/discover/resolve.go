@@ -70,6 +70,9 @@ func several(args []string) (all []string) {
 	return all
 }
 
+// LikeFile says whether a name is that of a file: one that exists, or one that could mean nothing else.
+func LikeFile(name string) bool { return isFile(name) }
+
 func isFile(arg string) bool {
 	if arg == "-" {
 		return true

@@ -189,7 +189,7 @@ func withoutZero(s *evidence.Series) *evidence.Series {
 func (l *layout) atCycles(looked spans) (used, goal Curve) {
 	v := &l.b.Intervals
 	rows, _, _ := l.intervals(evidence.GCCycle, evidence.CoverGC)
-	used = Curve{ID: "used", Title: "heap, at each cycle"}
+	used = Curve{ID: "used", Title: "heap, at each cycle", Sloped: true}
 	goal = Curve{ID: "goal", Title: "goal, of each cycle"}
 	put := func(c *Curve, at int64, x float64) {
 		if n := len(c.T); n > 0 && c.T[n-1] >= at {

@@ -225,7 +225,7 @@ func (l *layout) byGeneration(g *metrics.DotnetGC, source string) {
 	if g == nil {
 		return
 	}
-	used := Curve{ID: "used", Title: "heap, at each collection", Source: source}
+	used := Curve{ID: "used", Title: "heap, at each collection", Source: source, Sloped: true}
 	after := Curve{ID: "after", Title: "after a collection", Source: source}
 	rates := []*Curve{{ID: "allocated", Title: "allocated", Source: source}, {ID: "promoted", Title: "promoted", Source: source}}
 	var last int64

@@ -100,7 +100,7 @@ func (c *Curve) put(at int64, v float64) {
 // own, and how large it was.
 func (l *layout) heapAtPauses(rows []int, source string) {
 	v := &l.b.Intervals
-	used := Curve{ID: "used", Title: "heap, before and after each collection", Source: source}
+	used := Curve{ID: "used", Title: "heap, before and after each collection", Source: source, Sloped: true}
 	after := Curve{ID: "after", Title: "after a collection", Source: source}
 	old := Curve{ID: "old", Title: "old generation, after", Source: source}
 	capacity := Curve{ID: "limit", Title: "capacity", Source: source}

@@ -19,15 +19,70 @@ const (
 // flames lays out where time and memory went by stack.
 func (l *layout) flames() {
 	l.profile("threads", "thread samples", evidence.SampleThread, false) // most of a request that waits for a thread has no stack
+	l.threadStates()
 	l.slowTime()
 	l.held()
 	l.profile("cpu", "CPU time", "cpu", false)
+	if !l.has("cpu") {
+		l.profile("on-cpu", "CPU time, by the kernel", evidence.SampleOnCPU, false)
+	}
+	l.profile("off-cpu", "waiting, by the kernel", evidence.SampleOffCPU, false)
 	l.profile("heap", "heap in use", evidence.SampleLive, true)
 	if len(l.b.Covered(l.subject, evidence.CoverAllocation)) > 0 {
 		l.profile("large-objects", "large objects allocated", evidence.SampleLargeAllocated, false)
 		l.profile("allocations", "allocated", evidence.SampleAllocated, false)
 		l.profile("gen2-deaths", "died in generation 2", evidence.SampleGen2Deaths, false)
 	}
+}
+
+// has says whether there is a flame.
+func (l *layout) has(id string) bool {
+	return slices.ContainsFunc(l.t.Flames, func(f Flame) bool { return f.ID == id })
+}
+
+// threadStates adds the samples of threads that ran and of those that waited, though they had work, as flames of
+// their own, where there are both.
+func (l *layout) threadStates() {
+	want := l.b.Names.Lookup(evidence.SampleThread)
+	if want == 0 || l.frames.stacks == nil {
+		return
+	}
+	s := &l.b.Samples
+	sums := make(map[evidence.StackID]int64)
+	for i := range s.Len() {
+		if s.Type[i] == want && s.Subject[i] == l.subject {
+			sums[s.Stack[i]] += s.Value[i]
+		}
+	}
+	runs, waits := newTree("all"), newTree("all")
+	for id, v := range sums {
+		if v <= 0 {
+			continue
+		}
+		t := waits
+		switch view := l.viewOf(id); {
+		case view.State == evidence.Running:
+			t = runs
+		case !view.Waiting():
+			continue
+		}
+		t.add(v)
+		l.stack(t, 0, 1, id, "", "", v)
+	}
+	if runs.nodes[0].Value > 0 && waits.nodes[0].Value > 0 {
+		l.flame(runs, "threads-running", "threads that ran", "1")
+		l.flame(waits, "threads-waiting", "threads that waited", "1")
+	}
+}
+
+// viewOf is what a thread did by its stack.
+func (l *layout) viewOf(id evidence.StackID) threadstack.View {
+	frames := l.b.Stacks.Frames(id)
+	names := make([]string, len(frames))
+	for i, f := range frames {
+		names[i] = l.b.Names.Text(f.Func)
+	}
+	return l.frames.stacks.Read(names, "")
 }
 
 // objects are types of samples whose class is the type of what was allocated.
@@ -154,7 +209,11 @@ func (l *layout) profile(id, title, typ string, snapshot bool) {
 				t.below(l.stack(t, 0, 1, k.stack, "", "", v), class, "runtime", v)
 				continue
 			}
-			l.stack(t, 0, 1, k.stack, class, "", v)
+			as := ""
+			if typ == evidence.SampleThread && l.frames.stacks != nil && l.viewOf(k.stack).State == evidence.Idle {
+				as = "idle"
+			}
+			l.stack(t, 0, 1, k.stack, class, as, v)
 		}
 	}
 	l.flame(t, id, title, unit)
@@ -196,15 +255,25 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class,
 		if f == "" {
 			f = "?"
 		}
+		if isDebris(f) {
+			continue
+		}
 		kind := "own"
-		switch {
+		switch owner := ownerOf(f); {
+		case owner != "":
+			kind = owner
 		case l.frames.stacks != nil:
-			if l.frames.stacks.Framework(f) {
+			if l.frames.stacks.Framework(f) && !l.frames.stacks.Framework(nobodys) {
 				kind = inner
+				if inner == "runtime" && !comesWithRuntime(f) {
+					kind = "library"
+				}
 			}
 			f = threadstack.Short(f)
 		case isRuntime(f):
 			under = inner
+		case standard[root(f)] && strings.IndexByte(f, '.') > 0:
+			kind = "library"
 		}
 		switch {
 		case as != "":
@@ -225,6 +294,42 @@ func isRuntime(f string) bool {
 		return false
 	}
 	return strings.HasPrefix(f, "runtime.") || strings.HasPrefix(f, "syscall.") || strings.HasPrefix(f, "internal/runtime/") || strings.HasPrefix(f, "runtime/internal/") || strings.HasPrefix(f, "gcWriteBarrier")
+}
+
+// nobodys is a function of no framework: a reader that takes it for one's knows no functions.
+const nobodys = "unstall.nobodys"
+
+// isDebris says whether what stands in a stack is no frame: a line about one, such as "- locked <0x…>" or
+// "- sp 0x7f…", which some dumps print between them.
+func isDebris(f string) bool { return strings.HasPrefix(f, "- ") || strings.HasPrefix(f, "-\t") }
+
+// libc are beginnings of the names of functions of the C library and of its loader (glibc and musl); a whole name ends with "$".
+var libc = []string{"__libc_", "__GI_", "_IO_", "__pthread_", "pthread_", "__futex_", "__lll_", "__nptl_", "__clone", "clone3$", "clone$", "start_thread$", "_int_malloc$", "_int_free$",
+	"malloc$", "free$", "calloc$", "realloc$", "__mem", "memcpy$", "memmove$", "memset$", "memcmp$", "__str", "strlen$", "epoll_wait$", "epoll_pwait$", "poll$", "__poll$", "ppoll$", "select$", "__select$",
+	"read$", "__read$", "write$", "__write$", "recv$", "__recv$", "recvfrom$", "recvmsg$", "send$", "__send$", "sendto$", "sendmsg$", "accept$", "accept4$", "nanosleep$", "__nanosleep$", "clock_nanosleep$",
+	"__clock_nanosleep$", "syscall$", "__syscall", "fsync$", "fdatasync$", "_start$", "_dl_", "__internal_syscall_cancel$", "sem_wait$", "__new_sem_"}
+
+// ownerOf is whose a function is by its name alone: the kernel's as perf and bcc mark it, the C library's; "" not known.
+func ownerOf(f string) string {
+	if strings.HasSuffix(f, "_[k]") || strings.HasPrefix(f, "[kernel") || strings.HasPrefix(f, "entry_SYSCALL_64") || strings.HasPrefix(f, "do_syscall_64") || strings.HasPrefix(f, "__x64_sys_") || strings.HasPrefix(f, "__arm64_sys_") {
+		return "kernel"
+	}
+	for _, name := range libc {
+		if whole, is := strings.CutSuffix(name, "$"); is && f == whole || !is && strings.HasPrefix(f, name) {
+			return "libc"
+		}
+	}
+	return ""
+}
+
+// comesWithRuntime says whether a function of a framework is the runtime's own: Java's, .NET's.
+func comesWithRuntime(f string) bool {
+	for _, p := range []string{"java.", "jdk.", "sun.", "com.sun.", "java/", "System.", "System!", "Microsoft.Win32.", "Interop", "[", "System.Private.CoreLib!"} {
+		if strings.HasPrefix(f, p) {
+			return true
+		}
+	}
+	return strings.Contains(f, "!System.") || strings.Contains(f, "/java.")
 }
 
 // innerKind is what the runtime's frames of a sample are to be coloured as.

@@ -119,7 +119,9 @@ type Curve struct {
 	V      []float64
 	// Readings: each point is a look at one moment; nothing is known between two.
 	Readings bool
-	Max      []float64 // the highest of what a point stands for, where that is more than one; nil: V
+	// Sloped: between two points the value changes evenly, as a heap fills from one collection to the next.
+	Sloped bool
+	Max    []float64 // the highest of what a point stands for, where that is more than one; nil: V
 }
 
 // MaxCurve is how many points a curve has.
@@ -234,6 +236,6 @@ const Mechanism = "m-"
 type Node struct {
 	Parent int32 // index in Nodes, −1 for the root
 	Name   string
-	Kind   string // colours: "own", "runtime", "gc", "kernel", "wait", or [Mechanism] and the ledger's id of one
+	Kind   string // colours: "own", "library", "runtime", "libc", "gc", "kernel", "wait", "idle", or [Mechanism] and the ledger's id of one
 	Value  int64  // with all below
 }

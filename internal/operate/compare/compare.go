@@ -16,6 +16,10 @@ type Options struct {
 	Level         float64 // of confidence, 0: 0.95
 	MinEffect     float64 // relative; 0: as [Metrics] has it for each
 
+	// Earlier are runs of the same service under the same load from before the change: what they
+	// differ by is no change. They are used where there are too few pairs.
+	Earlier []Run
+
 	// InTurn: the runs are pieces of one stretch of time under whatever load there was, which
 	// side a piece was of was drawn by lot ([Blocks]). Then a load that nobody knows or that
 	// swings is in the differences between pairs, and what differs between the sides is what
@@ -77,9 +81,9 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 		if opt.MinEffect > 0 {
 			m.MinEffect = opt.MinEffect
 		}
-		if r, ok := result(m, before, after, opt.Level); ok {
+		if r, ok := result(m, before, after, opt); ok {
 			if doubt != "" {
-				r.Result, r.Why = Unclear, doubt
+				r.Result, r.Why, r.Allowed = Unclear, doubt, nil
 			}
 			c.Metrics = append(c.Metrics, r)
 		}

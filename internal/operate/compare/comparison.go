@@ -74,6 +74,10 @@ type Result struct {
 	MinEffect float64  `json:"min_effect"`
 	Floor     float64  `json:"floor"`
 	Gate      bool     `json:"gate"`
+
+	// Allowed is by how much two runs of the same were taken to differ, relative, where there
+	// are too few pairs to decide; null: the pairs decided, or nothing could.
+	Allowed *float64 `json:"allowed"`
 }
 
 // Bases of intervals.

@@ -19,6 +19,9 @@ type MeasureOptions struct {
 
 	// Process is the PID of the one that the figures are about; 0: the one that was watched.
 	Process int
+
+	// Parts: the quarters of the run are measured, too ([Run.Parts]).
+	Parts bool
 }
 
 // Measure reads a run out of the evidence of one: figures of requests from a load
@@ -79,6 +82,13 @@ func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
 	}
 	for _, w := range b.Warnings {
 		m.run.Warnings = append(m.run.Warnings, w.Text)
+	}
+	if opt.Parts && !part {
+		from, until := m.from, m.until
+		if top != nil && len(m.run.Load.Routes) > 0 {
+			from, until = top.Requests.From, top.Requests.To
+		}
+		m.run.Parts = quarters(read, name, from, until, opt)
 	}
 	return []Run{m.run}
 }

@@ -10,7 +10,8 @@ import (
 
 // result compares a metric over the pairs in which both runs have it; false if
 // there is none.
-func result(m Metric, before, after []Run, level float64) (Result, bool) {
+func result(m Metric, before, after []Run, opt Options) (Result, bool) {
+	level := opt.Level
 	var b, a []float64
 	var at []int
 	for i := range before {
@@ -40,6 +41,7 @@ func result(m Metric, before, after []Run, level float64) (Result, bool) {
 		r.Low, r.High, r.Basis, r.Level = known(w.Low-1), known(w.High-1), &basis, &nominal
 	}
 	switch {
+	case !decided && !opt.InTurn && r.single(m, before, after, at, opt):
 	case !decided:
 		r.Why = few(len(b), level)
 	case ok:
@@ -76,11 +78,16 @@ func (r *Result) decide(m Metric, change float64, iv, apart stats.Interval) {
 
 // few says that there are too few pairs to decide.
 func few(n int, level float64) string {
+	return fmt.Sprintf("%s of runs, at least %d needed", units.Plural(n, "pair"), enough(level))
+}
+
+// enough is the least number of pairs that can decide at a level.
+func enough(level float64) int {
 	need := stats.MinPairs
 	for (1-level)/2*math.Exp2(float64(need)) < 1-1e-9 {
 		need++
 	}
-	return fmt.Sprintf("%s of runs, at least %d needed", units.Plural(n, "pair"), need)
+	return need
 }
 
 // fromRequests combines what the requests of each run say about the factor: the limits

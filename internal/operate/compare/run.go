@@ -17,6 +17,10 @@ type Run struct {
 	// that have one. They say nothing about what differs from run to run.
 	Within map[string]stats.Interval
 
+	// Parts are the metrics of its quarters in order of time, where they were measured: how much
+	// the figures move without a change.
+	Parts []map[string]float64
+
 	Warnings []string // what to know beside the figures: lines not understood, a generator that lagged
 }
 

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"math"
@@ -65,9 +66,10 @@ type Line struct {
 
 // log writes lines. It is safe for concurrent use.
 type log struct {
-	mu  sync.Mutex
-	to  io.Writer
-	now func() time.Time
+	mu   sync.Mutex
+	to   io.Writer
+	now  func() time.Time
+	also func(x Line, text []byte) // told of each line; nil: nobody
 }
 
 func (l *log) say(x Line) {
@@ -78,9 +80,16 @@ func (l *log) say(x Line) {
 	x.Time = x.Time.UTC()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := json.NewEncoder(l.to)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(x) // who reads it may have gone; the watch goes on
+	if e.Encode(x) != nil {
+		return // of figures and texts: cannot happen
+	}
+	_, _ = l.to.Write(text.Bytes()) // its reader may have gone; the watch goes on
+	if l.also != nil {
+		l.also(x, text.Bytes())
+	}
 }
 
 // ofEvent is a line about a rule.

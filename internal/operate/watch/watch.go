@@ -28,6 +28,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/operate/watch/exporter"
+	"github.com/unstall/unstall/internal/operate/watch/notify"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 	"github.com/unstall/unstall/internal/operate/watch/sample"
 )
@@ -48,7 +49,8 @@ type Options struct {
 
 	Stores   []exporter.Store // that are sent what is watched
 	PushEach time.Duration
-	Metrics  string // address at which Prometheus is answered, "" none
+	Hooks    []*notify.Hook // that are told of alarms and what came of them
+	Metrics  string         // address at which Prometheus is answered, "" none
 
 	Tool    string
 	Command []string
@@ -116,7 +118,7 @@ type batch struct {
 func New(opt Options) (*Watcher, error) {
 	w := &Watcher{opt: opt, now: time.Now, part: segmentFor, in: make(chan batch, 64), subjects: make(map[string]*subject), open: make(map[string]rule.Event), fired: make(map[string]int), trouble: make(map[string]bool), bounds: make(map[string]float64), hostName: hostName()}
 	w.began = w.now()
-	w.log = &log{to: opt.Log, now: func() time.Time { return w.now() }}
+	w.log = &log{to: opt.Log, now: func() time.Time { return w.now() }, also: w.tell}
 	w.found.init()
 	w.usual = w.remembered()
 	w.usual.Forget(w.now().UnixNano())
@@ -151,6 +153,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	w.tidy()
 	w.log.say(Line{Event: EventStarted, Text: fmt.Sprintf("watching with %d rules", len(w.opt.Rules))})
 	w.begin(ctx, &all)
+	w.hooks(ctx, &all)
 	w.serve(ctx, &all)
 	if w.opt.Metrics != "" {
 		at, done, err := exporter.Serve(w.opt.Metrics, w.State)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"github.com/unstall/unstall/internal/diagnose/timeline"
@@ -53,13 +53,22 @@ func TestZoom(t *testing.T) {
 			middle := p.at(e, .5, .1)
 			p.hover(middle)
 			p.settled()
-			p.wheel(middle, -200)
+			scrolled := eval[float64](p, `scrollY`)
+			p.wheel(middle, 40)
+			p.until(`scrollY !== %s`, scrolled)
+			if w := p.window(line); w != dragged {
+				t.Errorf("the wheel alone shows %v after %v: it is to scroll the page", w, dragged)
+			}
+			p.settled()
+			middle = p.at(e, .5, .1)
+			p.hover(middle)
+			p.wheel(middle, -200, chromedp.ModifierCtrl)
 			nearer := p.window(line)
 			if nearer.wide() >= dragged.wide() || nearer[0] < dragged[0] || nearer[1] > dragged[1] {
 				t.Errorf("the wheel forward shows %v after %v", nearer, dragged)
 			}
 			p.settled()
-			p.wheel(middle, 200)
+			p.wheel(middle, 200, chromedp.ModifierCtrl)
 			if w := p.window(line); w.wide() <= nearer.wide() {
 				t.Errorf("the wheel backward shows %v after %v", w, nearer)
 			}

@@ -413,14 +413,17 @@ func watched(all []diagnose.Coverage) string {
 func (v *diagnosisView) contents(json bool, after []Link) {
 	add := func(id, title string) { v.Contents = append(v.Contents, Link{id, title}) }
 	at := func(name string) string { return fmt.Sprintf("%s-%d", name, v.N) }
-	if len(v.Routes) > 0 {
-		add(at("routes"), "Routes")
+	for _, c := range v.Causes { // in the order of the questions: what, why, where, whose, when, what else
+		add(c.ID, "Why: "+c.Cause)
 	}
 	if v.Where != nil {
 		add(at("where"), "Where the time went")
 	}
 	if v.Through != nil {
 		add(at("through"), "Through the stack")
+	}
+	if len(v.Routes) > 0 {
+		add(at("routes"), "Routes")
 	}
 	for _, x := range v.Stacks {
 		add(x.ID, x.Title)
@@ -432,9 +435,6 @@ func (v *diagnosisView) contents(json bool, after []Link) {
 		if p.Present {
 			add(at(p.Kind), p.Title)
 		}
-	}
-	for _, c := range v.Causes {
-		add(c.ID, "Why: "+c.Cause)
 	}
 	if len(v.RuledOut) > 0 {
 		add(at("ruled-out"), "Ruled out")

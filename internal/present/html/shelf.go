@@ -6,10 +6,11 @@ import "time"
 // them. It leads to addresses of package serve and is served by that alone.
 type Shelf struct {
 	Dir          string // as the user named it
-	Query, Sort  string // what is shown: "time" or "verdict"
+	Query, Sort  string // what is shown: "time", "verdict" or "service"
 	Captures     []Shelved
-	Left         int // captures that are not shown
-	Pending      int // of those shown, how many are not diagnosed yet
+	Broken       []Broken // files named like captures that cannot be read
+	Left         int      // captures that are not shown
+	Pending      int      // of those shown, how many are not diagnosed yet
 	Processes    []Running
 	NoProcesses  string // why none can be listed, "" they can
 	Records      bool   // something can be recorded from here
@@ -29,7 +30,11 @@ type Shelved struct {
 	Cause              string // id of the first cause, "" none
 	Says               string // a sentence, "" not known yet
 	Tone               string // "found", "calm", "plain"
+	Group              string // heads those of a service and day, "" it is one of those above
 }
+
+// Broken is a file that is named like a capture, and why it cannot be read.
+type Broken struct{ Name, Why string }
 
 // Running is a process that can be recorded.
 type Running struct {

@@ -19,6 +19,7 @@ type whereView struct {
 	Of    string // whose time it is
 	Aria  string
 	Rows  []whereRow
+	Note  string // how the rows go together with the share of the first cause, "" as it says
 }
 
 type whereRow struct {
@@ -53,7 +54,7 @@ func where(d *diagnose.Diagnosis, n, h int) *whereView {
 	if len(rows) == 0 {
 		return nil
 	}
-	v := &whereView{N: n, H: h, Title: "Where " + units.Ms(total) + " of slow requests went", Of: "all slow requests"}
+	v := &whereView{N: n, H: h, Title: "Where " + units.Ms(total) + " of slow requests went", Of: "all slow requests", Note: sentence.Reconciled(d)}
 	if r := d.Requests; r != nil && r.Slow > 0 && !sentence.Several(d) {
 		v.Of = "the " + units.Plural(r.Slow, "slow request")
 		if r.LedgerSource != "" {

@@ -137,6 +137,9 @@ func (p *page) where(d *diagnose.Diagnosis) {
 		}
 		p.row(r.Title, units.Ms(r.Ms), units.Percent(r.Ms/total), r.Note)
 	}
+	if note := sentence.Reconciled(d); note != "" {
+		p.linef("\n%s", escape(note))
+	}
 }
 
 func (p *page) cause(v *diagnose.Verdict) {

@@ -30,11 +30,22 @@ func Compared(c *compare.Comparison) string {
 	if lead.Result == compare.Unclear && lead.Why != "" {
 		s += " (" + lead.Why + ")"
 	}
+	if lead.Allowed != nil {
+		s += fmt.Sprintf("; %s, so a difference between runs of up to %s was allowed for", few(c.Pairs), units.Percent(*lead.Allowed))
+	}
 	s += fmt.Sprintf(". Of %s %s improved, %s regressed", units.Plural(len(c.Metrics), "metric"), none(count[compare.Improved]), none(count[compare.Regressed]))
 	if n := count[compare.Unclear]; n > 0 {
 		s += fmt.Sprintf(", %d unclear", n)
 	}
 	return s + "."
+}
+
+// few says how many runs of each side decided.
+func few(pairs int) string {
+	if pairs == 1 {
+		return "one run each"
+	}
+	return units.Plural(pairs, "run") + " each"
 }
 
 // none is how many there are.
@@ -46,7 +57,8 @@ func none(n int) string {
 }
 
 // leading is the metric that heads a report: the first regression that fails the
-// comparison, else the p99, else the first there is.
+// comparison, else the p99 if it is decided, else the first improvement of such a metric, else the p99, else
+// the first that is decided, else the first there is.
 func leading(c *compare.Comparison) (compare.Result, bool) {
 	if len(c.Metrics) == 0 {
 		return compare.Result{}, false
@@ -59,8 +71,22 @@ func leading(c *compare.Comparison) (compare.Result, bool) {
 		}
 		return bad[0], true
 	}
-	if m, ok := c.Of("p99_ms"); ok {
-		return m, true
+	p99, ok := c.Of("p99_ms")
+	if ok && p99.Result != compare.Unclear {
+		return p99, true
+	}
+	for _, m := range c.Metrics {
+		if m.Gate && m.Result == compare.Improved {
+			return m, true
+		}
+	}
+	if ok {
+		return p99, true
+	}
+	for _, m := range c.Metrics {
+		if m.Result == compare.Improved || m.Result == compare.Regressed {
+			return m, true
+		}
 	}
 	return c.Metrics[0], true
 }
@@ -175,6 +201,9 @@ func Doubts(c *compare.Comparison) (out []Doubt) {
 func Pairs(c *compare.Comparison) string {
 	s := units.Plural(c.Pairs, "pair") + " of runs"
 	s += "; " + units.Percent(c.Level) + " intervals"
+	if most, single := c.Allowed(); single {
+		s += fmt.Sprintf(" of what varies within the runs; on top of it a difference between runs of up to %s was allowed for", units.Percent(most))
+	}
 	if c.Seed != nil {
 		s += fmt.Sprintf("; random order, --seed %d", *c.Seed)
 	}

@@ -78,7 +78,7 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 		case evidence.ForcedCycle:
 			row.Title = "waiting for " + e.Detail // whichever goroutine ends it
 		default:
-			row.Title += ": " + e.Detail
+			row.Title += ": " + strings.TrimPrefix(e.Detail, "futex ") // a mutex is one, however the kernel waits for it
 		}
 		if len(subjects) > 1 {
 			row.Title += ", " + e.Subject
@@ -110,6 +110,37 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 		}
 	}
 	return append(rows, last...), total
+}
+
+// apart is by how much of the slow time a cause's share and a row of the ledger differ that are not taken for the same.
+const apart = .1
+
+// Reconciled says how the share of the first cause and the rows of the ledger go together where no row shows that share:
+// time that is lost because of a cause is often spent waiting for what it holds up, such as a lock. "" where they agree.
+func Reconciled(d *diagnose.Diagnosis) string {
+	for i := range d.Verdicts {
+		v := &d.Verdicts[i]
+		if v.Verdict != "supported" {
+			continue
+		}
+		share, low, high, ok := shareOf(d, v)
+		if !ok || share < dominant {
+			return ""
+		}
+		rows, total := Ledger(d)
+		sum := 0.
+		for _, r := range rows {
+			of := r.Ms / total
+			if of >= low-apart && of <= high+apart {
+				return ""
+			}
+			if sum += of; sum >= low-apart && sum <= high+apart && r.Mechanism != "own" {
+				return ""
+			}
+		}
+		return "Without " + v.Cause + ", " + units.Percent(share) + " of this time would be gone, whichever row it is in: waits for what that cause delays are rows of their own."
+	}
+	return ""
 }
 
 // folded is one row for several.

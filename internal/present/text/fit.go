@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/unstall/unstall/internal/base/units"
 )
@@ -83,22 +84,70 @@ func (o Options) fitted(render func(*page)) string {
 	}
 }
 
-// told breaks a text into lines, or cuts it to one where lines are short of it.
+// told breaks a text into lines, or shortens it to one where lines are short of it: what stands in parentheses goes
+// first, then the end. A line that would end before what it is about ("blocked at") names that, and leaves out what is
+// before it.
 func (p *page) told(text string, indent int, one bool) []string {
 	lines := p.wrap(text, indent)
 	if !one || len(lines) < 2 {
 		return lines
 	}
-	dots, room := p.clean("…"), max(20, p.Width-indent)
-	line := lines[0]
-	for width(line)+width(dots) > room {
-		i := strings.LastIndexByte(line, ' ')
-		if i < 0 {
-			return lines[:1]
+	room := max(20, p.Width-indent)
+	text = p.clean(text)
+	for {
+		from, until := strings.LastIndexByte(text, '('), strings.LastIndexByte(text, ')')
+		if from <= 0 || until < from || text[from-1] != ' ' || width(text[:from]) < room/2 {
+			break
 		}
-		line = line[:i]
+		if text = text[:from-1] + text[until+1:]; width(text) <= room {
+			return []string{text}
+		}
 	}
-	return []string{strings.TrimRight(line, " ,;:(") + dots}
+	dots := p.clean("…")
+	head := p.fitting(words(text), room-width(dots))
+	if n := len(head); n > 1 && n < len(words(text)) && links[strings.ToLower(head[n-1])] && isPlace(words(text)[n]) {
+		object := strings.TrimRight(words(text)[n], ".,;:")
+		if most := room / 2; width(object) > most {
+			object = dots + lastOf(object, most-width(dots))
+		}
+		tail := dots + " " + head[n-1] + " " + object
+		return []string{strings.TrimRight(strings.Join(p.fitting(head[:n-1], room-width(tail)), " "), " ,;:(") + tail}
+	}
+	return []string{strings.TrimRight(strings.Join(head, " "), " ,;:(") + dots}
+}
+
+// isPlace says whether a word names a place in code or a file: what a sentence that leads to it is about.
+func isPlace(word string) bool {
+	word = strings.Trim(word, ".,;:()")
+	return len(word) > 4 && strings.ContainsAny(word, "./:$!(") && strings.ContainsFunc(word, unicode.IsLetter)
+}
+
+// links are words after which the point of a sentence comes.
+var links = map[string]bool{"at": true, "in": true, "on": true, "by": true, "of": true, "for": true, "from": true, "to": true, "with": true, "than": true, "where": true,
+	"until": true, "is": true, "are": true, "was": true, "were": true, "calls": true, "waits": true, "takes": true, "and": true, "or": true, "the": true, "a": true}
+
+// fitting is as many words as fit a line, at least one.
+func (p *page) fitting(all []string, room int) []string {
+	size := 0
+	for i, w := range all {
+		if size += width(w); i > 0 && size+i > room {
+			return all[:i]
+		}
+	}
+	return all
+}
+
+// lastOf is the end of a dotted name or path that fits: "Store.get" of "com.example.shop.Store.get".
+func lastOf(name string, room int) string {
+	for width(name) > room {
+		i := strings.IndexAny(name[1:], "./$")
+		if i < 0 {
+			r := []rune(name)
+			return string(r[max(0, len(r)-room):])
+		}
+		name = name[1+i+1:]
+	}
+	return name
 }
 
 // most is how many of n are shown: one more than most is no reason to leave any out.

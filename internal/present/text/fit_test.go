@@ -45,6 +45,8 @@ func TestTold(t *testing.T) {
 		{"let faults take a huge page in time, only where one is free", "let faults take a huge page in…", false},
 		{"let faults take a huge page, only where one is free", "let faults take a huge page...", true},
 		{"a word that is longer than " + strings.Repeat("x", 60), "a word that is longer than…", false},
+		{"41 of 60 requests blocked at com.example.shop.store.Cache.get and more", "41 of 60… at …store.Cache.get", false},
+		{"60 requests waited (of 4,711 in all) for it", "60 requests waited for it", false},
 	} {
 		p := &page{Options: Options{Width: 40, ASCII: c.ascii}}
 		got := p.told(c.text, 5, true)

@@ -3,6 +3,7 @@ package text
 import (
 	"io"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -15,11 +16,17 @@ type Options struct {
 	Verbose bool // all there is, where else lists are cut
 }
 
+// narrowest and widest are between what a report is laid out.
+const (
+	narrowest = 40
+	widest    = 110
+)
+
 // For returns the options that suit w: colours and the window's width if it is
 // a terminal and NO_COLOR (https://no-color.org) is unset, Unicode if the locale
-// says UTF-8.
+// says UTF-8. COLUMNS is the width where no terminal says one.
 func For(w io.Writer) Options {
-	o := Options{Width: 80, ASCII: !utf8Locale(os.Getenv)}
+	o := Options{Width: columns(os.Getenv), ASCII: !utf8Locale(os.Getenv)}
 	f, ok := w.(*os.File)
 	if page, is := w.(interface{ Terminal() *os.File }); is { // a page of it
 		f, ok = page.Terminal(), true
@@ -28,11 +35,19 @@ func For(w io.Writer) Options {
 		if columns, terminal := window(f); terminal {
 			o.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 			if columns > 0 {
-				o.Width = min(max(columns, 40), 110)
+				o.Width = min(max(columns, narrowest), widest)
 			}
 		}
 	}
 	return o
+}
+
+// columns is the width that COLUMNS asks for (POSIX, Base Definitions 8.3), 80 by default.
+func columns(env func(string) string) int {
+	if n, err := strconv.Atoi(env("COLUMNS")); err == nil && n > 0 {
+		return min(max(n, narrowest), widest)
+	}
+	return 80
 }
 
 // Rows is how many lines a terminal shows; false if it is none, or does not say.

@@ -43,6 +43,9 @@ func (p *page) where(d *diagnose.Diagnosis) {
 			p.line("    " + l)
 		}
 	}
+	for _, l := range p.wrap(sentence.Reconciled(d), 2) {
+		p.line("  " + p.paint(dim, l))
+	}
 }
 
 // drawBar draws a share of a bar in eighths of a character.

@@ -69,6 +69,8 @@ type Item struct {
 	Host    string
 	For     time.Duration // how long it was recorded; 0 unknown
 	Running bool          // it did not end yet, or was killed
+
+	Broken string // of what is named like a capture and is none: why, "" it is one
 }
 
 // mostItems bounds how many files are listed.
@@ -104,6 +106,8 @@ func (s *Shelf) Items() (all []Item, left int, err error) {
 			if c, err := capture.Open(path); err == nil {
 				item.Capture, item.At, item.Target, item.Host, item.Running = true, c.Info.Start, c.Info.Target, c.Info.Host, !c.Ended
 				item.For = c.End.Sub(c.Info.Start)
+			} else {
+				item.Broken = strings.TrimPrefix(err.Error(), path+": ")
 			}
 		}
 		all = append(all, item)
@@ -240,7 +244,7 @@ func (s *Shelf) Compare(ctx context.Context, before, after []string, slo time.Du
 				bundle, err := s.parse(ctx, paths)
 				failed = errors.Join(failed, err)
 				return bundle
-			}, compare.MeasureOptions{SLO: slo})
+			}, compare.MeasureOptions{SLO: slo, Parts: len(before) == 1 && len(after) == 1})
 			if err = errors.Join(err, failed); err != nil {
 				return nil, err
 			}

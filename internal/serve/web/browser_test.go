@@ -133,7 +133,7 @@ func TestBrowser(t *testing.T) {
 			return []discover.Found{{Target: discover.Target{PID: 4711, Name: "shop", Runtime: "go", Version: "go1.26.8"}, CPU: .5}}, nil
 		},
 		Record: func(_ context.Context, target string, how time.Duration, passive bool) (string, string, error) {
-			if target != "4711" || how != 2*time.Second || passive {
+			if target != "4711" || how != 2*time.Second && how != defaultSeconds*time.Second || passive {
 				return "", "", fmt.Errorf("asked for %s, %s, %v", target, how, passive)
 			}
 			return "shop-sick.unstall", "", nil
@@ -171,15 +171,18 @@ func TestBrowser(t *testing.T) {
 	}
 
 	b.follow(`[...document.querySelectorAll('a')].find(a => a.textContent === 'All captures').click()`, `document.querySelector('#compare')`)
-	b.follow(`document.querySelector('input[name=before][value="shop-sick.unstall"]').click(); document.querySelector('input[name=after][value="shop-well.unstall"]').click(); document.querySelector('#compare button').click()`,
+	b.follow(`document.querySelector('input[name=run][value="shop-well.unstall"]').click(); document.querySelector('input[name=run][value="shop-sick.unstall"]').click(); document.querySelector('#compare button').click()`,
 		`location.pathname === '/compare'`)
-	if text := b.value(`document.body.innerText`); !strings.Contains(text, "Before and after") || !strings.Contains(text, "go.gc-rate") {
+	if text := b.value(`document.body.innerText`); !strings.Contains(text, "Before: shop-sick.unstall") || !strings.Contains(text, "Before and after") || !strings.Contains(text, "go.gc-rate") {
 		t.Errorf("the comparison says %.300s", text)
 	}
 
 	b.follow(`[...document.querySelectorAll('a')].find(a => a.textContent === 'All captures').click()`, `document.querySelector('#record')`)
 	b.follow(`document.querySelector('#record [name=target]').value='4711'; document.querySelector('#record [name=seconds]').value='2'; document.querySelector('#record button').click()`,
 		`location.pathname === '/capture/shop-sick.unstall'`)
+
+	b.follow(`[...document.querySelectorAll('a')].find(a => a.textContent === 'All captures').click()`, `document.querySelector('#record-one')`)
+	b.follow(`document.querySelector('button[form=record-one][value="4711"]').click()`, `location.pathname === '/capture/shop-sick.unstall'`)
 
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -31,10 +31,13 @@ func (s *Server) listed(w http.ResponseWriter, r *http.Request, code int, failed
 	}
 	part := html.Shelf{Dir: s.shelf.Dir(), Query: r.URL.Query().Get("q"), Sort: "time", Left: left, Token: s.form, Failed: failed,
 		Records: s.opt.Record != nil, DefaultTime: defaultSeconds, LongestTime: mostSeconds, Instructions: "start unstall serve with --allow-record."}
-	if r.URL.Query().Get("sort") == "verdict" {
-		part.Sort = "verdict"
+	if by := r.URL.Query().Get("sort"); by == "verdict" || by == "service" {
+		part.Sort = by
 	}
 	for _, item := range items {
+		if item.Broken != "" && len(part.Broken) < mostShown {
+			part.Broken = append(part.Broken, html.Broken{Name: item.Name, Why: item.Broken})
+		}
 		if !item.Capture {
 			continue
 		}
@@ -60,6 +63,16 @@ func (s *Server) listed(w http.ResponseWriter, r *http.Request, code int, failed
 			}
 			return strings.Compare(a.Cause, b.Cause)
 		})
+	}
+	if part.Sort == "service" { // the services by name, and of each the latest day first
+		slices.SortStableFunc(part.Captures, func(a, b html.Shelved) int { return strings.Compare(a.Target, b.Target) })
+		last := ""
+		for i := range part.Captures {
+			c := &part.Captures[i]
+			if group := cmp.Or(c.Target, "of an unknown service") + " · " + c.At.UTC().Format("2006-01-02"); group != last {
+				c.Group, last = group, group
+			}
+		}
 	}
 	if more := len(part.Captures) - mostShown; more > 0 {
 		part.Captures, part.Left = part.Captures[:mostShown], part.Left+more
@@ -130,8 +143,11 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 // compare is the comparison of two captures, with the diagnoses of both.
 func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 	before, after := r.URL.Query().Get("before"), r.URL.Query().Get("after")
+	if runs := r.URL.Query()["run"]; len(runs) == 2 {
+		before, after = s.ordered(runs[0], runs[1])
+	}
 	if before == "" || after == "" || before == after {
-		s.listed(w, r, http.StatusBadRequest, "To compare, choose one capture as before and another as after the change.")
+		s.listed(w, r, http.StatusBadRequest, "To compare, tick two captures: one from before the change and one from after it.")
 		return
 	}
 	c, err := s.shelf.Compare(r.Context(), []string{before}, []string{after}, 0)
@@ -149,6 +165,21 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 	page(w, http.StatusOK, func(text *bytes.Buffer) error {
 		return html.Options{Home: "/", Repeat: []string{"unstall compare " + quoted(before) + " " + quoted(after)}}.Compare(text, c, side(before), side(after))
 	})
+}
+
+// ordered are two captures, the one that began earlier first.
+func (s *Server) ordered(a, b string) (before, after string) {
+	items, _, err := s.shelf.Items()
+	if err != nil {
+		return a, b
+	}
+	at := func(name string) int {
+		return slices.IndexFunc(items, func(i capturestore.Item) bool { return i.Name == name })
+	}
+	if i, k := at(a), at(b); i >= 0 && k >= 0 && items[k].At.Before(items[i].At) {
+		return b, a
+	}
+	return a, b
 }
 
 // failed says what could not be read.

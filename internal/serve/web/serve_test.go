@@ -133,7 +133,10 @@ func TestPages(t *testing.T) {
 		{"/?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", 200, nil, []string{"<script>alert"}},
 		{"/capture/shop-sick.unstall", 200, []string{"go.gc-rate", `<a href="/">All captures</a>`, "timeline-data"}, nil},
 		{"/compare?before=shop-sick.unstall&after=shop-well.unstall", 200, []string{"Before and after", "Before: shop-sick.unstall"}, []string{"/captures/"}},
-		{"/compare?before=shop-sick.unstall", 400, []string{"choose one capture as before"}, nil},
+		{"/compare?run=shop-well.unstall&run=shop-sick.unstall", 200, []string{"Before and after", "Before: shop-sick.unstall"}, nil},
+		{"/compare?before=shop-sick.unstall", 400, []string{"tick two captures"}, nil},
+		{"/compare?run=shop-sick.unstall", 400, []string{"tick two captures"}, nil},
+		{"/?sort=service", 200, []string{"shop · 2026-11-23", "shop-sick.unstall"}, nil},
 		{"/recording", 303, nil, nil},
 		{"/nothing", 404, nil, nil},
 	} {
@@ -159,6 +162,29 @@ func TestPages(t *testing.T) {
 	_, text, _ = asked(t, get(t, h.URL+"/"))
 	if sick, well := strings.Index(text, "shop-sick.unstall"), strings.Index(text, "shop-well.unstall"); sick < well {
 		t.Error("sorted by time, the older comes first")
+	}
+}
+
+// TestBroken lists what is named like a capture and is none, with the reason, and goes on.
+func TestBroken(t *testing.T) {
+	s, h := started(t, Options{})
+	whole, err := os.ReadFile(filepath.Join(s.shelf.Dir(), "shop-well.unstall"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"empty.unstall": nil, "cut.unstall": whole[:100], "text.unstall": []byte("once upon a time\n")} {
+		if err := os.WriteFile(filepath.Join(s.shelf.Dir(), name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, text, _ := asked(t, get(t, h.URL+"/"))
+	for name, why := range map[string]string{"empty.unstall": "is empty: nothing was recorded", "cut.unstall": "was cut off before anything was recorded", "text.unstall": "is not a capture"} {
+		if !regexp.MustCompile(`(?s)` + regexp.QuoteMeta(name) + `</th><td[^>]*>` + regexp.QuoteMeta(why)).MatchString(text) {
+			t.Errorf("%s is not listed with why: %s", name, why)
+		}
+	}
+	if !strings.Contains(text, "shop-well.unstall") {
+		t.Error("the others are not listed")
 	}
 }
 

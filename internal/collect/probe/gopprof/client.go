@@ -24,7 +24,7 @@ func Dial(ctx context.Context, t discover.Target) (*Client, error) {
 			return &Client{e}, nil
 		}
 		if t.PID == 0 || t.Runtime != "go" {
-			return nil, missing(t.URL, err).Missing
+			return nil, missing(t, err).Missing
 		}
 	}
 	e, lack := among(ctx, t)

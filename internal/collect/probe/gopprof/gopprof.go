@@ -27,7 +27,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -65,7 +64,7 @@ func find(ctx context.Context, t discover.Target) []probe.Access {
 			}
 		}
 		if err != nil {
-			return []probe.Access{missing(t.URL, err)}
+			return []probe.Access{missing(t, err)}
 		}
 		if t.PID == 0 {
 			t.Name = e.program(ctx)
@@ -101,11 +100,17 @@ func access(e *endpoint, t discover.Target) probe.Access {
 }
 
 // missing is the access to a URL that cannot be recorded.
-func missing(u *url.URL, why error) probe.Access {
-	where := shown(u)
+func missing(t discover.Target, why error) probe.Access {
+	where := shown(t.URL)
 	do := givePprof
-	if errors.Is(why, errTLS) || errors.Is(why, errPlain) {
+	switch {
+	case errors.Is(why, errTLS) || errors.Is(why, errPlain):
 		do = "" // it says what to do
+	case t.PID != 0 && other(why):
+		do = fmt.Sprintf("record the process that listens there: unstall %d", t.PID)
+		if t.Runtime == "go" { // others have no net/http/pprof
+			do = "give the URL of net/http/pprof, or " + do
+		}
 	}
 	err := fmt.Errorf("%s: %w", where, why)
 	if do != "" {
@@ -116,8 +121,16 @@ func missing(u *url.URL, why error) probe.Access {
 		Where:   where,
 		Lacks:   []probe.Lack{{What: "profiles and execution traces", Why: why.Error(), Do: do}},
 		Missing: err,
+		Alone:   other(why),
 		Record:  func(context.Context, probe.Plan, probe.Sink) error { return err },
 	}
+}
+
+// other says whether an address answered as something else than net/http/pprof: then it is not what was meant. What does not
+// answer may be it all the same, and then its process tells why.
+func other(why error) bool {
+	var status *refused
+	return errors.Is(why, errOther) || errors.Is(why, errNotHTTP) || errors.Is(why, errTLS) || errors.Is(why, errPlain) || errors.As(why, &status)
 }
 
 // subject is whom the artifacts are about. That a URL of a process elsewhere

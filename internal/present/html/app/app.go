@@ -61,7 +61,7 @@ var files embed.FS
 var scripts = []string{
 	"column", "search", "figure", "scale", "view", "density", "cover", "curve", "lane", "tree", "link", // pure: no document
 	"page", "paint", "drawing", "save", "gesture", "tooltip",
-	"timeline", "requests", "bands", "charts", "request", "processors", "flames", "routes", "start",
+	"timeline", "requests", "bands", "charts", "request", "processors", "grow", "flames", "routes", "start",
 }
 
 // Script is the JavaScript that draws what payloads say. It starts itself when the

@@ -93,6 +93,8 @@ type curve struct {
 	Max    column `json:"max,omitzero"`
 	// Readings: nothing is known between two points.
 	Readings bool `json:"readings,omitempty"`
+	// Sloped: between two points it changes evenly.
+	Sloped bool `json:"sloped,omitempty"`
 }
 
 type flame struct {
@@ -234,7 +236,7 @@ func (e *encoder) chart(c *timeline.Chart) (chart, error) {
 		if err := lengths("curve "+c.ID+" "+v.ID, n, len(v.V), some(v.Max, n)); err != nil {
 			return curve{}, err
 		}
-		out := curve{ID: v.ID, Title: v.Title, Source: v.Source, T: integers(since(v.T, e.t.From)), V: figures(v.V), Readings: v.Readings}
+		out := curve{ID: v.ID, Title: v.Title, Source: v.Source, T: integers(since(v.T, e.t.From)), V: figures(v.V), Readings: v.Readings, Sloped: v.Sloped}
 		if v.Max != nil {
 			out.Max = figures(v.Max)
 		}

@@ -232,7 +232,7 @@ class ChartTrack extends Track {
 // axisAmount is shorter than amount: the unit is in the title.
 function axisAmount(v, unit) {
   if (unit.startsWith("bytes")) return v === 0 ? "0" : bytes(v);
-  if (unit === "ms/s" || unit === "s/s" || unit === "share") return v === 0 ? "0" : amount(v, unit);
+  if (unit === "ms/s" || unit === "s/s" || unit === "share" || unit === "ns" || unit === "ms" || unit === "s") return v === 0 ? "0" : amount(v, unit);
   return Math.abs(v) >= 1e5 ? count(v).replace(/^(\d+),000$/, "$1 k") : digits(v);
 }
 

@@ -68,7 +68,7 @@ function band(b) {
 }
 
 function curve(c) {
-  return { id: c.id, title: c.title, source: c.source, t: column(c.t), v: column(c.v), max: column(c.max), readings: c.readings === true };
+  return { id: c.id, title: c.title, source: c.source, t: column(c.t), v: column(c.v), max: column(c.max), readings: c.readings === true, sloped: c.sloped === true };
 }
 
 // requestList gives access to requests and their states by index.

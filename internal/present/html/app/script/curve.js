@@ -33,6 +33,21 @@ function extremes(c, lo, hi, width) {
     }
     return { high, low };
   }
+  if (c.sloped) {
+    for (let x = 0, i = Math.max(0, holds(c, lo)); x < width; x++) {
+      const from = lo + x * step, to = from + step;
+      const put = (v) => {
+        if (v !== v) return;
+        high[x] = Math.max(high[x] ?? v, v);
+        low[x] = Math.min(low[x] ?? v, v);
+      };
+      put(valueAt(c, from));
+      while (i < c.t.length && c.t[i] < from) i++;
+      for (; i < c.t.length && c.t[i] < to; i++) put(c.v[i]);
+      put(valueAt(c, to));
+    }
+    return { high, low };
+  }
   let i = holds(c, lo);
   for (let x = 0; x < width; x++) {
     const from = lo + x * step, to = from + step;
@@ -110,7 +125,7 @@ function stacked(curves, lo, hi, width) {
 function average(c, lo, hi) {
   let sum = 0, known = 0;
   for (let i = Math.max(holds(c, lo), 0); i < c.t.length && c.t[i] <= hi; i++) {
-    const v = c.v[i], next = i + 1 < c.t.length ? c.t[i + 1] : c.t[i];
+    const v = c.sloped && i + 1 < c.t.length ? (valueAt(c, Math.max(c.t[i], lo)) + valueAt(c, Math.min(c.t[i + 1], hi))) / 2 : c.v[i], next = i + 1 < c.t.length ? c.t[i + 1] : c.t[i];
     const weight = c.readings ? (c.t[i] >= lo ? 1 : 0) : Math.min(next, hi) - Math.max(c.t[i], lo);
     if (v !== v || !(weight > 0)) continue;
     sum += v * weight;
@@ -128,5 +143,6 @@ function valueAt(c, t, reach) {
   }
   const i = holds(c, t);
   if (i < 0 || t > c.t[c.t.length - 1]) return NaN;
+  if (c.sloped && i + 1 < c.t.length) return c.v[i] + (c.v[i + 1] - c.v[i]) * (t - c.t[i]) / (c.t[i + 1] - c.t[i]); // NaN towards what is not known
   return c.v[i];
 }

@@ -91,8 +91,8 @@ function gestures(element, view, options) {
   element.addEventListener("pointerleave", (e) => { if (e.pointerType === "mouse" && !start) options.leave(); });
   element.addEventListener("dblclick", (e) => { if (own(e)) view.reset(); });
 
-  // A turn of the wheel belongs to whom it began with: the page goes on scrolling
-  // when a plot comes under the pointer, and where nothing is left to zoom out of.
+  // The wheel scrolls the page, and zooms with Ctrl. Sideways it moves what is zoomed: a turn belongs to whom
+  // it began with.
   let turn = { at: -Infinity, ours: false };
   element.addEventListener("wheel", (e) => {
     const p = options.plot();
@@ -100,12 +100,12 @@ function gestures(element, view, options) {
     const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? 400 : 1;
     const dx = (e.shiftKey && !e.deltaX ? e.deltaY : e.deltaX) * unit, dy = e.shiftKey ? 0 : e.deltaY * unit;
     const sideways = Math.abs(dx) > Math.abs(dy);
-    if (e.timeStamp - Math.max(turn.at, pageScrolled) > 200) turn.ours = sideways ? !view.isFull : dy < 0 || !view.isFull;
+    if (e.timeStamp - Math.max(turn.at, pageScrolled) > 200) turn.ours = sideways && !view.isFull;
     turn.at = e.timeStamp;
-    if (!turn.ours && !e.ctrlKey) return;
+    if (!e.ctrlKey && !(turn.ours && sideways)) return;
     e.preventDefault();
-    if (sideways) view.pan(dx / p.width * view.span);
-    else view.zoom(Math.exp(Math.max(-300, Math.min(300, dy)) * (e.ctrlKey ? 0.01 : 0.002)), view.time(Math.min(Math.max(at, 0), p.width), p.width));
+    if (!e.ctrlKey) view.pan(dx / p.width * view.span);
+    else view.zoom(Math.exp(Math.max(-300, Math.min(300, dy)) * (Math.abs(dy) < 40 ? 0.01 : 0.002)), view.time(Math.min(Math.max(at, 0), p.width), p.width));
     options.hover(place(e).x, place(e).y, false);
   }, { passive: false });
 
@@ -150,7 +150,7 @@ function zoomButtons(view, what) {
 let pageScrolled = -Infinity;
 addEventListener("scroll", () => { pageScrolled = performance.now(); }, { passive: true });
 
-const gestureHint = "drag or wheel: zoom · shift-drag or ← →: move · double-click or Esc: all";
+const gestureHint = "drag or Ctrl+wheel: zoom · shift-drag or ← →: move · double-click or Esc: all";
 const touchHint = "pinch: zoom · drag: move · tap: what is there";
 
 function hint() {

@@ -4,9 +4,10 @@ const partNames = ["timeline", "request", "processors", "flames"];
 
 // Report is the parts of one payload and what is chosen in them.
 class Report {
-  constructor(n, model) {
+  constructor(n, model, before) {
     this.n = n;
     this.model = model;
+    this.before = before; // the model of the run before a change, where both are compared
     this.index = -1;
     this.selected = null;
     this.route = null; // all
@@ -131,7 +132,8 @@ function start() {
     try {
       const model = decode(JSON.parse(script.textContent));
       decoded = performance.now();
-      reports[n] = new Report(n, model);
+      const first = reports.find(Boolean);
+      reports[n] = new Report(n, model, first && document.querySelector("section.metrics") ? first.model : undefined);
     } catch (err) {
       complain(n, err);
     }
@@ -263,7 +265,17 @@ function expose(reports, ready) {
           r.flames.words.value = text;
           return r.flames.search(text);
         },
-        focused: () => r.flames.tree.name[r.flames.root], place: (node) => r.flames.place(node), element: r.flames.plot,
+        focused: () => r.flames.tree.name[r.flames.root], look: (way) => r.flames.look(way), shown: () => [...r.flames.tree.name], kinds: () => [...r.flames.tree.kind],
+        values: () => [...r.flames.tree.value], callers: () => (r.flames.upper ? [...r.flames.upper.name] : []), delta: () => (r.flames.delta ? [...r.flames.delta] : []),
+        idle: (on) => {
+          r.flames.idle.checked = on;
+          r.flames.look(r.flames.way);
+        },
+        since: (on) => {
+          r.flames.since.checked = on;
+          r.flames.look(r.flames.way);
+        },
+        speedscope: () => speedscopeOf(r.flames.tree, "test"), place: (node) => r.flames.place(node), element: r.flames.plot,
       },
     }),
   };

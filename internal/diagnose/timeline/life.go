@@ -1,0 +1,136 @@
+package timeline
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/suggest"
+)
+
+// Life is what one request spent its time on, in order.
+type Life struct {
+	Request // its states are few: neighbours are drawn together
+
+	Process  string
+	Anchored bool // At is a time of day
+	Followed bool // its states were observed; else they are what is known of the process at that time
+	Limit    int64
+	Usual    int64 // ns: the median of its route; 0 of too few
+	Rank, Of int   // it is the n-th slowest of so many
+	Charges  []Charge
+}
+
+// Charge is how much of a request's time went into a mechanism, the most first.
+type Charge struct {
+	Mechanism string
+	Title     string
+	Dur       int64 // ns
+}
+
+// Slowest is the name of the request that took longest.
+const Slowest = "slowest"
+
+// ErrNoRequest is wrapped by errors about requests that are not in the evidence.
+var ErrNoRequest = errors.New("no such request")
+
+// LifeOf is the life of one request that a ledger charges: the slowest, the one with an id (its own or its trace's), the
+// one of a place in a file ("access.log:4711"), or the slowest of a route. It has at most so many states.
+func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states int) (*Life, error) {
+	l, row, err := find(b, ledgers, which)
+	if err != nil {
+		return nil, err
+	}
+	lay := &layout{b: b, t: &Timeline{}, subject: l.Subject, ledger: l, titles: b.Titles()}
+	lay.frames.stacks = platform.ByID(b.Subjects[l.Subject].Runtime).Stacks
+	lay.findSources()
+	lay.place()
+	lay.chosen()
+	r := &b.Requests
+	life := &Life{Request: lay.request(row, states), Process: lay.titles[l.Subject], Anchored: b.Clocks[r.Clock.At(row)].Anchored(),
+		Followed: r.Path(row).Followed(), Limit: l.Limit(row), Rank: 1, Of: len(l.Rows)}
+	var route []int64
+	for _, i := range l.Rows {
+		latency := r.Latency(i)
+		if latency > life.Latency {
+			life.Rank++
+		}
+		if r.Route.At(i) == r.Route.At(row) {
+			route = append(route, latency)
+		}
+	}
+	if len(route) >= ledger.MinRequests {
+		slices.Sort(route)
+		life.Usual = route[len(route)/2]
+	}
+	charges := l.Of(row)
+	for m, v := range charges {
+		if v > 0 {
+			mechanism := ledger.Mechanism(m)
+			life.Charges = append(life.Charges, Charge{mechanism.String(), mechanism.TitleOf(lay.lanes()), v})
+		}
+	}
+	slices.SortStableFunc(life.Charges, func(a, b Charge) int { return cmp.Compare(b.Dur, a.Dur) })
+	return life, nil
+}
+
+// Title is what the ledger calls a mechanism of a state.
+func (l *Life) Title(mechanism string) string {
+	i := slices.IndexFunc(l.Charges, func(c Charge) bool { return c.Mechanism == mechanism })
+	if i < 0 {
+		return mechanism
+	}
+	return l.Charges[i].Title
+}
+
+// find is the request that is meant, and the ledger that charges it.
+func find(b *evidence.Bundle, ledgers []*ledger.Ledger, which string) (*ledger.Ledger, int, error) {
+	r := &b.Requests
+	key := evidence.KeyOf([]byte(which))
+	position, err := strconv.ParseInt(which[strings.LastIndexByte(which, ':')+1:], 10, 64)
+	placed := err == nil
+	var of *ledger.Ledger
+	best := -1
+	routes := make(map[string]bool)
+	for _, l := range ledgers {
+		for _, row := range l.Rows {
+			route := b.Names.Text(r.Route.At(row))
+			routes[route] = true
+			switch {
+			case which == Slowest, which == route, key != 0 && r.Key.At(row) == key:
+			case placed && r.Origin.At(row).Position() == position && which == b.OriginText(r.Origin.At(row)):
+				return l, row, nil
+			default:
+				continue
+			}
+			if best < 0 || r.Latency(row) > r.Latency(best) {
+				of, best = l, row
+			}
+		}
+	}
+	switch {
+	case best >= 0:
+		return of, best, nil
+	case len(routes) == 0:
+		return nil, 0, fmt.Errorf("%w: there are no requests in the evidence", ErrNoRequest)
+	}
+	delete(routes, "")
+	names := make([]string, 0, len(routes))
+	for route := range routes {
+		names = append(names, route)
+	}
+	slices.Sort(names)
+	if meant := suggest.Nearest(which, names); meant != "" {
+		return nil, 0, fmt.Errorf("%w: %q: did you mean the route %q?", ErrNoRequest, which, meant)
+	}
+	if most := 5; len(names) > most {
+		names = append(names[:most], fmt.Sprintf("and %d more", len(names)-most))
+	}
+	return nil, 0, fmt.Errorf("%w: %q is no id, no FILE:LINE and no route of the evidence; routes: %s", ErrNoRequest, which, strings.Join(names, ", "))
+}

@@ -1,0 +1,34 @@
+package watch
+
+import (
+	"context"
+	"sync"
+
+	"github.com/unstall/unstall/internal/operate/watch/notify"
+)
+
+// tell has the receivers told of alarms, of their end, and of what their captures show.
+func (w *Watcher) tell(x Line, text []byte) {
+	switch x.Event {
+	case EventAlarm, EventResolved, EventDiagnosis:
+	default:
+		return
+	}
+	if x.Severity == "note" {
+		return // it is for those who look, and wakes no one
+	}
+	e := notify.Event{Kind: x.Event, Text: x.Text, Time: x.Time, Since: x.Since, Host: w.hostName, Target: x.Target, Service: x.Service, Rule: x.Rule, Severity: x.Severity, Look: x.Look, Cause: x.Cause, Capture: x.Capture, Line: text}
+	for _, h := range w.opt.Hooks {
+		h.Tell(e)
+	}
+}
+
+// hooks sends what the receivers are told.
+func (w *Watcher) hooks(ctx context.Context, all *sync.WaitGroup) {
+	for _, h := range w.opt.Hooks {
+		what := "webhook " + h.Form.Name + " " + h.Where
+		all.Go(func() {
+			h.Run(ctx, func(text string) { w.said(what, what+" "+text) }, func(text string) { w.over(what, what+" "+text) })
+		})
+	}
+}

@@ -1,0 +1,270 @@
+// Package notify tells people's chats and alert systems what the watcher found: each event is one HTTP POST in the form that the
+// receiver expects.
+//
+// The package's opinion: a receiver that is away must cost nothing else. Messages wait in a bounded queue, are retried while the
+// receiver may take them later, and are given up when it will not or when they are old; what was lost is counted and said. A
+// webhook's URL is a password, so only its host is ever printed, and no redirect is followed with it.
+package notify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Event is what is told.
+type Event struct {
+	Kind     string // "alarm", "resolved", "diagnosis"
+	Text     string // one line
+	Time     time.Time
+	Since    time.Time // of an alarm: when it began
+	Host     string
+	Target   string
+	Service  string
+	Rule     string
+	Severity string // "page", "warn", "note"; "" unknown
+	Look     string // what to look at next
+	Cause    string // of a diagnosis
+	Capture  string
+	Line     []byte // the line of the log, JSON
+}
+
+// Form is how a receiver wants to be told.
+type Form struct {
+	Name   string
+	Encode func(Event) []byte // nil: it is not told of this one
+	Bearer bool               // it takes a token as others do
+	host   func(*url.URL) bool
+}
+
+// Bounds of what waits for a receiver.
+const (
+	mostWaiting = 200
+	mostTries   = 8
+	oldest      = 15 * time.Minute // then an event is no news
+	firstPause  = time.Second
+	longest     = 2 * time.Minute // between two tries
+	patience    = 10 * time.Second
+)
+
+// Hook is a receiver.
+type Hook struct {
+	Form  Form
+	Where string // its host: what may be said of it
+
+	url    string
+	token  string
+	client *http.Client
+	now    func() time.Time
+	pause  func(ctx context.Context, d time.Duration)
+
+	mu      sync.Mutex
+	waiting []message
+	lost    int64
+	wake    chan struct{}
+}
+
+type message struct {
+	text  []byte
+	at    time.Time
+	tries int
+}
+
+// Open is a receiver of [FORM=]URL. Without a form the URL tells it, else it is the generic one.
+func Open(arg, token string) (*Hook, error) {
+	var form Form
+	name, address, given := strings.Cut(arg, "=")
+	if !given || strings.Contains(name, "://") {
+		name, address = "", arg
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("not an address: give https://HOST/PATH, or FORM=https://HOST/PATH") // the error of parsing quotes all of it
+	}
+	for _, f := range Forms {
+		if name == f.Name || name == "" && f.host != nil && f.host(u) {
+			form = f
+			break
+		}
+	}
+	switch {
+	case form.Encode == nil && name != "":
+		return nil, fmt.Errorf("%s: unknown form: give %s", name, strings.Join(Names(), ", "))
+	case form.Encode == nil:
+		form = Forms[0]
+	}
+	h := &Hook{Form: form, Where: u.Scheme + "://" + u.Host, url: address, now: time.Now, pause: pause, wake: make(chan struct{}, 1),
+		client: &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	if form.Bearer {
+		h.token = token
+	}
+	return h, nil
+}
+
+// Tell has an event sent. It never waits.
+func (h *Hook) Tell(e Event) {
+	text := h.Form.Encode(e)
+	if text == nil {
+		return
+	}
+	h.mu.Lock()
+	if h.waiting = append(h.waiting, message{text: text, at: h.now()}); len(h.waiting) > mostWaiting {
+		h.waiting = h.waiting[1:]
+		h.lost++
+	}
+	h.mu.Unlock()
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Lost is how many events the receiver was not told of.
+func (h *Hook) Lost() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lost
+}
+
+// Run sends what waits until the context ends; what waits then gets one more try. Say is told of a trouble, and over when there is none any more.
+func (h *Hook) Run(ctx context.Context, say, over func(text string)) {
+	for {
+		select {
+		case <-h.wake:
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience/2)
+			defer cancel()
+			for m, ok := h.next(); ok; m, ok = h.next() {
+				if h.post(last, m.text) != nil {
+					return
+				}
+				h.done(false)
+			}
+			return
+		}
+		for ctx.Err() == nil {
+			m, ok := h.next()
+			if !ok {
+				break
+			}
+			err := h.post(ctx, m.text)
+			var refused *refusal
+			final := errors.As(err, &refused) && refused.final
+			switch {
+			case err == nil:
+				h.done(false)
+				over("receives alarms again")
+			case ctx.Err() != nil:
+			case final || m.tries+1 >= mostTries || h.now().Sub(m.at) > oldest:
+				h.done(true)
+				say(fmt.Sprintf("did not receive an alarm: %v", err))
+			default:
+				say(fmt.Sprintf("does not receive alarms: %v; unstall tries again", err))
+				h.again()
+				h.pause(ctx, wait(m.tries, refused))
+			}
+		}
+	}
+}
+
+// next is the oldest that waits.
+func (h *Hook) next() (message, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.waiting) == 0 {
+		return message{}, false
+	}
+	return h.waiting[0], true
+}
+
+// done takes the oldest away.
+func (h *Hook) done(lost bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.waiting) > 0 {
+		h.waiting = h.waiting[1:]
+	}
+	if lost {
+		h.lost++
+	}
+}
+
+// again counts a try of the oldest.
+func (h *Hook) again() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.waiting) > 0 {
+		h.waiting[0].tries++
+	}
+}
+
+// wait is how long until the next try: twice as long each time, or as long as the receiver asks for.
+func wait(tries int, r *refusal) time.Duration {
+	d := min(firstPause<<min(tries, 10), longest)
+	if r != nil && r.after > 0 {
+		d = min(max(d, r.after), longest)
+	}
+	return d
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// refusal is an answer that is no success.
+type refusal struct {
+	status int
+	final  bool          // it will be the same whenever it is sent
+	after  time.Duration // when the receiver wants to be asked again, 0 not said
+}
+
+func (r *refusal) Error() string {
+	text := "HTTP status " + strconv.Itoa(r.status)
+	if r.status == http.StatusUnauthorized || r.status == http.StatusForbidden || r.status == http.StatusNotFound || r.status == http.StatusGone {
+		text += ": the address or token is wrong, or was withdrawn"
+	}
+	return text
+}
+
+func (h *Hook) post(ctx context.Context, text []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, bytes.NewReader(text))
+	if err != nil {
+		return errors.New("the request cannot be made")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "unstall")
+	if h.token != "" {
+		req.Header.Set("Authorization", "Bearer "+h.token)
+	}
+	resp, err := h.client.Do(req)
+	if err != nil {
+		var of *url.Error // quotes the whole address
+		if errors.As(err, &of) {
+			err = of.Err
+		}
+		return err
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
+	if resp.StatusCode/100 == 2 {
+		return nil
+	}
+	r := &refusal{status: resp.StatusCode, final: resp.StatusCode/100 != 5 && resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusRequestTimeout}
+	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
+		r.after = time.Duration(min(s, 3600)) * time.Second
+	}
+	return r
+}

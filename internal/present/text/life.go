@@ -1,0 +1,150 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/timeline"
+)
+
+// LifeStates is how many states of a request a screenful of ten lines has room for.
+const LifeStates = 5
+
+// Life renders what one request spent its time on: who it was, then its states in order, then the sums.
+func (o Options) Life(w io.Writer, l *timeline.Life) error {
+	if o.Width == 0 {
+		o.Width = 80
+	}
+	p := &page{Options: o}
+	p.lifeHead(l)
+	starts, times, titles := make([]string, len(l.States)), make([]string, len(l.States)), make([]string, len(l.States))
+	var columns [3]int
+	for i := range l.States {
+		s := &l.States[i]
+		starts[i], times[i], titles[i] = "+"+p.clean(units.Time(float64(s.At-l.At))), p.clean(units.Time(float64(s.Dur))), p.clean(did(l, s))
+		columns[0], columns[1], columns[2] = max(columns[0], width(starts[i])), max(columns[1], width(times[i])), max(columns[2], width(titles[i]))
+	}
+	columns[2] = min(columns[2], p.Width*2/5)
+	longest := 0
+	for i := range l.States {
+		if l.States[i].Dur > l.States[longest].Dur {
+			longest = i
+		}
+	}
+	for i := range l.States {
+		lead := "  " + padLeft(starts[i], columns[0]) + "  " + padLeft(times[i], columns[1]) + "  "
+		text := titles[i]
+		if note := about(l, &l.States[i]); note != "" {
+			title := p.told(text, p.Width-max(20, columns[2]), true)[0]
+			lead, text = lead+pad(title, columns[2])+"  ", note
+		}
+		lines := p.wrap(text, width(lead))
+		switch {
+		case p.Verbose:
+		case i == longest && len(lines) > 1: // what took most of the time may say more
+			lines = append(lines[:1], p.told(strings.Join(lines[1:], " "), width(lead), true)...)
+		default:
+			lines = p.told(text, width(lead), true)
+		}
+		for n, line := range lines {
+			if n > 0 {
+				lead = strings.Repeat(" ", width(lead))
+			}
+			p.line(lead + line)
+		}
+	}
+	p.lifeSums(l)
+	_, err := io.WriteString(w, p.out.String())
+	return err
+}
+
+// lifeHead says which request it is, and how it compares.
+func (p *page) lifeHead(l *timeline.Life) {
+	route := l.Route
+	if route == "" {
+		route = "a request without a known route"
+	}
+	judged := "not slow"
+	if l.Slow {
+		judged = "slow"
+	}
+	if l.Limit > 0 {
+		judged += " (slow is above " + units.Time(float64(l.Limit)) + ")"
+	}
+	items := []string{route + " took " + units.Time(float64(l.Latency)), judged}
+	if l.Outcome != "ok" && l.Outcome != "" {
+		items = append(items, l.Outcome)
+	}
+	for i, line := range p.flow(items, 0) {
+		if i == 0 {
+			line = p.paint(bold, line)
+		}
+		p.line(line)
+	}
+	rank := "the slowest"
+	if l.Rank > 1 {
+		rank = fmt.Sprintf("number %s by time", units.Count(l.Rank))
+	}
+	about := []string{fmt.Sprintf("%s of %s", rank, units.Plural(l.Of, "request"))}
+	if l.Usual > 0 {
+		about = append(about, "half of its route take at most "+units.Time(float64(l.Usual)))
+	}
+	if l.Anchored {
+		about = append(about, "began "+time.Unix(0, l.At).UTC().Format("15:04:05.000 UTC"))
+	}
+	about = append(about, l.Process, l.Origin)
+	if !l.Followed {
+		about = append(about, "its own states were not observed: what is known of its process at that time")
+	}
+	for _, line := range p.flow(about, 2) {
+		p.line("  " + p.paint(dim, line))
+	}
+}
+
+// lifeSums is where the time of the request went in all.
+func (p *page) lifeSums(l *timeline.Life) {
+	var items []string
+	for _, c := range l.Charges {
+		if part := float64(c.Dur) / float64(max(1, l.Latency)); part >= .005 {
+			items = append(items, units.Percent(part)+" "+c.Title)
+		}
+	}
+	lines := p.flow(items, 2)
+	if !p.Verbose && len(lines) > 1 {
+		lines = lines[:1]
+	}
+	for _, line := range lines {
+		p.line("  " + line)
+	}
+}
+
+// did is what a state was.
+func did(l *timeline.Life, s *timeline.State) string {
+	title := l.Title(s.Mechanism)
+	if s.What != "" {
+		title += ": " + strings.TrimPrefix(s.What, "futex ")
+	}
+	if s.Number > 1 {
+		title += fmt.Sprintf(" and more, in %d steps", s.Number)
+	}
+	return title
+}
+
+// about is where a state was, and who held what it waited for.
+func about(l *timeline.Life, s *timeline.State) string {
+	var parts []string
+	if holder, processors := strings.CutPrefix(s.Holder, "processors: "); processors {
+		if strings.Contains(holder, "%") || !strings.Contains(l.Title(s.Mechanism), holder) { // the title has it
+			parts = append(parts, "CPUs: "+holder)
+		}
+	} else if holder != "" {
+		parts = append(parts, "held by "+holder)
+	}
+	if s.Where != "" {
+		parts = append(parts, "in "+s.Where)
+	}
+	return strings.Join(parts, ", ")
+}
