@@ -1,15 +1,22 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/suggest"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/diagnose/check/all"
+	"github.com/unstall/unstall/internal/present"
 )
 
 type causesCommand struct {
-	ID string `arg:"" optional:"" help:"The cause to explain, such as go.gc-rate."`
+	ID  string   `arg:"" optional:"" help:"The cause to explain, such as go.gc-rate."`
+	Why []string `sep:"none" placeholder:"FILE" help:"Show how the verdict about this cause came about in a recording, step by step: figures, thresholds, and where these are from. Repeat the flag for several files."`
 }
 
 func (c *causesCommand) Run(s *session) error {
@@ -22,15 +29,44 @@ func (c *causesCommand) Run(s *session) error {
 			return err
 		}
 	}
+	if len(c.Why) > 0 {
+		return c.why(s)
+	}
 	for _, k := range all.Causes {
 		switch {
 		case c.ID == "":
 			fmt.Fprintf(s.out, "%-*s  %s\n", width, k.ID, k.Title)
 		case c.ID == k.ID:
-			fmt.Fprintf(s.out, "%s: %s\n\n%s\n\nNeeds %s.\n\nNamed from: %s.\n", k.ID, k.Title, strings.TrimSpace(k.Doc), strings.TrimSuffix(k.Needs, "."), k.Thresholds)
+			explain(s.out, k)
 			return nil
 		}
 	}
+	return nil
+}
+
+// explain writes what a cause is, what it needs, and its thresholds.
+func explain(w io.Writer, k check.Check) {
+	fmt.Fprintf(w, "%s: %s\n\n%s\n\nNeeds %s.\n\nNamed from: %s.\n\nThresholds:\n", k.ID, k.Title, strings.TrimSpace(k.Doc), strings.TrimSuffix(k.Needs, "."), k.Least)
+	for _, t := range k.Thresholds {
+		fmt.Fprintf(w, "  %s  %s\n", t, t.Name)
+	}
+}
+
+// why shows how the verdict about a cause came about.
+func (c *causesCommand) why(s *session) error {
+	if c.ID == "" {
+		return errors.New("--why: name the cause, such as unstall causes go.gc-rate --why FILE")
+	}
+	bundle := s.read(c.Why)
+	if bundle == nil {
+		return nil
+	}
+	d, err := diagnose.Run(context.Background(), bundle, diagnose.Options{Version: version()})
+	if err != nil {
+		s.fail(unreadable, err)
+		return nil
+	}
+	s.write("", c.Why, func(w io.Writer) error { return present.Why(w, d, c.ID) })
 	return nil
 }
 

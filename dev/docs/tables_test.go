@@ -16,6 +16,8 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
 	causes "github.com/unstall/unstall/internal/diagnose/check/all"
 	formats "github.com/unstall/unstall/internal/format/all"
 	"github.com/unstall/unstall/internal/operate/compare"
@@ -24,6 +26,7 @@ import (
 	"github.com/unstall/unstall/internal/present"
 	"github.com/unstall/unstall/internal/present/export"
 	"github.com/unstall/unstall/internal/present/export/parquet"
+	"github.com/unstall/unstall/internal/present/sentence"
 	"github.com/unstall/unstall/lab"
 	labs "github.com/unstall/unstall/lab/all"
 )
@@ -35,6 +38,8 @@ const root = "../.."
 var tables = map[string]func() string{
 	"formats":    formatTable,
 	"causes":     causeTable,
+	"policy":     policyTable,
+	"thresholds": thresholdTable,
 	"mechanisms": mechanismTable,
 	"reports":    reportTable,
 	"exports":    exportTable,
@@ -66,7 +71,43 @@ func formatTable() string {
 func causeTable() string {
 	t := newTable("cause", "step", "what it is", "evidence it needs", "least evidence from which it is named")
 	for _, c := range causes.Causes {
-		t.row(code(c.ID), string(c.Step), c.Title, c.Needs, c.Thresholds)
+		t.row(code(c.ID), string(c.Step), c.Title, c.Needs, c.Least)
+	}
+	return t.String()
+}
+
+func policyTable() string {
+	t := newTable("question", "in words", "answer", "in JSON", "what follows")
+	last := check.Question("")
+	for _, r := range check.Policy {
+		question, asks := "", ""
+		if r.Question != last {
+			question, asks, last = string(r.Question), r.Question.Asks(), r.Question
+		}
+		t.row(question, asks, r.Says, code(r.Answer), sentence.Outcome(r.State))
+	}
+	return t.String()
+}
+
+func thresholdTable() string {
+	t := newTable("what is compared", "value", "why", "source", "in")
+	var order []check.Threshold
+	users := make(map[check.Threshold][]string)
+	for _, c := range causes.Causes {
+		for _, x := range c.Thresholds {
+			if users[x] == nil {
+				order = append(order, x)
+			}
+			users[x] = append(users[x], c.ID)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b check.Threshold) int { return cmp.Compare(len(users[b]), len(users[a])) })
+	for _, x := range order {
+		in := codes(users[x])
+		if n := len(users[x]); n > 3 {
+			in = units.Plural(n, "cause")
+		}
+		t.row(x.Name, x.String(), x.Why, x.Source, in)
 	}
 	return t.String()
 }

@@ -116,7 +116,7 @@ func generated(root string) (map[string]string, error) {
 	pages := map[string]string{}
 	for _, c := range causes.Causes {
 		pages["causes/"+c.ID+".md"] = fmt.Sprintf("# %s\n\n**%s.** %s\n\n## Evidence it needs\n\n%s.\n\n## Named from\n\n%s.\n\n[All causes](../causes.md)\n",
-			c.ID, upper(c.Title), prose(c.Doc), upper(strings.TrimSuffix(c.Needs, ".")), upper(c.Thresholds))
+			c.ID, upper(c.Title), prose(c.Doc), upper(strings.TrimSuffix(c.Needs, ".")), upper(c.Least))
 	}
 	for _, r := range platform.All {
 		var b strings.Builder

@@ -49,7 +49,7 @@ func (d *Diagnosis) Contradictions() (wrong []string) {
 			say("%s accounts for %g ms of %g ms slow time", v.Cause, v.Saves.Value, r.SlowTotalMs)
 		}
 		m, ok := mechanismOf[v.Cause]
-		if ok && d.Outcome != Found && v.Verdict == check.RuledOut && unwellSlow(r) && by[m.String()] >= check.Material*r.SlowTotalMs {
+		if ok && d.Outcome != Found && v.Verdict == check.RuledOut && unwellSlow(r) && by[m.String()] >= check.Material.Value*r.SlowTotalMs {
 			say("%s is ruled out, and %s has %g ms of %g ms slow time", v.Cause, m.String(), by[m.String()], r.SlowTotalMs)
 		}
 	}
@@ -58,7 +58,7 @@ func (d *Diagnosis) Contradictions() (wrong []string) {
 
 // unwellSlow says whether so many requests are slow, and so long, that nobody would call the service well.
 func unwellSlow(r *Requests) bool {
-	felt := r.SlowRule == ledger.RuleSLO || r.P99Ms != nil && *r.P99Ms >= check.Noticeable.Seconds()*1e3
+	felt := r.SlowRule == ledger.RuleSLO || r.P99Ms != nil && *r.P99Ms >= check.Noticeable.Duration().Seconds()*1e3
 	return felt && r.LedgerCount >= ledger.MinRequests && float64(r.Slow) > unwellRequests*float64(r.LedgerCount)
 }
 

@@ -188,7 +188,7 @@ func outside(b *evidence.Bundle, l *ledger.Ledger) (n, felt int) {
 			continue
 		}
 		n++
-		if asked || r.Latency(i) >= int64(check.Noticeable) {
+		if asked || r.Latency(i) >= check.Noticeable.Int64() {
 			felt++
 		}
 	}

@@ -221,6 +221,10 @@ type Verdict struct {
 	// among these. Left out where there is none.
 	Root *Link `json:"root,omitempty"`
 
+	// Decision is how it came about: the questions of the policy, and what was compared for each. Left out by versions that did not
+	// keep it.
+	Decision *check.Decision `json:"decision,omitempty"`
+
 	// Frontier is what memory would buy, where the fix is a size of the heap. It is
 	// not in the JSON form: unstall predict gives it.
 	Frontier *model.Frontier `json:"-"`

@@ -166,7 +166,7 @@ func (r *run) quick() bool {
 		if atClientsPace(l) {
 			n = 0
 		}
-		if stats.Quantile(took, .5) >= int64(check.Noticeable) || float64(n) > missed*float64(len(l.Rows)) {
+		if stats.Quantile(took, .5) >= check.Noticeable.Int64() || float64(n) > missed*float64(len(l.Rows)) {
 			return false
 		}
 	}
@@ -179,7 +179,7 @@ const wellRequests = 300
 // noticed are the slow requests that take long enough to be noticed, and the time (ns) of them.
 func noticed(b *evidence.Bundle, l *ledger.Ledger) (n int, ns int64) {
 	for _, i := range l.Slow {
-		if took := b.Requests.Latency(i); took >= int64(check.Noticeable) {
+		if took := b.Requests.Latency(i); took >= check.Noticeable.Int64() {
 			n++
 			ns += took
 		}
@@ -220,7 +220,7 @@ func waitsBeforeService(b *evidence.Bundle, l *ledger.Ledger) bool {
 		return false
 	}
 	clients, service := medianLatency(b, l.All.Rows), medianLatency(b, l.Rows)
-	return clients >= int64(check.Noticeable) && clients >= longerOutside*service
+	return clients >= check.Noticeable.Int64() && clients >= longerOutside*service
 }
 
 // medianLatency is the median latency (ns) of requests.
@@ -241,7 +241,7 @@ func atClientsPace(l *ledger.Ledger) bool {
 func met(b *evidence.Bundle, l *ledger.Ledger) float64 {
 	var at []metrics.Span
 	for _, i := range l.Slow {
-		if took := b.Requests.Latency(i); took >= int64(check.Noticeable) {
+		if took := b.Requests.Latency(i); took >= check.Noticeable.Int64() {
 			at = append(at, metrics.Span{From: b.Requests.End.At(i) - took, To: b.Requests.End.At(i)})
 		}
 	}

@@ -143,11 +143,12 @@ func (r *run) judge(ctx context.Context) error {
 			if !k.Applies(c) {
 				continue
 			}
+			c.Forget()
 			v := decided(k.Judge(c), c.Ledger)
-			if v.State == check.Supported {
+			if v.Supported() {
 				c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, Verdict: v})
 			}
-			out = append(out, verdict(k, v, name))
+			out = append(out, verdict(k, v, name, c.Decision(&v)))
 		}
 	}
 	if !r.ofProcess() {
@@ -184,8 +185,9 @@ func (r *run) judgeHosts() (out []Verdict) {
 			if k.JudgeHost == nil {
 				continue
 			}
+			c.Forget()
 			if v, ok := k.JudgeHost(c); ok {
-				out = append(out, verdict(k, v, name))
+				out = append(out, verdict(k, v, name, c.Decision(&v)))
 			}
 		}
 	}
@@ -204,7 +206,7 @@ const enoughSlow = ledger.MinRequests
 
 // decided leaves a verdict open whose share of the slow time may be anything: by its bounds, or by the sampling interval of few requests.
 func decided(v check.Verdict, l *ledger.Ledger) check.Verdict {
-	if v.State != check.Supported || v.Saves == nil || v.Saves.Low == nil || v.Saves.High == nil || l == nil || l.Total == 0 {
+	if !v.Supported() || v.Saves == nil || v.Saves.Low == nil || v.Saves.High == nil || l == nil || l.Total == 0 {
 		return v
 	}
 	if v.Saves.Basis != nil && *v.Saves.Basis == "sampling" && len(l.Slow) >= enoughSlow {
@@ -217,7 +219,7 @@ func decided(v check.Verdict, l *ledger.Ledger) check.Verdict {
 	if *v.Saves.Low > uselessLow*total || *v.Saves.High < uselessHigh*total {
 		return v
 	}
-	v.State, v.Saves, v.Fix, v.Prediction = check.Inconclusive, nil, nil, nil
+	v.Rule, v.Saves, v.Fix, v.Prediction = check.Anything, nil, nil, nil
 	v.Summary = "its share of the slow time lies anywhere between 0 and 100 %"
 	v.Needs = []check.Need{{What: "a longer recording, with more slow requests", Command: "unstall record PID --for 5m"}}
 	return v
@@ -231,8 +233,8 @@ func weight(v Verdict) float64 {
 	return v.weight
 }
 
-func verdict(k check.Check, v check.Verdict, subject string) Verdict {
-	out := Verdict{Cause: k.ID, Subject: subject, Step: k.Step, Verdict: v.State, Title: v.Title, Summary: v.Summary, Saves: v.Saves,
+func verdict(k check.Check, v check.Verdict, subject string, how check.Decision) Verdict {
+	out := Verdict{Decision: &how, Cause: k.ID, Subject: subject, Step: k.Step, Verdict: v.State, Title: v.Title, Summary: v.Summary, Saves: v.Saves,
 		Evidence: v.Evidence, Needs: v.Needs, Fix: v.Fix, Prediction: v.Prediction, Frontier: v.Frontier, weight: v.Weight, spends: v.Spends}
 	if out.Title == "" {
 		out.Title = k.Title

@@ -3,6 +3,7 @@ package present
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/platform"
@@ -34,6 +35,24 @@ var diagnoses = map[string]func() *diagnose.Diagnosis{
 	"empty":        func() *diagnose.Diagnosis { return &diagnose.Diagnosis{Schema: diagnose.Schema} },
 }
 
+// slowEnough is what was compared to say that requests are slow.
+var slowEnough = check.Asked{Question: check.AskSlow, Compared: []check.Compared{held(241, check.SomeSlow), {Name: check.SlowShare.Name, Threshold: check.SlowShare.Value, Unit: check.SlowShare.Unit, Of: check.SlowShare}}}
+
+func held(figure float64, t check.Threshold) check.Compared {
+	return check.Compared{Name: t.Name, Figure: &figure, Threshold: t.Value, Unit: t.Unit, Reached: figure >= t.Value, Of: t}
+}
+
+// decided is a decision by a row of the policy, after these questions.
+func decided(by check.Rule, asked ...check.Asked) *check.Decision {
+	d := &check.Decision{Answer: by.Answer, Says: by.Says, Steps: asked}
+	i := slices.IndexFunc(d.Steps, func(a check.Asked) bool { return a.Question == by.Question })
+	if i < 0 {
+		d.Steps, i = append(d.Steps, check.Asked{Question: by.Question, Compared: []check.Compared{}}), len(d.Steps)
+	}
+	d.Steps[i].Decides = true
+	return d
+}
+
 func sick() *diagnose.Diagnosis {
 	return &diagnose.Diagnosis{
 		Schema: diagnose.Schema, ToolVersion: "0.1.0", Outcome: diagnose.Found, RankedBy: "request_time",
@@ -57,6 +76,7 @@ func sick() *diagnose.Diagnosis {
 		Verdicts: []diagnose.Verdict{
 			{Cause: "go.gc-rate", Step: check.StepCollector, Subject: "gateway pid 4711", Verdict: "supported", Title: "GC runs 9.3 times per second because the heap is too small.",
 				Summary: "9.3 GC/s", Saves: &diagnose.Saves{Value: 1490, Low: ptr(1310.), High: ptr(1630.)},
+				Decision: decided(check.Matters, slowEnough, check.Asked{Question: check.AskMaterial, Compared: []check.Compared{held(.776, check.Material)}}),
 				Evidence: []diagnose.Evidence{
 					{ID: "gc.cycles_per_s", Text: "collections started by the pacer", Value: ptr(9.3), Unit: "1/s", Origin: "trace.out", Source: "trace.out"},
 					{ID: "gc.marking_share", Text: "share of the time a cycle was marking", Value: ptr(.312), Unit: "1", Origin: "trace.out", Source: "trace.out"},
@@ -73,9 +93,10 @@ func sick() *diagnose.Diagnosis {
 					{ID: "requests.p99_ms", Fix: ptr(0), Metric: "p99", Unit: "ms", Now: ptr(6.4), Then: ptr(2.7), Low: ptr(2.3), High: ptr(3.4)},
 					{ID: "process.resident_bytes", Fix: ptr(0), Metric: "RSS", Unit: "bytes", Now: ptr(107. * (1 << 20)), Then: ptr(760. * (1 << 20))},
 				}},
-			{Cause: "linux.disk-sync", Step: check.StepProcessors, Subject: "gateway pid 4711", Verdict: "inconclusive", Summary: "no disk waits were recorded", Needs: []diagnose.Need{{What: "needs root", Command: "sudo unstall 4711"}}},
+			{Cause: "linux.disk-sync", Step: check.StepProcessors, Subject: "gateway pid 4711", Verdict: "inconclusive", Summary: "no disk waits were recorded", Decision: decided(check.NotRecorded), Needs: []diagnose.Need{{What: "needs root", Command: "sudo unstall 4711"}}},
 			{Cause: "linux.cpu-throttled", Step: check.StepProcessors, Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0 of 300 periods"},
-			{Cause: "linux.noisy-neighbour", Step: check.StepProcessors, Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0.4 % steal"},
+			{Cause: "linux.noisy-neighbour", Step: check.StepProcessors, Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0.4 % steal",
+				Decision: decided(check.TooLittle, slowEnough, check.Asked{Question: check.AskMaterial, Compared: []check.Compared{held(.004, check.Material)}})},
 			{Cause: "go.lock-contention", Step: check.StepLocks, Subject: "gateway pid 4711", Verdict: "ruled_out", Summary: "0.4 ms"},
 		},
 		Warnings: []diagnose.Warning{{Text: "line not understood", Count: 3, Origin: "access.log:17"}, {Text: "the trace lost 12 events", Count: 1}},

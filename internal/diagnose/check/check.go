@@ -28,9 +28,10 @@ type Check struct {
 	// Doc explains it to the engineer on call: the mechanism, how it is told from
 	// its look-alikes, what helps and what does not.
 	Doc string
-	// Least is the least evidence from which it is supported, with the figures of its thresholds:
-	// whoever doubts a verdict, or misses one, looks here.
-	Thresholds string
+	// Least is the least evidence from which it is supported, in words: how its thresholds work together.
+	Least string
+	// Thresholds are all figures that it compares with.
+	Thresholds []Threshold
 	// Needs is the evidence without which nothing can be said, in words.
 	Needs string
 	// Applies says whether the question makes sense for a subject.
@@ -51,7 +52,8 @@ type Case struct {
 	// what they explain.
 	Found []Found
 
-	read map[reflect.Type]any // by [Once]
+	read  map[reflect.Type]any // by [Once]
+	asked []weighed            // by the check that is asked
 }
 
 // Found is a cause that is supported.
@@ -75,16 +77,9 @@ func (c *Case) OnThreads() bool {
 // tells of itself, as Redis does, has none.
 func (c *Case) Serves() bool { return c.Ledger != nil || !platform.ByID(c.Runtime()).Tells }
 
-// States of a [Verdict].
-const (
-	Supported    = "supported"
-	RuledOut     = "ruled_out"
-	Inconclusive = "inconclusive"
-)
-
 // Verdict is what was found about one cause.
 type Verdict struct {
-	State      string
+	Rule              // by which it is decided
 	Title      string // what happens here, with figures; "" takes the cause's title
 	Summary    string // one short clause with the deciding figure
 	Saves      *Saves
@@ -107,6 +102,8 @@ type Verdict struct {
 	// Weight ranks verdicts without request evidence: seconds stopped or burnt per
 	// second.
 	Weight float64
+
+	weighed []weighed // what it was decided by
 }
 
 // Saves is the slow time (ms) that would not have passed without the cause.
@@ -195,11 +192,13 @@ func FigureOfOption(id, text string, value float64, unit, option string) Evidenc
 func From(a evidence.ArtifactID) evidence.Origin { return evidence.NewOrigin(a, 0) }
 
 // Material is the share of slow time from which a cause is worth naming.
-const Material = .25
+var Material = Threshold{Name: "share of slow time from which a cause is named", Value: .25, Unit: "1",
+	Why: "mending what explains less leaves three quarters of slow time as it is", Source: "judgement; docs/accuracy.md counts how often verdicts by it are right"}
 
 // Arguable is the share from which a cause is not ruled out: another recording of the same
 // service may find it above [Material].
-const Arguable = .15
+var Arguable = Threshold{Name: "share of slow time from which a cause is not ruled out", Value: .15, Unit: "1",
+	Why: "another recording of the same service may find it above the share that is named", Source: "judgement"}
 
 // Share is a mechanism's part of the slow time, 0 without any.
 func (c *Case) Share(ms ...ledger.Mechanism) float64 {
@@ -234,17 +233,29 @@ func (c *Case) source() evidence.ArtifactID {
 
 // Traced says whether the states of enough requests are known.
 func (c *Case) Traced() bool {
-	return c.Ledger != nil && c.Ledger.Traced && len(c.Ledger.Rows) >= ledger.MinRequests
+	if c.Ledger == nil || !c.Ledger.Traced {
+		return false
+	}
+	c.ask(AskEvidence, float64(len(c.Ledger.Rows)), MinRequests)
+	return len(c.Ledger.Rows) >= ledger.MinRequests
 }
 
-// unseen is the share of slow time that nobody saw from which what was seen does not speak
-// for all of it: the larger part decides.
-const unseen = .5
+// MostlyUnseen is the share of slow time not observed, from which the rest does not speak for all of it.
+var MostlyUnseen = Threshold{Name: "share of slow time not observed, from which the rest does not speak for all of it", Value: .5, Unit: "1",
+	Why: "the larger part decides", Source: "arithmetic: more than half"}
 
 // HasRequestStates says whether it is known where slow requests spent their time: each of them is
 // traced, or looks at the service's threads say it of all together.
 func (c *Case) HasRequestStates() bool {
-	return c.Traced() || c.Ledger != nil && c.Ledger.Sampled && len(c.Ledger.Rows) >= ledger.MinRequests && c.Share(ledger.Unobserved) < unseen
+	if c.Traced() {
+		return true
+	}
+	if c.Ledger == nil || !c.Ledger.Sampled || len(c.Ledger.Rows) < ledger.MinRequests {
+		return false
+	}
+	unseen := c.Share(ledger.Unobserved)
+	c.ask(AskCovered, unseen, MostlyUnseen)
+	return unseen < MostlyUnseen.Value
 }
 
 // LongRuns is the share of its run time that a trace shows in stretches no
@@ -261,23 +272,31 @@ func (c *Case) LongRuns() (share float64, origin evidence.Origin, ok bool) {
 
 // Starved is the share from which such stretches say that the host withheld
 // processors. On quiet hosts there are none.
-const Starved = .05
+var Starved = Threshold{Name: "share of run time in stretches that no scheduler of a runtime allows", Value: .05, Unit: "1",
+	Why: "they say that the host withheld CPUs; on quiet hosts there are none", Source: "judgement"}
 
 // Requests that are slow are common enough to look for a reason from so many on, which is
 // more than a chance meeting or two, and from such a part of all time spent in requests:
 // below, nobody who looks at all requests notices.
-const (
-	someSlow  = 5
-	slowShare = .01
+var (
+	SomeSlow = Threshold{Name: "slow requests from which a reason is looked for", Value: 5, Unit: "count",
+		Why: "one or two are a chance meeting", Source: "judgement"}
+	SlowShare = Threshold{Name: "share of the time of all requests that slow ones take", Value: .01, Unit: "1",
+		Why: "less is too little to notice among all", Source: "judgement"}
 )
 
 // Slow says whether slow requests are common enough to look for a reason.
 func (c *Case) Slow() bool {
 	l := c.Ledger
-	if l == nil || len(l.Slow) < someSlow {
+	if l == nil {
 		return false
 	}
-	return float64(l.Total) >= slowShare*float64(Once(c, allTime))
+	if c.ask(AskSlow, float64(len(l.Slow)), SomeSlow); len(l.Slow) < SomeSlow.Int() {
+		return false
+	}
+	all := float64(Once(c, allTime))
+	c.ask(AskSlow, float64(l.Total)/max(1, all), SlowShare)
+	return float64(l.Total) >= SlowShare.Value*all
 }
 
 // spentInAll is the time of all requests, ns.
@@ -293,16 +312,28 @@ func allTime(c *Case) (all spentInAll) {
 // Noticeable is the p99 of slow requests among all from which on they are slow enough to be
 // noticed, where nobody said what is slow: what takes three times as long as the quickest may
 // still be quick, beside others that always take long. A call that takes longer than its own usual time is worth naming earlier.
-const (
-	Noticeable     = 20 * time.Millisecond
-	NoticeableCall = 10 * time.Millisecond
+var (
+	Noticeable = Threshold{Name: "p99 of slow requests from which they are noticed, unless --slo is given", Value: float64(20 * time.Millisecond), Unit: "ns",
+		Why: "what takes three times as long as the quickest may still be quick", Source: "judgement; people notice 100 ms (J. Nielsen, Usability Engineering, 1993, chapter 5), and a page makes several requests"}
+	NoticeableCall = Threshold{Name: "p99 of slow requests from which they are noticed, where one thing takes nearly all of it", Value: float64(10 * time.Millisecond), Unit: "ns",
+		Why: "one thing that takes all of a request is worth mending earlier", Source: "judgement; half of what is noticed otherwise"}
 )
 
 // UserVisible says whether slow requests are slow enough for what explains nothing but a
 // difference between requests.
-func (c *Case) UserVisible(from time.Duration) bool {
+func (c *Case) UserVisible(from Threshold) bool {
 	l := c.Ledger
-	return c.Slow() && (l.Rule != ledger.RuleFloor || Once(c, slowest) >= slowP99(from))
+	if !c.Slow() {
+		return false
+	}
+	if l.Rule != ledger.RuleFloor {
+		return true // an objective says what is slow
+	}
+	p99 := Once(c, slowest)
+	if from.Value > 0 {
+		c.ask(AskSlow, float64(p99), from)
+	}
+	return p99 >= slowP99(from.Value)
 }
 
 // slowP99 is [ledger.Ledger.SlowP99], ns.

@@ -65,9 +65,11 @@ func (c *Case) Collections() (out []Collections) {
 }
 
 // Pauses that requests meet before the service begins with them.
-const (
-	longPause   = 20e-3 // s, in the mean
-	oftenPaused = .01   // of the time: every hundredth request that arrives meets one
+var (
+	LongPause = Threshold{Name: "mean length of pauses that requests meet before the service begins with them", Value: 20e-3, Unit: "s",
+		Why: "a request that arrives in one waits for half of it", Source: "judgement; as long as a slow request that is noticed"}
+	OftenPaused = Threshold{Name: "share of the time in such pauses", Value: .01, Unit: "1",
+		Why: "every hundredth request that arrives meets one", Source: "arithmetic: the p99"}
 )
 
 // SlowPausesMet says whether some of a collector's pauses are long and frequent enough to be noticed,
@@ -78,5 +80,5 @@ func SlowPausesMet(g *metrics.Collector, p metrics.Pauses) bool {
 		return false
 	}
 	ran := g.PauseTime(p)
-	return ran/float64(len(p)) >= longPause && ran >= oftenPaused*g.Span
+	return ran/float64(len(p)) >= LongPause.Value && ran >= OftenPaused.Value*g.Span
 }

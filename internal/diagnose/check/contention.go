@@ -30,50 +30,57 @@ type Contention struct {
 
 // Queueing is how many threads must wait for locks, in the mean, for that to be worth
 // naming where no requests show what it costs: one always does.
-const Queueing = 1.0
+var Queueing = Threshold{Name: "threads that wait for locks on average", Value: 1.0, Unit: "threads",
+	Why: "without requests nothing tells the cost; one thread always waits", Source: "judgement"}
 
-// crowd is how many threads that wait for one lock, at one look alone, say that they queue for it: chance rarely shows so many where
-// the lock is free most of the time.
-const crowd = 3
+// Crowd is the threads that wait for one lock in a single dump.
+var Crowd = Threshold{Name: "threads that wait for one lock in a single dump", Value: 3, Unit: "threads",
+	Why: "chance rarely shows so many where the lock is free most of the time", Source: "judgement"}
 
-// hardly is how many waiting threads, in the mean, are none to speak of.
-const hardly = .01
+// HardlyWaiting is the waiting threads on average below which none waits to speak of.
+var HardlyWaiting = Threshold{Name: "waiting threads on average below which none waits to speak of", Value: .01, Unit: "threads",
+	Why: "one thread for a hundredth of the time", Source: "judgement"}
 
 // Contended judges threads that queue for a lock.
 func (c *Case) Contended(k Contention) Verdict { return c.UnlessUnseen(c.contended(k)) }
 
 func (c *Case) contended(k Contention) Verdict {
-	v := Verdict{State: RuledOut, Summary: "no thread waited for a lock", Evidence: k.Figures}
+	v := Verdict{Rule: TooLittle, Summary: "no thread waited for a lock", Evidence: k.Figures}
 	switch {
 	case k.Waiting.Number > 0:
 		v.Summary = "almost no thread waited for a lock"
 	case k.Waits > 0: // between looks
 		v.Summary = fmt.Sprintf("no thread sample showed a lock wait; %s recorded, %s in total", units.Plural(k.Waits, "wait"), units.Time(float64(k.Waited)))
 	}
-	if k.Waiting.Number >= hardly {
+	if k.Waiting.Number >= HardlyWaiting.Value {
 		v.Summary = fmt.Sprintf("on average %s threads waited for a lock", units.Num(k.Waiting.Number))
 	}
 	l := c.Ledger
+	if k.Waiting.Known() {
+		v.Weigh(k.Waiting.Number, Queueing)
+	}
 	if k.Charged {
 		v.Evidence = append(v.Evidence, c.Figure("slow.lock_ms", "slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", From(l.StatesFrom())))
 	}
 	switch {
 	case l != nil && len(l.Rows) >= ledger.MinRequests && !c.Slow():
+		v.Rule = NotSlow
 		v.Summary += ", and almost no requests were slow"
 		return v
 	case k.Charged && c.Slow():
 		share := c.Share(ledger.Lock) + k.Behind*c.Share(ledger.PoolThread)
+		v.Weigh(share, Material)
 		v.Summary = SlowWait("for locks", int64(share*float64(l.Total)), share)
 		switch {
-		case share >= Material:
-		case share >= Arguable && k.Owner != "":
-			v.State = Inconclusive
+		case share >= Material.Value:
+		case share >= Arguable.Value && k.Owner != "":
+			v.Rule = OnTheEdge
 			v.Summary += ": just below the threshold"
 			v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
 			v.Needs = []Need{c.Trace("a longer recording under load", "")}
 			return v
-		case c.Share(ledger.Unobserved) >= Material && k.Waiting.Number >= hardly:
-			v.State = Inconclusive
+		case c.Share(ledger.Unobserved) >= Material.Value && k.Waiting.Number >= HardlyWaiting.Value:
+			v.Rule = Unseen
 			v.Summary += fmt.Sprintf(", but %s of it was not observed", units.Percent(c.Share(ledger.Unobserved)))
 			v.Needs = []Need{c.Trace("a longer recording under load", "")}
 			return v
@@ -86,33 +93,34 @@ func (c *Case) contended(k Contention) Verdict {
 			return ch[ledger.Lock] + int64(k.Behind*float64(ch[ledger.PoolThread]))
 		}))
 	case k.Holder.Idle:
+		v.Rule = TakeTurns
 		v.Summary += ", but the holder waits for work: the threads take turns, so nothing is delayed"
 		return v
-	case k.More != nil && (k.Waiting.Number < Queueing || !k.Waiting.Known()) && !k.Charged:
-		v.State, v.Needs = Inconclusive, k.More
+	case k.More != nil && (k.Waiting.Number < Queueing.Value || !k.Waiting.Known()) && !k.Charged:
+		v.Rule, v.Needs = TooFew, k.More
 		v.Summary += fmt.Sprintf(" in %s, too few to say that none does", units.Plural(k.Looks, "thread dump"))
 		return v
-	case !k.Waiting.Known() || k.Waiting.Number < Queueing || k.Excused:
+	case !k.Waiting.Known() || k.Waiting.Number < Queueing.Value || k.Excused:
 		return v
 	case k.Apart:
-		v.State = Inconclusive
+		v.Rule = NotServing
 		v.Summary += ", but none of them serves requests, and the threads that do were not waiting"
 		v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
 		v.Needs = []Need{{What: "requests, to see whether they wait for these threads: an access log or a load generator's results from the same period", Command: "unstall FILE... --requests access.log"}}
 		return v
-	case k.More != nil && len(k.Groups) > 0 && k.Groups[0].Count >= crowd && k.Holder.Told:
-		v.State, v.Needs, v.Weight = Supported, k.More, min(1, k.Waiting.Number/max(1, k.Cores))
+	case k.More != nil && len(k.Groups) > 0 && k.Groups[0].Count >= Crowd.Int() && k.Holder.Told:
+		v.Rule, v.Needs, v.Weight = StandsAlone, k.More, min(1, k.Waiting.Number/max(1, k.Cores))
 		v.Title = "Probably: " + k.Title
 		v.Summary = fmt.Sprintf("%d threads waited for one lock at the same time", k.Groups[0].Count)
 		k.found(&v)
 		return v
 	case k.More != nil:
-		v.State, v.Needs = Inconclusive, k.More
+		v.Rule, v.Needs = OneLook, k.More
 		v.Summary = fmt.Sprintf("%s waited for a lock at the same time, but %s cannot say how often", number(k.Waiting.Number, "thread"), units.Plural(k.Looks, "thread dump"))
 		k.found(&v)
 		return v
 	}
-	v.State, v.Title = Supported, k.Title
+	v.Rule, v.Title = Matters, k.Title
 	if k.Waiting.Known() {
 		v.Weight = min(1, k.Waiting.Number/max(1, k.Cores))
 	}

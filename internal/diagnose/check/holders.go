@@ -107,8 +107,9 @@ func (c *Case) AnswersLate() bool {
 
 type late bool
 
-// farLonger times the median is far longer than usual, as what is slow is.
-const farLonger = 3
+// FarLonger is the how many times its median a call takes that is late by itself.
+var FarLonger = Threshold{Name: "how many times its median a call takes that is late by itself", Value: 3, Unit: "times",
+	Why: "as what is slow among requests", Source: "judgement; the rule for slow requests"}
 
 func (c *Case) answersLate() bool {
 	l := c.Ledger
@@ -146,7 +147,7 @@ func (c *Case) answersLate() bool {
 	var all, long int64
 	for _, v := range calls {
 		all += v
-		if v > farLonger*usual {
+		if v > FarLonger.Int64()*usual {
 			long += v
 		}
 	}
@@ -190,14 +191,15 @@ func (c *Case) callsLong() bool {
 	for route, took := range l.LatenciesByRoute() {
 		most += known[route] * stats.QuantileOf(took, quickest)
 	}
-	return called > farLonger*most
+	return called > FarLonger.Int64()*most
 }
 
 // quickest is the part of a route's requests that nothing much stood in the way of.
 const quickest = .1
 
-// told is the share of what holders did from which on it is told.
-const told = .05
+// WorthTelling is the share of what holders did from which it is reported.
+var WorthTelling = Threshold{Name: "share of what holders did from which it is reported", Value: .05, Unit: "1",
+	Why: "a report has room for some", Source: "judgement"}
 
 // Chain says what those did who held what slow requests waited for, most first.
 func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
@@ -206,7 +208,7 @@ func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 	}
 	var ms []ledger.Mechanism
 	for k, v := range b.Roots {
-		if float64(v) >= told*float64(b.Total) {
+		if float64(v) >= WorthTelling.Value*float64(b.Total) {
 			ms = append(ms, ledger.Mechanism(k))
 		}
 	}

@@ -50,14 +50,14 @@ func (c *Case) NoStates() Verdict {
 	}
 	watched := len(c.Bundle.Covered(c.Subject, evidence.CoverRequests)) > 0 || c.Series(evidence.SeriesRequestsInFlight) != nil // its source has both
 	if c.OnThreads() && c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
-		return Verdict{State: Inconclusive, Summary: "no sampled thread is known to serve requests",
+		return Verdict{Rule: NotRecorded, Summary: "no sampled thread is known to serve requests",
 			Needs: []Need{{"spans of its requests, or the frames of its server in a thread dump", ""}}}
 	}
 	if c.OnThreads() && watched && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 {
-		return Verdict{State: Inconclusive, Summary: "too few requests finished during the recording",
+		return Verdict{Rule: TooFew, Summary: "too few requests finished during the recording",
 			Needs: []Need{{"a recording in which more requests finish: a longer one, or one started before the threads are blocked", "unstall record PID --for 5m"}}}
 	}
-	return Verdict{State: Inconclusive, Summary: "what requests waited for was not recorded", Needs: []Need{c.Trace("a few seconds under load", "")}}
+	return Verdict{Rule: NotRecorded, Summary: "what requests waited for was not recorded", Needs: []Need{c.Trace("a few seconds under load", "")}}
 }
 
 // WaitsUnseen says whether requests may run on threads of the runtime's own of which only
@@ -69,15 +69,15 @@ func (c *Case) WaitsUnseen() bool { return c.OnThreads() && c.Threads().WaitsUns
 // would be worth naming.
 func (c *Case) UnlessUnseen(v Verdict) Verdict {
 	enough := c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests
-	if v.State != RuledOut || !c.WaitsUnseen() || enough && (!c.Slow() || c.Share(ledger.Unobserved) < Material) {
+	if !v.RuledOut() || !c.WaitsUnseen() || enough && (!c.Slow() || c.Share(ledger.Unobserved) < Material.Value) {
 		return v
 	}
 	not := notSeen()
-	v.State, v.Summary, v.Needs = not.State, not.Summary, not.Needs
+	v.Rule, v.Summary, v.Needs = not.Rule, not.Summary, not.Needs
 	return v
 }
 
 func notSeen() Verdict {
-	return Verdict{State: Inconclusive, Summary: "requests may run on virtual threads, whose waits were recorded only in part: in events of a flight recording, or not at all",
+	return Verdict{Rule: Unseen, Summary: "requests may run on virtual threads, whose waits were recorded only in part: in events of a flight recording, or not at all",
 		Needs: []Need{{"dumps of the virtual threads, which unstall takes on JDK 21 to 24 (dumping them can crash JDK 25): run the service on JDK 21", "unstall record PID"}}}
 }

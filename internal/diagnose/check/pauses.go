@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
@@ -14,12 +13,12 @@ import (
 type CollectorTerms struct {
 	// Notice is the p99 of slow requests from which what GC costs them is worth naming where no limit for them is known, and
 	// NoticeMost where GC is nearly all of their time; 0: whatever it is.
-	Notice, NoticeMost time.Duration
+	Notice, NoticeMost Threshold
 	// Watched is the time (s) that must be watched for a share of it to speak for the service.
-	Watched float64
+	Watched Threshold
 	// Own and Spared are the shares of the time from which pauses are worth naming where no requests tell what they cost: of
 	// those that a program needs, and of those that need not be.
-	Own, Spared float64
+	Own, Spared Threshold
 
 	// Figures are how many pauses there are, and their share of the time.
 	Figures func(c *Case, of Paused, share float64) []Evidence
@@ -36,31 +35,30 @@ type Part struct {
 	Cause  string // "" none
 	What   string // "young collections"
 	Pauses metrics.Pauses
-	Least  float64 // share of the time from which they are worth naming alone, above 0
+	Least  Threshold // share of the time from which they are worth naming alone, above 0
 }
 
 // What is the same for pauses of every collector.
+var (
+	ASecond = Threshold{Name: "length of a single pause that is named however rare it is", Value: 1., Unit: "s",
+		Why: "health checks, callers' timeouts and leases begin there", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: after 1 s people lose their thought; default timeouts of 1 s"}
+	MinuteOf = Threshold{Name: "how many times the share of all time the worst minute must have", Value: 4., Unit: "times",
+		Why: "so short a time is worse by chance, as while a service starts", Source: "judgement"}
+	PausedEnough = Threshold{Name: "time paused in all, where less was watched than a share needs", Value: .2, Unit: "s",
+		Why: "what a person at a browser notices", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 0.1 s feels immediate"}
+	LeastStopped = Threshold{Name: "share of the time paused from which the queue behind pauses may be long", Value: .01, Unit: "1",
+		Why: "though what they stop themselves is little", Source: "judgement; the p99 meets one"}
+	MuchStopped = Threshold{Name: "share of the time paused that is a finding though requests are quick for the service alone", Value: .1, Unit: "1",
+		Why: "a tenth of all that arrive wait before the service knows of them", Source: "judgement; the p90 meets a pause"}
+	FullHost = Threshold{Name: "share of the host's CPUs from which they are full", Value: .9, Unit: "1",
+		Why: "requests wait for a thread before the service counts them", Source: "M/M/1: ρ/(1−ρ) is 9 at 90 %"}
+	MostOfSlow = Threshold{Name: "share of slow time from which it is nearly all of it", Value: .75, Unit: "1",
+		Why: "what is all of it need not take as long as one thing of several", Source: "judgement"}
+)
+
 const (
-	// ASecond is a pause (s) that some time limit does not outlast, however rare it is: health checks, callers' timeouts and
-	// leases begin there. None of it is ever ruled out.
-	ASecond = 1.
 	// AMinute is the time (s) of which the worst is judged: the resolution of most monitoring.
 	AMinute = 60.
-	// MinuteOf is how many times the share that is worth naming of all the time is worth naming of a minute: so short a time is
-	// worse by chance, as while a service starts.
-	MinuteOf = 4.
-	// pausedEnough is how long (s) pauses must have stopped the program in all to be worth naming where less was watched than
-	// [CollectorTerms.Watched]: what a person at a browser notices.
-	pausedEnough = .2
-	// leastStopped is the share of the time that pauses stop the world from which on what queues up behind them may be much,
-	// though what they stop themselves is little.
-	leastStopped = .01
-	// MuchStopped is the share of the time that makes pauses a finding where requests are quick for the service alone.
-	MuchStopped = .1
-	// fullHost is the share of a host's processors from which on they are full.
-	fullHost = .9
-	// mostOfSlow is the part of slow time from which on it is nearly all of it.
-	mostOfSlow = .75
 )
 
 // Paused are pauses that a cause judges.
@@ -68,9 +66,9 @@ type Paused struct {
 	Cause     string
 	Collector *metrics.Collector
 	Pauses    metrics.Pauses
-	What      string  // "young collections"
-	Least     float64 // share of the time from which they are worth naming where no requests tell what they cost
-	Stalled   []int64 // ns that each slow request waited besides, for memory that they gave late; nil: nothing
+	What      string    // "young collections"
+	Least     Threshold // share of the time from which they are worth naming where no requests tell what they cost
+	Stalled   []int64   // ns that each slow request waited besides, for memory that they gave late; nil: nothing
 	Terms     *CollectorTerms
 }
 
@@ -87,10 +85,13 @@ type Paused struct {
 func (c *Case) JudgePauses(v *Verdict, of Paused) *Bill {
 	g, p, t := of.Collector, of.Pauses, of.Terms
 	share := g.ShareOf(p)
-	v.State, v.Weight = RuledOut, share
+	v.Rule, v.Weight = TooLittle, share
+	v.Counted(g.Span, t.Watched)
+	v.Weigh(share, of.Least)
 	v.Summary = fmt.Sprintf("%s pause the program %s of the time", of.What, units.Percent(share))
 	v.Evidence = append(v.Evidence, t.Figures(c, of, share)...)
 	if len(p) == 0 {
+		v.Rule = Absent
 		v.Summary = "no " + of.What
 		return c.BillOf(g, p)
 	}
@@ -98,21 +99,22 @@ func (c *Case) JudgePauses(v *Verdict, of Paused) *Bill {
 	v.Evidence = append(v.Evidence, c.Figure("gc.longest_pause_ms", "longest of these pauses", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
 	b := c.BillOf(g, p)
 	switch {
-	case share >= MuchStopped && c.outOfSight(g):
+	case share >= MuchStopped.Value && c.outOfSight(g):
 		b = nil
-		v.State = Supported
+		v.Rule = OutOfSight
 		v.Summary += ", the host's CPUs are full, and its own rows do not include the wait before the service started a request"
 		v.Needs = append(v.Needs, Need{What: "requests as the clients saw them: a load generator's results, or the log of a proxy"})
 	case b != nil:
 		v.Evidence = append(v.Evidence, b.Figures(c, of.What)...)
 		c.JudgeBill(v, b, of)
-		if v.State != Supported && share >= of.Least && g.Span >= t.Watched && !c.HasRequestStates() && c.UserVisible(Noticeable) {
+		if !v.Supported() && share >= of.Least.Value && g.Span >= t.Watched.Value && !c.HasRequestStates() && c.UserVisible(Noticeable) {
 			// Most of what slow requests did was not seen: they do not speak against the log.
-			v.State, v.Needs = Supported, nil
+			v.Rule, v.Needs = Matters, nil
 			v.Summary = fmt.Sprintf("%s pause the program %s of the time, and are %s", of.What, units.Percent(share), OfSlow(b.Share()))
 			v.Saves = c.Bound(float64(b.Sum()), float64(b.Low), float64(max(b.High, b.Sum())))
 		}
 	case c.Ledger != nil && !c.Slow() && len(c.Ledger.Rows) > 0 && g.Meets(c.Ledger.RequestsOf()):
+		v.Rule = NotSlow
 		v.Summary += ", but requests are not slow"
 	default:
 		c.judgeShare(v, of, share)
@@ -128,24 +130,24 @@ func (c *Case) judgeShare(v *Verdict, of Paused, share float64) {
 	g, p, t := of.Collector, of.Pauses, of.Terms
 	worst := WorstMinute(g, p)
 	switch {
-	case share >= of.Least && g.Span < t.Watched && p.Seconds() < pausedEnough:
-		v.State, v.Needs = Inconclusive, t.Longer
+	case share >= of.Least.Value && g.Span < t.Watched.Value && p.Seconds() < PausedEnough.Value:
+		v.Rule, v.Needs = TooFew, t.Longer
 		v.Summary = fmt.Sprintf("%s paused the program for %s; the recording covers only %s, too short for a share", of.What, units.Time(1e9*p.Seconds()), units.Time(1e9*g.Span))
-	case share >= of.Least, share > 0 && worst.Share() >= MinuteOf*of.Least:
-		v.State = Supported
+	case share >= of.Least.Value, share > 0 && worst.Share() >= MinuteOf.Value*of.Least.Value:
+		v.Rule = Matters
 		v.Needs = append(v.Needs, t.Requests(c)...)
-		if share < of.Least {
+		if share < of.Least.Value {
 			v.Summary = fmt.Sprintf("%s pause the program %s of the recording, but %s of its worst minute", of.What, units.Percent(share), units.Percent(worst.Share()))
 		}
-	case max(share, worst.Share()/MinuteOf) >= edge*of.Least:
-		v.State, v.Needs = Inconclusive, t.Requests(c)
+	case max(share, worst.Share()/MinuteOf.Value) >= Edge.Value*of.Least.Value:
+		v.Rule, v.Needs = OnTheEdge, t.Requests(c)
 		v.Summary += ", just below the threshold"
 	}
 }
 
-// edge is the part of a threshold from which on another recording of the same service may find it exceeded: as [Arguable] is of
-// [Material].
-const edge = Arguable / Material
+// Edge is the part of a threshold from which another recording may find it exceeded.
+var Edge = Threshold{Name: "part of a threshold from which another recording may find it exceeded", Value: Arguable.Value / Material.Value, Unit: "1",
+	Why: "as the share that is left open is of the share that is named", Source: "arithmetic: 15 % of 25 %"}
 
 // JudgeBill judges by what pauses cost slow requests, and by what these waited besides for memory.
 func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
@@ -158,26 +160,28 @@ func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
 	}
 	share := (float64(b.Sum()) + float64(waited)) / float64(max(c.Ledger.Total, 1))
 	v.Summary = of.What + " are " + OfSlow(share)
+	v.Weigh(share, Material)
 	switch m := c.Matters(share, of.Terms); {
 	case m == NotSlow:
+		v.Rule = NotSlow
 		v.Summary = fmt.Sprintf("%s pause the program %s of the time, but almost no requests are slow", of.What, units.Percent(v.Weight))
 	case m == Matters:
-		v.State = Supported
+		v.Rule = Matters
 		v.Saves = c.Save(per, b.Low, b.High+waited)
 		if of.Terms.Predicts {
 			less := byRow(c.Ledger, per)
 			v.Prediction = append(v.Prediction, c.PredictP99(less), c.PredictSlow(less))
 		}
 	case m == Unnoticed:
-		v.State = Inconclusive
+		v.Rule = Unnoticed
 		v.Summary += ", but slow requests take only milliseconds"
 		v.Needs = append(v.Needs, NeedLimit)
-	case v.Weight >= leastStopped && b.Most() >= Material && !b.Placed():
-		v.State = Inconclusive
+	case v.Weight >= LeastStopped.Value && b.Most() >= Material.Value && !b.Placed():
+		v.Rule = CostUnknown
 		v.Summary = fmt.Sprintf("%s pause slow requests for %s of their time; the queueing time behind them is unknown", of.What, units.Percent(share))
 		v.Needs = append(v.Needs, Need{What: "the queueing time behind pauses: the arrival times of all requests (a load generator's results, or an access log with times in ms), and the CPU time of the process", Command: "unstall record PID"})
 	case m == OnTheEdge:
-		v.State, v.Needs = Inconclusive, append(v.Needs, of.Terms.Longer...)
+		v.Rule, v.Needs = OnTheEdge, append(v.Needs, of.Terms.Longer...)
 		v.Summary += ", just below the threshold"
 	}
 }
@@ -185,28 +189,16 @@ func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
 // NeedLimit asks what is slow for this service.
 var NeedLimit = Need{What: "a limit for request latency", Command: "unstall PID --slo 5ms"}
 
-// Weight is what a part of slow time comes to.
-type Weight uint8
-
-// In the order in which it is asked.
-const (
-	NotSlow   Weight = iota // almost no requests are slow
-	Matters                 // it is material, and slow requests are slow enough to be noticed
-	Unnoticed               // it is material, but slow requests take only milliseconds
-	OnTheEdge               // another recording may find it material
-	TooLittle
-)
-
 // Matters weighs a part of slow time that a collector costs.
-func (c *Case) Matters(share float64, t *CollectorTerms) Weight {
+func (c *Case) Matters(share float64, t *CollectorTerms) Rule {
 	switch {
 	case !c.Slow():
 		return NotSlow
-	case share >= Material && c.noticed(share, t):
+	case share >= Material.Value && c.noticed(share, t):
 		return Matters
-	case share >= Material:
+	case share >= Material.Value:
 		return Unnoticed
-	case share >= Arguable:
+	case share >= Arguable.Value:
 		return OnTheEdge
 	}
 	return TooLittle
@@ -216,8 +208,8 @@ func (c *Case) Matters(share float64, t *CollectorTerms) Weight {
 // as long as what is one thing of several.
 func (c *Case) noticed(share float64, t *CollectorTerms) bool { return c.UserVisible(t.notice(share)) }
 
-func (t *CollectorTerms) notice(share float64) time.Duration {
-	if share >= mostOfSlow {
+func (t *CollectorTerms) notice(share float64) Threshold {
+	if share >= MostOfSlow.Value {
 		return t.NoticeMost
 	}
 	return t.Notice
@@ -240,17 +232,17 @@ func (c *Case) outOfSight(g *metrics.Collector) bool {
 		return false
 	}
 	host := metrics.HostOf(c.Bundle, c.Subject, g.Window)
-	return host.Busy.MostlyKnown() && host.CPUs > 0 && host.Taken() >= fullHost*host.CPUs
+	return host.Busy.MostlyKnown() && host.CPUs > 0 && host.Taken() >= FullHost.Value*host.CPUs
 }
 
 // judgeUnmet supports what a service's own figures of requests cannot show: a request that arrives during a pause waits before
 // the service knows of it.
 func (c *Case) judgeUnmet(v *Verdict, of Paused) {
 	g, p, l := of.Collector, of.Pauses, c.Ledger
-	if v.State == Supported || l == nil || len(l.Rows) == 0 || c.Bundle.Requests.Lane.At(l.Rows[0]) == 0 || !SlowPausesMet(g, p) {
+	if v.Supported() || l == nil || len(l.Rows) == 0 || c.Bundle.Requests.Lane.At(l.Rows[0]) == 0 || !SlowPausesMet(g, p) {
 		return
 	}
-	v.State, v.Needs = Supported, nil
+	v.Rule, v.Needs = OutOfSight, nil
 	v.Summary = fmt.Sprintf("%s pause the program %s of the time, %s each on average", of.What, units.Percent(v.Weight), units.Time(1e9*p.Seconds()/float64(len(p))))
 	v.Evidence = append(v.Evidence, c.Seen("requests that arrive during a pause wait before the service starts them, so its own figures do not show the wait", g.OriginOf(p[0])))
 	if b := c.BillOf(g, p); b != nil && b.Sum() > 0 && c.Share(ledger.StopTheWorld) > 0 {
@@ -262,10 +254,13 @@ func (c *Case) judgeUnmet(v *Verdict, of Paused) {
 // cost requests, nil unknown.
 func (c *Case) JudgeLength(v *Verdict, of Paused, b *Bill) {
 	most := of.Pauses.Longest()
-	if v.State == Supported || most.Seconds() < ASecond {
+	if len(of.Pauses) > 0 {
+		v.Weigh(most.Seconds(), ASecond)
+	}
+	if v.Supported() || most.Seconds() < ASecond.Value {
 		return
 	}
-	v.State, v.Needs = Supported, nil
+	v.Rule, v.Needs = StandsAlone, nil
 	v.Summary = fmt.Sprintf("the longest of %s %s paused the program for %s", units.Num(float64(len(of.Pauses))), of.What, units.Time(1e9*most.Seconds()))
 	if len(of.Pauses) == 1 {
 		v.Summary = fmt.Sprintf("one pause of %s (%s)", units.Time(1e9*most.Seconds()), of.What)
@@ -307,7 +302,7 @@ type together struct {
 
 // judgeTogether names the largest part of pauses that matter only together, and rules none of the others out.
 func (c *Case) judgeTogether(v *Verdict, of Paused) {
-	if v.State == Supported || of.Terms.Parts == nil || len(of.Pauses) == 0 {
+	if v.Supported() || of.Terms.Parts == nil || len(of.Pauses) == 0 {
 		return
 	}
 	all := c.Together(of.Collector, of.Terms)
@@ -318,15 +313,15 @@ func (c *Case) judgeTogether(v *Verdict, of Paused) {
 	if all.ofSlow {
 		of100 = "slow time"
 	}
-	v.State, v.Needs = Inconclusive, nil
+	v.Rule, v.Needs = PartOfAll, nil
 	v.Summary = fmt.Sprintf("GC pauses are %s of %s: %s", units.Percent(all.share), of100, all.words)
 	if all.home == of.Cause {
-		v.State = Supported
+		v.Rule = Largest
 		if b := c.BillOf(of.Collector, of.Pauses); all.ofSlow && b != nil {
 			v.Saves = b.Saves(c)
 		}
 	}
-	if v.State == Inconclusive || !all.ofSlow {
+	if v.LeftOpen() || !all.ofSlow {
 		v.Needs = of.Terms.Requests(c)
 	}
 }
@@ -350,22 +345,22 @@ func (c *Case) sumParts(g *metrics.Collector, t *CollectorTerms) (x together) {
 	met := c.Ledger != nil && len(c.Ledger.Rows) > 0 && g.Meets(c.Ledger.RequestsOf())
 	sum, alone := 0., false
 	for i, p := range parts {
-		alone = alone || p.Pauses.Longest().Seconds() >= ASecond
+		alone = alone || p.Pauses.Longest().Seconds() >= ASecond.Value
 		if all != nil {
 			part[i] = c.BillOf(g, p.Pauses).Share()
-			alone = alone || part[i] >= Material
+			alone = alone || part[i] >= Material.Value
 			continue
 		}
 		part[i] = g.ShareOf(p.Pauses)
-		sum += part[i] / p.Least
-		alone = alone || max(part[i], WorstMinute(g, p.Pauses).Share()/MinuteOf) >= p.Least
+		sum += part[i] / p.Least.Value
+		alone = alone || max(part[i], WorstMinute(g, p.Pauses).Share()/MinuteOf.Value) >= p.Least.Value
 	}
 	switch {
 	case alone: // it is judged by itself
 	case all != nil:
 		x.ofSlow, x.share = true, all.Share()
-		x.matters = x.share >= Material && c.noticed(x.share, t)
-	case !met && g.Span >= t.Watched:
+		x.matters = x.share >= Material.Value && c.noticed(x.share, t)
+	case !met && g.Span >= t.Watched.Value:
 		x.share, x.matters = g.ShareOf(g.Pauses), sum >= 1
 	}
 	if !x.matters {
@@ -379,7 +374,7 @@ func (c *Case) sumParts(g *metrics.Collector, t *CollectorTerms) (x together) {
 		if x.ofSlow {
 			return part[i]
 		}
-		return part[i] / parts[i].Least
+		return part[i] / parts[i].Least.Value
 	}
 	slices.SortStableFunc(order, func(i, k int) int {
 		switch {

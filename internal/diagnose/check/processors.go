@@ -59,10 +59,13 @@ func (c *Case) tracedProcessors() (cpus float64, origin evidence.Origin, ok bool
 
 // From how much of its processors on a service leaves none free: by itself, or together with
 // others while the host has none left.
-const (
-	full      = .9
-	nearlyAll = .8
-	hostFull  = .95
+var (
+	FullCPUs = Threshold{Name: "share of the CPUs that the service's own work takes when none is free", Value: .9, Unit: "1",
+		Why: "a queue at 90 % is nine times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
+	NearlyFull = Threshold{Name: "share of the CPUs that the service's own work takes, on a host with none free", Value: .8, Unit: "1",
+		Why: "others take the rest", Source: "M/M/1: ρ/(1−ρ) is 4 at 80 %"}
+	HostFull = Threshold{Name: "share of the host's CPUs in use when none is free", Value: .95, Unit: "1",
+		Why: "readings of busy CPUs miss some ticks", Source: "judgement"}
 )
 
 // Full says whether the service's own work fills the processors: then there is more of it than
@@ -75,13 +78,13 @@ func (c *Case) Full() bool {
 	own, _, ok := c.OwnProcessors()
 	n := float64(c.Bundle.CPUsOf(c.Subject))
 	switch {
-	case !ok || n == 0 || own < nearlyAll*n:
+	case !ok || n == 0 || own < NearlyFull.Value*n:
 		return false
-	case own >= full*n:
+	case own >= FullCPUs.Value*n:
 		return true
 	}
 	h := metrics.HostOf(c.Bundle, c.Subject, c.charged())
-	return h.Busy.Known() && h.CPUs > 0 && h.Taken() >= hostFull*h.CPUs
+	return h.Busy.Known() && h.CPUs > 0 && h.Taken() >= HostFull.Value*h.CPUs
 }
 
 // spell is the length (ns) of the times of which it is asked how busy the processors were: as

@@ -21,7 +21,7 @@ func (c *Case) Stopped() float64 {
 // it for each processor that had a thread of the process to run. 0 where it is rarely stopped,
 // or not enough for that to be in slow requests.
 func (c *Case) StopLength() int64 {
-	if !(c.Stopped() >= OftenStopped) || c.Share(ledger.HostCPU) < Material {
+	if !(c.Stopped() >= OftenStopped.Value) || c.Share(ledger.HostCPU) < Material.Value {
 		return 0
 	}
 	w := metrics.Window{From: c.Ledger.From, Until: c.Ledger.To}
@@ -33,4 +33,5 @@ func (c *Case) StopLength() int64 {
 }
 
 // OftenStopped is the share of periods from which a p90 meets a stop.
-const OftenStopped = .1
+var OftenStopped = Threshold{Name: "share of a quota's periods from which a p90 meets a stop", Value: .1, Unit: "1",
+	Why: "what it took on CPUs is then no measure of what that cost", Source: "arithmetic: the p90"}

@@ -6,12 +6,15 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
+// leastShown is the share that is written as a figure.
+const leastShown = .0005
+
 // OfSlow words a share of the slow time.
 func OfSlow(share float64) string {
 	switch {
 	case share <= 0:
 		return "none of the slow time"
-	case share < .0005:
+	case share < leastShown:
 		return "less than 0.1 % of slow time"
 	}
 	return fmt.Sprintf("%s of slow time", units.Percent(share))

@@ -83,8 +83,9 @@ func (c *Case) sampled() (sums map[called]float64, at evidence.Origin) {
 	return sums, at
 }
 
-// fewClocked samples by the kernel's clock, 10 ms of CPU time each, say too little.
-const fewClocked = 10
+// FewClocked is the samples of the kernel's CPU clock during slow requests.
+var FewClocked = Threshold{Name: "samples of the kernel's CPU clock during slow requests", Value: 10, Unit: "count",
+	Why: "each is 10 ms of CPU time; fewer say too little", Source: "binomial error of 10 samples: about 15 %"}
 
 // clocked is where slow requests ran by the kernel's clock of CPU time, where that tells of the runtime's
 // functions: on the thread that began with a request, as long as that works on requests.
@@ -103,7 +104,7 @@ func (c *Case) clocked() map[called]float64 {
 			c.Threads().CPUClockSamples(c.Subject, lane, r.Begins(row), r.End.At(row), count)
 		}
 	}
-	if n < fewClocked {
+	if n < FewClocked.Int() {
 		return nil
 	}
 	return sums

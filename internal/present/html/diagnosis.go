@@ -87,7 +87,8 @@ type causeView struct {
 	Cause       string
 	How         []string // the mechanism, in paragraphs
 	Least       string   // from which evidence on it is named
-	Subject     string   // "" goes without saying
+	Decided     *decidedView
+	Subject     string // "" goes without saying
 	Sentence    string
 	Cost        string
 	Evidence    []evidenceView
@@ -231,6 +232,7 @@ func (v *diagnosisView) answer(d *diagnose.Diagnosis) {
 func (v *diagnosisView) cause(d *diagnose.Diagnosis, x *diagnose.Verdict, i int) *causeView {
 	c := &causeView{ID: fmt.Sprintf("cause-%d-%d", v.N, i+1), H: v.H, Sub: v.Sub, Cause: x.Cause, Sentence: x.Title, Cost: sentence.Cost(d, x), Fix: x.Fix}
 	c.How, c.Least = explained(x.Cause)
+	c.Decided = decided(*x)
 	if x.Subject != "" && v.Several {
 		c.Subject = x.Subject
 	}
@@ -256,7 +258,7 @@ func explained(id string) (how []string, least string) {
 			for p := range strings.SplitSeq(strings.TrimSpace(k.Doc), "\n\n") {
 				how = append(how, strings.Join(strings.Fields(p), " "))
 			}
-			return how, k.Thresholds
+			return how, k.Least
 		}
 	}
 	return nil, ""

@@ -211,7 +211,7 @@ var files embed.FS
 // What pages are made of is read when the first is made: most starts of the program make none.
 var (
 	pages = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("").Funcs(template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted, "function": function, "two": two, "choice": choice, "when": when, "long": long, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
+		return template.Must(template.New("").Funcs(template.FuncMap{"heading": heading, "headline": headline, "subheading": subheading, "prose": prose, "command": command, "pasted": pasted, "function": function, "two": two, "decided": decided, "choice": choice, "when": when, "long": long, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
 	})
 	style  = sync.OnceValue(func() string { return visible(colours(read("colours.css")) + read("page.css")) })
 	script = sync.OnceValue(func() string { return visible(read("page.js")) })

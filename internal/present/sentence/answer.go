@@ -30,7 +30,7 @@ func State(d *diagnose.Diagnosis) string {
 }
 
 // noticeable is from what latency (ms) on people notice, where no objective says what is slow.
-const noticeable = float64(check.Noticeable) / float64(time.Millisecond)
+var noticeable = check.Noticeable.Value / float64(time.Millisecond)
 
 // wellState says how well a service is in which nothing was found: requests that all take long, each by the measure of the others, and a tail that
 // people notice, are not nothing.

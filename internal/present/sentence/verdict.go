@@ -137,6 +137,8 @@ type Open struct {
 	Causes  []string
 	Summary string
 	Needs   []diagnose.Need
+	// Verdicts are those that miss it.
+	Verdicts []diagnose.Verdict
 }
 
 // NotSeen groups inconclusive verdicts by what they miss. Needs of one command
@@ -147,10 +149,11 @@ func NotSeen(verdicts []diagnose.Verdict) (groups []Open) {
 			return g.Summary == v.Summary && slices.EqualFunc(g.Needs, v.Needs, sameNeed)
 		})
 		if i < 0 {
-			groups = append(groups, Open{Causes: []string{v.Cause}, Summary: v.Summary, Needs: slices.Clone(v.Needs)})
+			groups = append(groups, Open{Causes: []string{v.Cause}, Summary: v.Summary, Needs: slices.Clone(v.Needs), Verdicts: []diagnose.Verdict{v}})
 			continue
 		}
 		g := &groups[i]
+		g.Verdicts = append(g.Verdicts, v)
 		if !slices.Contains(g.Causes, v.Cause) {
 			g.Causes = append(g.Causes, v.Cause)
 		}

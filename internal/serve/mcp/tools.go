@@ -311,7 +311,7 @@ func (a *server) explain(_ context.Context, in explainIn) (answer, error) {
 }
 
 func explained(c check.Check) map[string]any {
-	return map[string]any{"cause": c.ID, "title": c.Title, "explanation": strings.TrimSpace(c.Doc), "needs": c.Needs, "named_from": c.Thresholds}
+	return map[string]any{"cause": c.ID, "title": c.Title, "explanation": strings.TrimSpace(c.Doc), "needs": c.Needs, "named_from": c.Least, "thresholds": c.Thresholds}
 }
 
 type recordIn struct {

@@ -19,7 +19,7 @@ func TestOneMoreCause(t *testing.T) {
 	another := check.Check{ID: "service.moon-phase", Title: "the moon is full", Step: check.StepTraffic,
 		Applies: func(*check.Case) bool { return true },
 		Judge: func(c *check.Case) check.Verdict {
-			return check.Verdict{State: check.Supported, Weight: 1e9, Title: "The moon is full.",
+			return check.Verdict{Rule: check.Matters, Weight: 1e9, Title: "The moon is full.",
 				Evidence: []check.Evidence{check.FigureOfOption("test.illuminated_share", "illuminated", .99, "1", "--moon")},
 				Needs:    []check.Need{{What: "a look out of the window", Command: "unstall record PID --window"}},
 				Fix:      []check.Fix{{Text: "wait", Setting: "MOON=new"}}}
@@ -39,7 +39,7 @@ func TestOneMoreCause(t *testing.T) {
 			}
 		}
 	}
-	another.Judge = func(*check.Case) check.Verdict { return check.Verdict{State: check.RuledOut, Summary: "new moon"} }
+	another.Judge = func(*check.Case) check.Verdict { return check.Verdict{Rule: check.TooLittle, Summary: "new moon"} }
 	all.Causes = append(slices.Clone(known), another)
 	var b bytes.Buffer
 	if err := (text.Options{Verbose: true}).Report(&b, diagnosis(t, filepath.Join(fixtures, "go.gc-rate", "healthy"))); err != nil {

@@ -106,7 +106,7 @@ func TestEveryCauseIsKnown(t *testing.T) {
 			if file := fileOf(c.ID); !declares(file, c.ID) {
 				t.Errorf("it is not in %s, where one would look for it", file)
 			}
-			if c.Title == "" || len(c.Doc) < 200 || c.Thresholds == "" || c.Needs == "" || c.Applies == nil || c.Judge == nil {
+			if c.Title == "" || len(c.Doc) < 200 || c.Least == "" || c.Needs == "" || c.Applies == nil || c.Judge == nil {
 				t.Error("title, doc, least evidence, needs, applies or judge is missing")
 			}
 			if !slices.Contains(check.Steps, c.Step) {

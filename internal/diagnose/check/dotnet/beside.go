@@ -11,9 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// moreMet is by how much higher the odds are that slow time lies beside collections in the background
-// than that any time does, where requests are slow for these.
-const moreMet = 2
+var moreMet = check.Threshold{Name: "how much higher the odds are of slow time beside background collections", Value: 2, Unit: "times",
+	Why: "by chance slow time lies beside them as often as any time", Source: "judgement"}
 
 // beside is what each slow request took longer (ns) than its route does otherwise, as far as gen 2
 // was collected in the background for large objects meanwhile, or those that met it were still
@@ -44,7 +43,7 @@ func (g *collector) beside(v *check.Verdict) []int64 {
 	}
 	slow := float64(met) / max(float64(watched), 1)
 	all := float64(ran.Within(g.From, g.Until)) / max(float64(covered.Within(g.From, g.Until)), 1)
-	odds := float64(moreMet)
+	odds := moreMet.Value
 	if g.holdUp(ran) {
 		odds = 1 // that they hold threads up is told: any more than by chance will do
 	}

@@ -100,7 +100,7 @@ func oldest(c *metrics.Collection) bool { return ordinary(c) && c.Generation == 
 // unwatched is the answer where no events of the collector were recorded: there were none, or nobody asked.
 func unwatched(c *check.Case) check.Verdict {
 	if n := metrics.CountedCollections(c.Bundle, c.Subject); n.Known() && n.Number == 0 {
-		return check.Verdict{State: check.RuledOut, Summary: "no collections", Evidence: []check.Evidence{c.Figure("gc.counted_collections_per_s", "collections, from the runtime's counters", 0, "1/s", n.Origin)}}
+		return check.Verdict{Rule: check.Absent, Summary: "no collections", Evidence: []check.Evidence{c.Figure("gc.counted_collections_per_s", "collections, from the runtime's counters", 0, "1/s", n.Origin)}}
 	}
 	summary := "its garbage collections were not recorded"
 	var said []check.Evidence
@@ -110,7 +110,7 @@ func unwatched(c *check.Case) check.Verdict {
 			said = append(said, c.Figure(f.ID, f.Counter+": "+f.Text, f.Value.Number, f.Unit, f.Value.Origin))
 		}
 	}
-	return check.Verdict{State: check.Inconclusive, Summary: summary, Evidence: said,
+	return check.Verdict{Rule: check.NotRecorded, Summary: summary, Evidence: said,
 		Needs: []check.Need{{What: "GC events", Command: "unstall record PID"}, {What: "or", Command: "dotnet-trace collect -p PID --profile gc-verbose"}}}
 }
 

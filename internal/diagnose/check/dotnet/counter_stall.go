@@ -10,9 +10,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// shrinks is the part of generation 2 that a collection must free for its counters to show that
-// it collected it as a whole, and not in the background.
-const shrinks = .1
+var shrinks = check.Threshold{Name: "part of generation 2 that a collection frees", Value: .1, Unit: "1",
+	Why: "its counters show then that it collected the generation as a whole, and not in the background", Source: "judgement"}
 
 // judgeGen2Counted judges by counters where no events of the collector were recorded: the
 // process sent none for some seconds, and the first it sent then count a gen 2 collection,
@@ -32,11 +31,11 @@ func judgeGen2Counted(c *check.Case) (v check.Verdict, ok bool) {
 		c.Figure("gc.gen2_counted", "gen 2 collections counted right after the stall", math.Round(first(counted, stall)*float64(stall.Beat)/1e9), "count", counted.Origin))
 	size := counter(c, evidence.SeriesGen2Size)
 	before, after := size.At(stall.From), first(size, stall)
-	if math.IsNaN(before) || math.IsNaN(after) || after > (1-shrinks)*before {
+	if math.IsNaN(before) || math.IsNaN(after) || after > (1-shrinks.Value)*before {
 		v.Summary = fmt.Sprintf("no counters came for %s, until a gen 2 collection had ended; whether it stopped the program was not recorded", units.Time(float64(stall.Until-stall.From)))
 		return v, true
 	}
-	v.State = check.Supported
+	v.Rule = check.StandsAlone
 	v.Title = fmt.Sprintf("A gen 2 collection of %s stopped the program for up to %s.", units.Size(before), units.Time(float64(stall.Until-stall.From)))
 	v.Summary = fmt.Sprintf("no counters came for %s, while a gen 2 collection freed %s", units.Time(float64(stall.Until-stall.From)), units.Size(before-after))
 	v.Evidence = append(v.Evidence,
@@ -66,9 +65,8 @@ func first(k *metrics.Curve, stall metrics.CounterStall) float64 {
 	return math.NaN()
 }
 
-// manyQueued is from how many work items on a queue is none that a pool which is given work at
-// once passes through.
-const manyQueued = 10
+var manyQueued = check.Threshold{Name: "work items in the pool's queue", Value: 10, Unit: "count",
+	Why: "a pool that is given work at once passes through fewer", Source: "judgement"}
 
 // stalled says whether the counters of a process stopped coming, and its queue was longer than
 // ever afterwards: until .NET 5 a timer on the pool sends the counters, so neither that nor
@@ -76,7 +74,7 @@ const manyQueued = 10
 func (s *starving) stalled() (stall metrics.CounterStall, ok bool) {
 	p := s.pool
 	stall, ok = metrics.CounterStallOf(s.c.Bundle, s.c.Subject, evidence.SeriesPoolQueue)
-	if !ok || p.CPU > idleEnough || first(counter(s.c, evidence.SeriesGen2Collections), stall) > 0 {
+	if !ok || p.CPU > idleEnough.Value || first(counter(s.c, evidence.SeriesGen2Collections), stall) > 0 {
 		return stall, false
 	}
 	before := 0.0
@@ -85,7 +83,7 @@ func (s *starving) stalled() (stall metrics.CounterStall, ok bool) {
 			before = max(before, p.Queue.V[i])
 		}
 	}
-	return stall, p.Queue.Last() >= manyQueued && p.Queue.Last() > before && p.Queue.Last() > first(p.Queue, stall)
+	return stall, p.Queue.Last() >= manyQueued.Value && p.Queue.Last() > before && p.Queue.Last() > first(p.Queue, stall)
 }
 
 // byQueue judges by the queue alone, where nothing is known of the pool's threads.
@@ -95,7 +93,7 @@ func (s *starving) byQueue(v *check.Verdict) {
 	for _, n := range q.V {
 		most = max(most, n)
 	}
-	v.State = check.Inconclusive
+	v.Rule = check.CostUnknown
 	v.Evidence = append(v.Evidence, s.c.Figure("pool.queued_items_most", "most work items waiting for a pool thread", most, "count", q.Origin))
 	missing := "the number of pool threads was not recorded"
 	if math.IsNaN(s.pool.CPU) {
@@ -107,7 +105,7 @@ func (s *starving) byQueue(v *check.Verdict) {
 	if !ok {
 		return
 	}
-	v.State, v.Weight = check.Supported, 1
+	v.Rule, v.Weight = check.Matters, 1
 	v.Title = fmt.Sprintf("Work waits for threads of the pool: %.0f items are queued, and for %s no counters came.", q.Last(), units.Time(float64(stall.Until-stall.From)))
 	v.Evidence = append(v.Evidence, s.c.Figure("counters.stalled_s", fmt.Sprintf("time without any counter, of a process that sends them every %s", units.Time(float64(stall.Beat))), stall.Window.Seconds(), "s", stall.Origin))
 	v.Fix = []check.Fix{{Text: "await instead of blocking, from the blocking call up to the handler; the thread stacks show where"}}

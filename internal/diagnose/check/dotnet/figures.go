@@ -83,13 +83,13 @@ func (s *starving) figures() (out []check.Evidence) {
 	return out
 }
 
-// atRest is by how much a pool that begins at rest grows at least.
-const atRest = 4
+var atRest = check.Threshold{Name: "threads by which a pool that begins at rest grows", Value: 4, Unit: "threads",
+	Why: "the pool gives its minimum at once", Source: "judgement"}
 
 // loaded is what else grew from the recording's beginning to its end, where it begins
 // with a pool at rest.
 func (s *starving) loaded() (out []check.Evidence) {
-	if !s.pool.Grows() || s.pool.Climb.From > max(s.pool.Cores, s.pool.Climb.To/atRest) {
+	if !s.pool.Grows() || s.pool.Climb.From > max(s.pool.Cores, s.pool.Climb.To/atRest.Value) {
 		return nil
 	}
 	for _, x := range []struct{ id, series, text, unit string }{

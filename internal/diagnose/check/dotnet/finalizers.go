@@ -12,10 +12,13 @@ import (
 
 // The one thread that runs finalizers has no end of them if so many looks met it at one, of so many
 // that were spread over so many bursts.
-const (
-	endless     = .9
-	leastLooks  = 20
-	leastBursts = 4
+var (
+	endless = check.Threshold{Name: "share of samples that show the finalizer thread in a finalizer", Value: .9, Unit: "1",
+		Why: "it has no end of them", Source: "judgement"}
+	leastLooks = check.Threshold{Name: "samples of the finalizer thread", Value: 20, Unit: "count",
+		Why: "of 20 samples a share is known within a tenth", Source: "binomial error"}
+	leastBursts = check.Threshold{Name: "bursts over which these samples are spread", Value: 4, Unit: "count",
+		Why: "one burst may meet one finalizer that takes long", Source: "judgement"}
 )
 
 // finalizers are what the thread that runs them was seen doing.
@@ -62,13 +65,13 @@ func finalizer(b *evidence.Bundle, stack evidence.StackID) string {
 
 // behind says whether objects become ready to be finalized faster than they are.
 func (f *finalizers) behind() bool {
-	return f.bursts >= leastBursts && f.looks >= leastLooks && float64(f.busy) >= endless*float64(f.looks)
+	return f.bursts >= leastBursts.Int() && f.looks >= leastLooks.Int() && float64(f.busy) >= endless.Value*float64(f.looks)
 }
 
 // waitForFinalizers says that what collections keep is what waits for its finalizer.
 func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept float64) {
 	c := g.c
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Objects wait for their finalizers: the finalizer thread is always in %s (%s), and GC retains %s/s.", threadstack.Bare(f.at), f.doing, units.MiB(kept))
 	v.Summary = fmt.Sprintf("%s/s retained while the finalizer thread is always busy", units.MiB(kept))
 	v.Weight = g.ShareOf(g.pauses(ordinary))

@@ -31,10 +31,16 @@ quota have much to collect.
 What helps: workstation GC (System.GC.Server=false) or as many heaps as the quota has
 CPUs (System.GC.HeapCount), .NET 9's adaptation to application sizes
 (System.GC.DynamicAdaptationMode=1), a higher quota. What does not help: a larger heap.`,
-	Thresholds: "half of the throttled time lies in GC pauses, and twice as much as by chance, or there are more heaps than the quota has CPUs and 10 % of the periods are throttled; and 25 % of slow time is in GC pauses and behind them; without requests 5 % of the time",
-	Needs:      "GC events, and cpu.stat of its cgroup: " + record,
-	Applies:    isDotnet,
-	Judge:      judgeStarved,
+	Least: fmt.Sprintf("half of the throttled time lies in GC pauses, and twice as much as by chance, or there are more heaps than the quota has CPUs and 10 %% of the periods are throttled; and %v of slow time is in GC pauses and behind them; without requests %v of the time",
+		check.Material, stopped),
+	Thresholds: []check.Threshold{byChance, leastGCs, leastWatched, mostDies, mostlyPauses, paused, reaching, stopped, check.ASecond, check.Arguable,
+		check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material,
+		check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable,
+		check.NoticeableCall, check.OftenPaused, check.OftenStopped, check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "GC events, and cpu.stat of its cgroup: " + record,
+	Applies: isDotnet,
+	Judge:   judgeStarved,
 }
 
 func judgeStarved(c *check.Case) check.Verdict {
@@ -42,16 +48,16 @@ func judgeStarved(c *check.Case) check.Verdict {
 	if g == nil {
 		return unwatched(c)
 	}
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	quota, limited := c.Fact(evidence.FactContainerCPU)
 	heaps := g.gc.Heaps
 	switch {
 	case !limited || !(quota.Number > 0):
-		v.Summary = "its cgroup has no CPU quota"
+		v.Rule, v.Summary = check.Absent, "its cgroup has no CPU quota"
 		v.Evidence = append(v.Evidence, c.Figure("gc.all_pauses", "GC pauses", float64(len(g.Pauses)), "count", g.Origin))
 		return v
 	case !heaps.Known():
-		v.State, v.Summary = check.Inconclusive, "how many heaps it has was not recorded"
+		v.Rule, v.Summary = check.NotRecorded, "how many heaps it has was not recorded"
 		v.Needs = []check.Need{{What: "GC events", Command: "unstall record PID"}}
 		return v
 	}
@@ -62,15 +68,16 @@ func judgeStarved(c *check.Case) check.Verdict {
 	}
 	part, within := g.throttledIn()
 	if !math.IsNaN(part) {
+		v.Weigh(part, mostlyPauses)
 		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_in_pauses_share", "share of the throttled time that lies in GC pauses", part, "1", quota.Origin))
 	}
-	many := heaps.Number > math.Ceil(quota.Number) && stopped >= check.OftenStopped
-	if !many && !(part >= mostlyPauses && part >= byChance*within) {
+	many := heaps.Number > math.Ceil(quota.Number) && stopped >= check.OftenStopped.Value
+	if !many && !(part >= mostlyPauses.Value && part >= byChance.Value*within) {
 		v.Summary = fmt.Sprintf("%s on a quota of %s CPUs, which throttles GC pauses no more than other times", units.Plural(int(heaps.Number), "heap"), units.Num(quota.Number))
 		return v
 	}
 	g.judge(&v, "dotnet.gc-cpu-starved", g.Pauses, "GC pauses", nil)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	v.Title = fmt.Sprintf("Collections use up a quota of %s CPUs: GC pauses last up to %s.", units.Num(quota.Number), units.Time(1e9*g.Pauses.Longest().Seconds()))
@@ -87,10 +94,13 @@ func judgeStarved(c *check.Case) check.Verdict {
 }
 
 // The quota is used up by collections where most of its stops lie in pauses, and more than by chance.
-const (
-	mostlyPauses = .5
-	byChance     = 2
-	paused       = .2 // share of a step between two readings of cpu.stat from which it counts as a pause
+var (
+	mostlyPauses = check.Threshold{Name: "share of throttled time that lies in GC pauses", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
+	byChance = check.Threshold{Name: "how many times as much throttled time lies in GC pauses as by chance", Value: 2, Unit: "times",
+		Why: "pauses are some of the time anyway", Source: "judgement"}
+	paused = check.Threshold{Name: "share of a step between two readings of cpu.stat from which it counts as a pause", Value: .2, Unit: "1",
+		Why: "a reading is coarser than a pause", Source: "judgement"}
 )
 
 // throttledIn is the part of the time for which the quota stopped the process that lies in GC
@@ -109,7 +119,7 @@ func (g *collector) throttledIn() (part, within float64) {
 		}
 		d := float64(until - from)
 		all, time = all+d*stops.V[i], time+d
-		if float64(pauses.Within(from, until)) >= paused*d {
+		if float64(pauses.Within(from, until)) >= paused.Value*d {
 			in, inTime = in+d*stops.V[i], inTime+d
 		}
 	}

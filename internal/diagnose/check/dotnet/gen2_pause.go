@@ -32,10 +32,16 @@ What helps: background collection (System.GC.Concurrent=true, the default), more
 a higher limit if memory is short; fewer long-lived objects: caches outside the process, or
 in fewer and larger objects without references, which need no marking. What does not help:
 server GC on one or two CPUs.`,
-	Thresholds: "25 % of slow time in these pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 % of the time; without requests, 5 % of the time or one pause of a second; without GC events, no counters for 3 s, a gen 2 collection counted then, and generation 2 smaller by 10 %",
-	Needs:      "GC events: " + record,
-	Applies:    isDotnet,
-	Judge:      judgeGen2,
+	Least: fmt.Sprintf("%v of slow time in these pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 %% of the time; without requests, %v of the time or one pause of a second; without GC events, no counters for 3 s, a gen 2 collection counted then, and generation 2 smaller by %v",
+		check.Material, stopped, shrinks),
+	Thresholds: []check.Threshold{leastGCs, leastWatched, mostDies, reaching, shrinks, stopped, check.ASecond, check.Arguable, check.Edge, check.FullCPUs,
+		check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf,
+		check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall,
+		check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "GC events: " + record,
+	Applies: isDotnet,
+	Judge:   judgeGen2,
 }
 
 func judgeGen2(c *check.Case) check.Verdict {
@@ -58,7 +64,7 @@ func judgeGen2(c *check.Case) check.Verdict {
 	if len(all) == 0 {
 		v.Summary = "no gen 2 collections" + g.otherwise()
 	}
-	if v.State == check.RuledOut || len(all) == 0 {
+	if v.RuledOut() || len(all) == 0 {
 		return v
 	}
 	blocking := g.those(func(x *metrics.Collection) bool { return oldest(x) && x.Kind == evidence.CollectionBlocking })

@@ -38,19 +38,28 @@ What helps: find what grows: two heap snapshots some minutes apart (dotnet-gcdum
 compared by type, and the path that holds the type; remove handlers, bound caches
 (MemoryCache with a SizeLimit), dispose registrations. What does not help: GC.Collect, a
 larger heap.`,
-	Thresholds: "5 gen 2 collections in 5 s or more (collections of any generation if those of gen 1 and 2 pause noticeably and almost nothing that they keep dies); a slope whose 95 % interval is above 0, and growth by 10 % that continues in the second half; or 3 MB/s retained while 90 % of 20 or more samples in 4 bursts show the finalizer thread in a finalizer",
-	Needs:      "GC events over several gen 2 collections: minutes to hours",
-	Applies:    isDotnet,
-	Judge:      judgeLeak,
+	Least: fmt.Sprintf("5 gen 2 collections in %v or more (collections of any generation if those of gen 1 and 2 pause noticeably and almost nothing that they keep dies); a slope whose 95 %% interval is above 0, and growth by %v that continues in the second half; or 3 MB/s retained while %v of %v or more samples in 4 bursts show the finalizer thread in a finalizer",
+		leastTrend, grown, endless, leastLooks),
+	Thresholds: []check.Threshold{endless, grown, leastBursts, leastGCs, leastLooks, leastPoints, leastTrend, levelling, reaching, remains, worthType,
+		check.FullCPUs, check.HostFull, check.LongPause, check.MinRequests, check.NearlyFull, check.OftenPaused, check.SlowShare,
+		check.SomeSlow},
+
+	Needs:   "GC events over several gen 2 collections: minutes to hours",
+	Applies: isDotnet,
+	Judge:   judgeLeak,
 }
 
 // A trend needs so many points over so long, and growth by so much of what lived at first; what
 // grows in the second half by less than a part of the whole trend levels out.
-const (
-	leastPoints = 5
-	leastTrend  = 5. // s
-	grown       = .1
-	levelling   = 3 // a third
+var (
+	leastPoints = check.Threshold{Name: "collections that a trend needs", Value: 5, Unit: "count",
+		Why: "of fewer a line fits anything", Source: "judgement"}
+	leastTrend = check.Threshold{Name: "time over which a trend is seen", Value: 5., Unit: "s",
+		Why: "in less, a program that starts grows as a leak does", Source: "judgement"}
+	grown = check.Threshold{Name: "growth of live memory over the recording", Value: .1, Unit: "1",
+		Why: "a cache that fills varies by less", Source: "judgement"}
+	levelling = check.Threshold{Name: "how many times less the second half may grow than all of it", Value: 3, Unit: "times",
+		Why: "what levels out is a cache that is full", Source: "judgement"}
 )
 
 func judgeLeak(c *check.Case) check.Verdict {
@@ -58,13 +67,13 @@ func judgeLeak(c *check.Case) check.Verdict {
 	if g == nil {
 		return unwatched(c)
 	}
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	// All of the recording: what requests were watched beside is only a part of it.
 	whole := metrics.ReadDotnetGC(c.Bundle, c.Subject, metrics.Whole)
 	if whole == nil {
 		return unwatched(c)
 	}
-	if kept, died, known := g.kept(); known && kept >= reaching && died <= remains {
+	if kept, died, known := g.kept(); known && kept >= reaching.Value && died <= remains.Value {
 		if f := finalizersOf(c); f.behind() {
 			g.waitForFinalizers(&v, &f, kept)
 			return v
@@ -75,11 +84,12 @@ func judgeLeak(c *check.Case) check.Verdict {
 	if g.stays() { // then younger collections tell as well
 		what, points = "collections (almost nothing that they kept died)", after(whole.Collections)
 	}
-	if n := len(points); n < leastPoints {
+	if n := len(points); n < leastPoints.Int() {
+		v.Counted(float64(n), leastPoints)
 		v.Summary = fmt.Sprintf("%s: too few to show a trend", units.Plural(n, "gen 2 collection"))
 		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_collections", "gen 2 collections", float64(n), "count", whole.Origin))
-		if kept, died, known := g.kept(); known && kept >= reaching && died <= remains {
-			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
+		if kept, died, known := g.kept(); known && kept >= reaching.Value && died <= remains.Value {
+			v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
 			v.Summary = fmt.Sprintf("GC retains %s/s and almost none of it dies: %s are too few to distinguish a leak from a start", units.MiB(kept), units.Plural(n, "gen 2 collection"))
 			v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that survive them", kept, "bytes/s", g.Origin))
 		}
@@ -89,6 +99,11 @@ func judgeLeak(c *check.Case) check.Verdict {
 	first, last := points[0], points[len(points)-1]
 	took := float64(last.At-first.At) / 1e9
 	growth := slope * took
+	v.Counted(float64(len(points)), leastPoints)
+	v.Counted(took, leastTrend)
+	if first.Live > 0 {
+		v.Weigh(growth/first.Live, grown)
+	}
 	v.Evidence = append(v.Evidence,
 		c.Figure("heap.live_first_bytes", fmt.Sprintf("live after the first of %d %s", len(points), what), first.Live, "bytes", whole.Origin),
 		c.Figure("heap.live_last_bytes", "live after the last", last.Live, "bytes", whole.Origin),
@@ -98,17 +113,17 @@ func judgeLeak(c *check.Case) check.Verdict {
 	v.Summary = fmt.Sprintf("live memory after gen 2 collections changed by %s in %s", units.MiB(growth), units.Time(1e9*took))
 	late, latest, _ := trend(points[len(points)/2:])
 	switch {
-	case !(low > 0), growth < grown*first.Live, last.Live <= first.Live:
+	case !(low > 0), growth < grown.Value*first.Live, last.Live <= first.Live:
 		return v
-	case took < leastTrend:
-		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
+	case took < leastTrend.Value:
+		v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
 		v.Summary += ": too short to distinguish a leak from a start"
 		return v
-	case late < slope/levelling || latest <= 0 && len(points) >= 2*leastPoints:
+	case late < slope/levelling.Value || latest <= 0 && len(points) >= 2*leastPoints.Int():
 		v.Summary += ", but growth is levelling off, as after a start"
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Live memory after collections grows by %s per minute.", units.MiB(60*slope))
 	p := g.pauses(ordinary) // all copy or mark what stays
 	v.Weight = g.ShareOf(p)
@@ -124,8 +139,8 @@ func judgeLeak(c *check.Case) check.Verdict {
 	return v
 }
 
-// remains is the part of what reaches gen 2 that may die there, where all of it is said to stay.
-const remains = .2
+var remains = check.Threshold{Name: "part of what reaches gen 2 that may die there", Value: .2, Unit: "1",
+	Why: "where all of it counts as staying", Source: "judgement"}
 
 // stays says whether collections of gen 1 and 2 that are long and frequent enough to be noticed hand on to gen 2
 // what stays there: then the heap after each of them is what lives, and not only after those of
@@ -135,7 +150,7 @@ func (g *collector) stays() bool {
 	if !known { // fewer than two collections of gen 2: what younger ones keep is what the heap grows by
 		promoted, died, known = g.kept()
 	}
-	return known && promoted >= reaching && died <= remains && check.SlowPausesMet(g.Collector, g.pauses(func(x *metrics.Collection) bool { return x.Generation >= evidence.Gen1 }))
+	return known && promoted >= reaching.Value && died <= remains.Value && check.SlowPausesMet(g.Collector, g.pauses(func(x *metrics.Collection) bool { return x.Generation >= evidence.Gen1 }))
 }
 
 // after is the heap after each collection that ended outside of one in the background.
@@ -155,7 +170,7 @@ func (g *collector) grows(v *check.Verdict) {
 	}
 	n := 0
 	for _, s := range g.who.Sites {
-		if s.Owner != "" && s.Bytes >= worthType*g.who.Bytes && n < 3 {
+		if s.Owner != "" && s.Bytes >= worthType.Value*g.who.Bytes && n < 3 {
 			v.Evidence = append(v.Evidence, g.c.Figure("alloc.site_share", fmt.Sprintf("share of allocated bytes: %s in %s", s.Type, s.Owner), s.Bytes/max(g.who.Bytes, 1), "1", s.Origin))
 			n++
 		}

@@ -31,10 +31,16 @@ What helps: remove the call; raise the limit of the library that watches memory,
 it to the container's size; if memory must be returned, GC.Collect(2,
 GCCollectionMode.Optimized, blocking: false) leaves it to the runtime, and
 System.GC.ConserveMemory does it without a call. What does not help: a larger heap.`,
-	Thresholds: "25 % of slow time in these pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 % of the time; without requests, 5 % of the time or one pause of a second",
-	Needs:      "GC events with stacks: " + record,
-	Applies:    isDotnet,
-	Judge:      judgeInduced,
+	Least: fmt.Sprintf("%v of slow time in these pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 %% of the time; without requests, %v of the time or one pause of a second",
+		check.Material, stopped),
+	Thresholds: []check.Threshold{leastGCs, leastInduced, leastWatched, mostDies, reaching, stopped, check.ASecond, check.Arguable, check.Edge,
+		check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests,
+		check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall,
+		check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "GC events with stacks: " + record,
+	Applies: isDotnet,
+	Judge:   judgeInduced,
 }
 
 func judgeInduced(c *check.Case) check.Verdict {
@@ -48,7 +54,7 @@ func judgeInduced(c *check.Case) check.Verdict {
 	all := g.those(induced)
 	v.Evidence = append(v.Evidence, c.Figure("gc.induced", "induced collections", float64(len(all)), "count", g.Origin))
 	g.judge(&v, "dotnet.induced-gc", p, what, nil)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	who := g.gc.Induced()

@@ -37,10 +37,14 @@ holds what they need; a semaphore or a connection pool is meant to be held for a
 What helps: less work under the lock, no waiting under it, one lock per key, a snapshot
 that is replaced as a whole for data that is mostly read (System.Collections.Concurrent
 and .Immutable). What does not help: more threads.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time; without requests, on average one waiting thread in five samples or by the runtime's events",
-	Needs:      "contention events and the threads' stacks: " + record,
-	Applies:    isDotnet,
-	Judge:      judgeLock,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five samples or by the runtime's events",
+		check.SomeSlow, check.SlowShare, check.Material),
+	Thresholds: []check.Threshold{manyWaiting, mostlyUnseen, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
+		check.Queueing, check.SlowShare, check.SomeSlow},
+
+	Needs:   "contention events and the threads' stacks: " + record,
+	Applies: isDotnet,
+	Judge:   judgeLock,
 }
 
 func judgeLock(c *check.Case) check.Verdict {
@@ -85,25 +89,25 @@ func judgeLock(c *check.Case) check.Verdict {
 // runtime's events tell of the lock statement alone, and only looks at threads of the others, as
 // ReaderWriterLockSlim is.
 func unlessQuiet(c *check.Case, v check.Verdict) check.Verdict {
-	if unseen := c.Share(ledger.Unobserved); v.State == check.RuledOut && unseen >= mostlyUnseen && c.UserVisible(check.Noticeable) {
-		v.State = check.Inconclusive
+	if unseen := c.Share(ledger.Unobserved); v.RuledOut() && unseen >= mostlyUnseen.Value && c.UserVisible(check.Noticeable) {
+		v.Rule = check.Unseen
 		v.Summary = fmt.Sprintf("no slow request waited for a lock statement, but %s of slow time was not observed, and the runtime does not report waits for ReaderWriterLockSlim", units.Percent(unseen))
 		v.Needs = []check.Need{{What: "thread samples while requests are slow, in a longer recording", Command: record}}
 	}
 	return v
 }
 
-// mostlyUnseen is the share of slow time from which what was seen of it is too little.
-const mostlyUnseen = .5
+var mostlyUnseen = check.Threshold{Name: "share of slow time not observed, from which what was seen is too little", Value: .5, Unit: "1",
+	Why: "the larger part decides", Source: "arithmetic: half"}
 
 // untimed answers where at most the number of contended locks is known.
 func untimed(contended *metrics.Curve, figures []check.Evidence) check.Verdict {
-	v := check.Verdict{State: check.Inconclusive, Evidence: figures, Needs: []check.Need{{What: "a recording, to show which threads wait for locks and for how long", Command: record}}}
+	v := check.Verdict{Rule: check.NotRecorded, Evidence: figures, Needs: []check.Need{{What: "a recording, to show which threads wait for locks and for how long", Command: record}}}
 	switch {
 	case !contended.Known():
 		v.Summary = "lock waits were not recorded"
-	case contended.Mean() < check.Queueing:
-		v.State, v.Needs = check.RuledOut, nil
+	case contended.Mean() < check.Queueing.Value:
+		v.Rule, v.Needs = check.TooLittle, nil
 		v.Summary = fmt.Sprintf("only %s lock contentions per second", units.Num(contended.Mean()))
 	default:
 		v.Summary = fmt.Sprintf("%s lock contentions per second, but the counter does not show how long each wait took", units.Num(contended.Mean()))

@@ -43,17 +43,25 @@ in chunks below 85,000 bytes (Unstall.Collections), set the capacity at creation
 System.GC.LOHThreshold raises the threshold if objects are only slightly larger. What does not
 help: a larger heap; GCSettings.LargeObjectHeapCompactionMode, which makes the collections
 longer.`,
-	Thresholds: "2 gen 2 collections for large objects, and 25 % of slow time in their pauses, behind them and waiting for memory; if requests wait before the service sees them, pauses of 20 ms on average and 1 % of the time; without requests, 5 % of the time or one pause of a second",
-	Needs:      "GC events, best with allocations: " + record,
-	Applies:    isDotnet,
-	Judge:      judgeChurn,
+	Least: fmt.Sprintf("2 gen 2 collections for large objects, and %v of slow time in their pauses, behind them and waiting for memory; if requests wait before the service sees them, pauses of 20 ms on average and 1 %% of the time; without requests, 5 %% of the time or one pause of a second",
+		check.Material),
+	Thresholds: []check.Threshold{churning, leastChurn, leastGCs, leastWatched, moreMet, mostDies, onlyThere, reaching, stopped, worthType, check.ASecond,
+		check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
+		check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull,
+		check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "GC events, best with allocations: " + record,
+	Applies: isDotnet,
+	Judge:   judgeChurn,
 }
 
 // Gen 2 collections for large objects are churn from so many on; where what they cost is not certain, they may be only if they
 // are this part of the collections of gen 1: what must be rare is not.
-const (
-	leastChurn = 2
-	churning   = .1
+var (
+	leastChurn = check.Threshold{Name: "gen 2 collections for large objects", Value: 2, Unit: "count",
+		Why: "one may be chance", Source: "judgement"}
+	churning = check.Threshold{Name: "gen 2 collections for large objects, as part of gen 1 collections", Value: .1, Unit: "1",
+		Why: "what must be rare is not", Source: "judgement"}
 )
 
 func judgeChurn(c *check.Case) check.Verdict {
@@ -68,25 +76,26 @@ func judgeChurn(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_for_large", what, float64(len(large)), "count", g.Origin),
 		c.Figure("gc.gen1_collections", "gen 1 collections", float64(gen1), "count", g.Origin))
 	waits := g.largeWaits(&v)
+	v.Counted(float64(len(large)), leastChurn)
 	stalled := g.beside(&v)
 	if len(waits) > 0 && c.Ledger != nil {
 		stalled = longest(stalled, c.Ledger.AllocStalls())
 	}
 	g.judge(&v, "dotnet.loh-churn", g.pauses(forLarge), what, stalled)
-	if v.State == check.RuledOut && len(waits) > 0 && c.Ledger != nil && !c.HasRequestStates() && c.Share(ledger.Unobserved) >= check.Material {
-		v.State = check.Inconclusive
+	if v.RuledOut() && len(waits) > 0 && c.Ledger != nil && !c.HasRequestStates() && c.Share(ledger.Unobserved) >= check.Material.Value {
+		v.Rule = check.Unseen
 		v.Summary += ", and threads also waited for memory; most waits of requests were not recorded"
 		v.Needs = []check.Need{{What: "a longer recording under load", Command: "unstall record PID --for 60s"}}
 	}
-	if v.State == check.RuledOut || len(large) < leastChurn || v.State != check.Supported && float64(len(large)) < churning*float64(gen1) {
-		if v.State != check.RuledOut {
-			v = check.Verdict{State: check.RuledOut, Evidence: v.Evidence, Summary: fmt.Sprintf("%s among %s", units.Plural(len(large), "gen 2 collection")+" for large objects", units.Plural(gen1, "gen 1 collection"))}
+	if v.RuledOut() || len(large) < leastChurn.Int() || !v.Supported() && float64(len(large)) < churning.Value*float64(gen1) {
+		if !v.RuledOut() {
+			v = check.Verdict{Rule: check.TooLittle, Evidence: v.Evidence, Summary: fmt.Sprintf("%s among %s", units.Plural(len(large), "gen 2 collection")+" for large objects", units.Plural(gen1, "gen 1 collection"))}
 		}
 		return v
 	}
 	g.figure(&v, "alloc.large_bytes_per_s", "large objects allocated", g.gc.LargeAlloc.Number, "bytes/s", g.gc.LargeAlloc.Origin)
 	sites := g.culprits(&v)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	v.Title = fmt.Sprintf("Large temporary objects trigger %s gen 2 collections per minute.", units.Num(g.perMinute(len(large))))
@@ -127,12 +136,11 @@ func (g *collector) largeWaits(v *check.Verdict) []metrics.GCWait {
 	return waits
 }
 
-// worthType is the part of the bytes of large objects from which on a type or place is worth
-// naming.
-const worthType = .05
+var worthType = check.Threshold{Name: "share of the bytes of large objects from which a type or place is reported", Value: .05, Unit: "1",
+	Why: "a report has room for some", Source: "judgement"}
 
-// onlyThere is the part from which on it is all of them.
-const onlyThere = .99
+var onlyThere = check.Threshold{Name: "share that is reported as all of them", Value: .99, Unit: "1",
+	Why: "rounding", Source: "arithmetic: 99 %"}
 
 // culprits are the places that allocate large objects, as evidence, most first; nil where nobody asked.
 func (g *collector) culprits(v *check.Verdict) (sites []metrics.AllocationSite) {
@@ -147,20 +155,20 @@ func (g *collector) culprits(v *check.Verdict) (sites []metrics.AllocationSite) 
 		return nil
 	}
 	for _, t := range g.who.Types {
-		if t.Large >= worthType*g.who.Large {
+		if t.Large >= worthType.Value*g.who.Large {
 			v.Evidence = append(v.Evidence, c.Figure("alloc.large_type_share", fmt.Sprintf("share of large bytes: %s, %s", t.Type, units.Plural(int(t.Count), "object")), t.Large/g.who.Large, "1", g.who.Origin))
 		}
 	}
 	for _, s := range bySite(g.who.LargeSites(), func(s *metrics.AllocationSite) string { return s.Serves }) {
-		if s.Serves != "" && s.Large >= onlyThere*g.who.Large {
+		if s.Serves != "" && s.Large >= onlyThere.Value*g.who.Large {
 			v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("only requests handled by %s allocate large objects", s.Serves), s.Origin))
-		} else if s.Serves != "" && s.Large >= worthType*g.who.Large {
+		} else if s.Serves != "" && s.Large >= worthType.Value*g.who.Large {
 			v.Evidence = append(v.Evidence, c.Figure("alloc.large_route_share", fmt.Sprintf("share of large bytes: in requests handled by %s", s.Serves), s.Large/g.who.Large, "1", s.Origin))
 		}
 	}
 	sites = bySite(g.who.LargeSites(), func(s *metrics.AllocationSite) string { return s.Type + " in " + s.Owner })
 	for _, s := range sites[:min(4, len(sites))] {
-		if s.Large >= worthType*g.who.Large {
+		if s.Large >= worthType.Value*g.who.Large {
 			v.Evidence = append(v.Evidence, c.Figure("alloc.large_site_share", fmt.Sprintf("share of large bytes: %s in %s", s.Type, s.Owner), s.Large/g.who.Large, "1", s.Origin))
 		}
 	}
@@ -195,7 +203,7 @@ func typesOf(sites []metrics.AllocationSite) (types []string) {
 // adviseChurn says for each of the worst places what would not be large.
 func (g *collector) adviseChurn(v *check.Verdict, sites []metrics.AllocationSite) {
 	for _, s := range sites[:min(3, len(sites))] {
-		if s.Large >= worthType*g.who.Large {
+		if s.Large >= worthType.Value*g.who.Large {
 			v.Fix = append(v.Fix, check.Fix{Text: instead(s.Type), Code: s.Owner})
 		}
 	}
@@ -233,7 +241,7 @@ func (g *collector) fewer(large []*metrics.Collection, sites []metrics.Allocatio
 	owners := bySite(sites, func(s *metrics.AllocationSite) string { return s.Owner })
 	for _, s := range owners[:min(3, len(owners))] {
 		part := s.Large / g.who.Large
-		if s.Owner != "" && part >= worthType && part < 1-worthType {
+		if s.Owner != "" && part >= worthType.Value && part < 1-worthType.Value {
 			each := g.perMinute(len(large))
 			out = append(out, check.Prediction{ID: "gc.gen2_without_owner_per_min", Metric: "gen 2 collections without large objects of " + s.Owner, Unit: "1/min", Now: check.Number(now),
 				Then: check.Number(rest + math.Pow(1-part, exponent)*each), Low: check.Number(rest + (1-part)*each), High: check.Number(now)})

@@ -28,14 +28,13 @@ type memoryLimit struct {
 // (https://learn.microsoft.com/dotnet/api/system.web.configuration.cachesection.privatebyteslimit).
 const usualLimit = .6
 
-// leastInduced is how many collections a limit is inferred from: by chance all of fewer come
-// while much is in use.
-const leastInduced = 3
+var leastInduced = check.Threshold{Name: "induced collections from which a memory limit is inferred", Value: 3, Unit: "count",
+	Why: "by chance all of fewer come while much is in use", Source: "judgement"}
 
 // limit is nil where collections come at any size of the process, or that was not recorded.
 func (g *collector) limit(all []*metrics.Collection) *memoryLimit {
 	rss := metrics.Resident(g.c.Bundle, g.c.Subject, g.Window)
-	if !rss.Known() || len(all) < leastInduced {
+	if !rss.Known() || len(all) < leastInduced.Int() {
 		return nil
 	}
 	m := &memoryLimit{at: math.Inf(1), below: math.NaN(), free: math.NaN(), origin: rss.Origin}

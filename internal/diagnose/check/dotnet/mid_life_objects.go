@@ -30,18 +30,27 @@ What helps: release state earlier (build it after the slow call, not before), st
 collecting batches, pool objects that are created repeatedly, refresh cache values in place; a
 larger gen 0 budget (DOTNET_GCgen0size) so that more objects are dead at collection. What does
 not help: GC.Collect, which promotes all live objects.`,
-	Thresholds: "gen 0 and gen 1 collections retain 3 MB/s, more than half of which dies soon after, and 25 % of slow time is in pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 % of the time; without requests, 5 % of the time",
-	Needs:      "GC events: " + record,
-	Applies:    isDotnet,
-	Judge:      judgeMidLife,
+	Least: fmt.Sprintf("gen 0 and gen 1 collections retain 3 MB/s, more than half of which dies soon after, and %v of slow time is in pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 %% of the time; without requests, %v of the time",
+		check.Material, stopped),
+	Thresholds: []check.Threshold{leastGCs, leastWatched, mostDies, reaching, stopped, check.ASecond, check.Arguable, check.Edge, check.FullCPUs,
+		check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf,
+		check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall,
+		check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "GC events: " + record,
+	Applies: isDotnet,
+	Judge:   judgeMidLife,
 }
 
 // What young collections keep matters from so many bytes/s on, where more than a part of it dies
 // soon after.
-const (
-	reaching = 3e6
-	mostDies = .5
-	leastGCs = 3
+var (
+	reaching = check.Threshold{Name: "bytes that young collections keep", Value: 3e6, Unit: "bytes/s",
+		Why: "gen 2 then has to be collected within minutes on a usual heap", Source: "judgement"}
+	mostDies = check.Threshold{Name: "part of what is kept that dies soon after", Value: .5, Unit: "1",
+		Why: "most of it was kept in vain", Source: "arithmetic: half"}
+	leastGCs = check.Threshold{Name: "gen 2 collections that show it", Value: 3, Unit: "count",
+		Why: "two ends of a line say nothing of its middle", Source: "judgement"}
 )
 
 func judgeMidLife(c *check.Case) check.Verdict {
@@ -54,24 +63,26 @@ func judgeMidLife(c *check.Case) check.Verdict {
 	young := g.those(func(x *metrics.Collection) bool { return ordinary(x) && x.Generation < evidence.Gen2 })
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen0_gen1_collections", "collections of gen 0 and gen 1", float64(len(young)), "count", g.Origin))
 	if !known {
-		v.State, v.Summary = check.RuledOut, "too few collections to show what dies after them"
+		v.Rule, v.Summary = check.TooLittle, "too few collections to show what dies after them"
 		return v
 	}
 	v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that survive them", kept, "bytes/s", g.Origin),
 		c.Figure("gc.promoted_dies_share", "share of them that dies soon after", died, "1", g.Origin))
-	if kept < reaching || died < mostDies {
-		v.State, v.Summary = check.RuledOut, fmt.Sprintf("gen 0 and gen 1 collections retain %s MB/s, %s of which dies soon after", units.Num(kept/1e6), units.Percent(died))
+	v.Weigh(kept, reaching)
+	v.Weigh(died, mostDies)
+	if kept < reaching.Value || died < mostDies.Value {
+		v.Rule, v.Summary = check.TooLittle, fmt.Sprintf("gen 0 and gen 1 collections retain %s MB/s, %s of which dies soon after", units.Num(kept/1e6), units.Percent(died))
 		return v
 	}
 	what := "collections of gen 0 and gen 1"
 	promoted, there, ok := g.throughGen2()
-	toGen2 := ok && promoted >= reaching && there >= mostDies
+	toGen2 := ok && promoted >= reaching.Value && there >= mostDies.Value
 	if toGen2 { // it is for these that gen 2 is collected
 		what = "collections, including gen 2 collections for objects that die there,"
 	}
 	p := g.pauses(func(x *metrics.Collection) bool { return ordinary(x) && (toGen2 || x.Generation < evidence.Gen2) })
 	g.judge(&v, "dotnet.mid-life-objects", p, what, nil)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	v.Title = fmt.Sprintf("Objects outlive the young generations: %s MB/s survive a collection, and %s of that is garbage soon after.", units.Num(kept/1e6), units.Percent(died))
@@ -125,7 +136,7 @@ func (g *collector) kept() (bytes, died float64, known bool) {
 			}
 		}
 	}
-	if len(sizes) < leastGCs || until <= from || bytes == 0 {
+	if len(sizes) < leastGCs.Int() || until <= from || bytes == 0 {
 		return 0, 0, false
 	}
 	if fresh == 0 {

@@ -13,10 +13,10 @@ import (
 func judgeGen2Rollup(c *check.Case) (v check.Verdict, ok bool) {
 	most, ok := c.Fact(evidence.FactGen2Most)
 	n, _ := c.Fact(evidence.FactGen2Count)
-	if !ok || n.Number < 1 || most.Number < check.ASecond*1e9 {
+	if !ok || n.Number < 1 || most.Number < check.ASecond.Value*1e9 {
 		return v, false
 	}
-	return check.Verdict{State: check.Supported, Weight: check.Material / 10,
+	return check.Verdict{Rule: check.StandsAlone, Weight: check.Material.Value / 10,
 		Title:   fmt.Sprintf("A gen 2 collection probably stopped the program for %s; there were %.0f.", units.Time(most.Number), n.Number),
 		Summary: fmt.Sprintf("gen 2 collections of up to %s", units.Time(most.Number)),
 		Evidence: []check.Evidence{c.Figure("gc.gen2_count", "gen 2 collections, without induced ones", n.Number, "count", n.Origin),

@@ -9,12 +9,20 @@ import (
 // terms are those of .NET's collector in the policy for pauses.
 var terms check.CollectorTerms
 
+// What is watched, and stopped, from which collections of .NET are worth naming.
+var (
+	leastWatched = check.Threshold{Name: "time that must be watched for a share of it to speak for the service", Value: 5, Unit: "s",
+		Why: "a recording of events shows each collection from its start", Source: "judgement"}
+	stopped = check.Threshold{Name: "share of the time in GC pauses, where no requests tell their cost", Value: .05, Unit: "1",
+		Why: "a program needs some; one request in twenty meets one", Source: "judgement"}
+)
+
 func init() {
 	longer := []check.Need{{What: "a longer recording under load", Command: "unstall record PID --for 60s"}}
 	terms = check.CollectorTerms{
 		Notice: check.Noticeable, NoticeMost: check.NoticeableCall,
-		Watched: 5, // a recording of events shows each collection from its start
-		Own:     .05, Spared: .05,
+		Watched: leastWatched, // a recording of events shows each collection from its start
+		Own:     stopped, Spared: stopped,
 		Figures: func(c *check.Case, of check.Paused, share float64) []check.Evidence {
 			return []check.Evidence{c.Figure("gc.paused_share", "share of the time paused by "+of.What, share, "1", of.Collector.Origin)}
 		},
@@ -61,7 +69,7 @@ func parts(c *check.Case) []check.Part {
 
 // youngCause is the cause of young collections: that what they keep dies soon after; "" where it does not.
 func (g *collector) youngCause() string {
-	if kept, died, known := g.kept(); known && kept >= reaching && died >= mostDies {
+	if kept, died, known := g.kept(); known && kept >= reaching.Value && died >= mostDies.Value {
 		return MidLife.ID
 	}
 	return ""

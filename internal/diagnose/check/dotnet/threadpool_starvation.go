@@ -45,8 +45,13 @@ helps until then: a higher minimum of threads (System.Threading.ThreadPool.MinTh
 or the environment's DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): each
 thread costs memory, and the code still blocks. What does not help: more CPUs, a larger
 maximum.`,
-	Thresholds: "thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or 25 % of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle; at one look alone, 100 work items in the queue where CPU use is not known, or three times the minimum of threads busy when the Redis client gave up",
-	Needs:      "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
+	Least: fmt.Sprintf("thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or %v of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle; at one look alone, %v work items in the queue where CPU use is not known, or three times the minimum of threads busy when the Redis client gave up",
+		check.Material, longQueue),
+	Thresholds: []check.Threshold{atRest, beyondLeast, beyondMinimum, blocking, collecting, drained, idleEnough, long, longQueue, manyQueued,
+		manyWaiting, mostlyUnseen, someBlocking, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
+		check.Queueing, check.SlowShare, check.SomeSlow},
+
+	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
 
 	Applies: isDotnet,
 	Judge:   judgeStarvation,
@@ -61,9 +66,8 @@ var (
 	allEvidence      = check.Need{What: "pool threads, their stacks and CPU use at the same time", Command: record}
 )
 
-// blocking is the share of the pool's threads with work from which it is their standing
-// still, not their work, that uses them up.
-const blocking = .5
+var blocking = check.Threshold{Name: "share of busy pool threads that are blocked", Value: .5, Unit: "1",
+	Why: "it is their standing still that uses up the pool, not their work", Source: "arithmetic: half"}
 
 // How a pool whose threads are blocked fares.
 const (
@@ -75,12 +79,12 @@ const (
 func judgeStarvation(c *check.Case) check.Verdict {
 	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger)
 	s := &starving{c: c, pool: p, work: p.Work()}
-	v := check.Verdict{State: check.RuledOut, Evidence: s.figures()}
+	v := check.Verdict{Rule: check.TooLittle, Evidence: s.figures()}
 	switch {
 	case !p.Watched() && p.Queue.Known():
 		s.byQueue(&v)
 	case !p.Watched():
-		v.State, v.Summary, v.Needs = check.Inconclusive, "the pool's threads were not recorded", []check.Need{allEvidence}
+		v.Rule, v.Summary, v.Needs = check.NotRecorded, "the pool's threads were not recorded", []check.Need{allEvidence}
 	case p.Busy() && p.CPU < p.Then:
 		v.Summary = fmt.Sprintf("the CPUs are %s busy whenever work waits for a thread, so the work waits for CPU", units.Percent(p.Then))
 	case p.Busy():
@@ -93,13 +97,11 @@ func judgeStarvation(c *check.Case) check.Verdict {
 	return v
 }
 
-// someBlocking is the share from which on blocked threads may be what uses the pool up: between
-// it and [blocking] chance decides what the looks met.
-const someBlocking = .35
+var someBlocking = check.Threshold{Name: "share of busy pool threads that may use up the pool", Value: .35, Unit: "1",
+	Why: "below the share that is named chance decides what samples show", Source: "binomial error of 20 samples"}
 
-// idleEnough is the share of the processors in use up to which what is queued for the pool does
-// not wait for processors.
-const idleEnough = .75
+var idleEnough = check.Threshold{Name: "share of CPUs in use up to which queued work waits for threads, not for CPUs", Value: .75, Unit: "1",
+	Why: "above it work queues for CPUs", Source: "M/M/1: ρ/(1−ρ) is 3 at 75 %"}
 
 // starving is a case and what is known of its pool.
 type starving struct {
@@ -114,10 +116,10 @@ type starving struct {
 // hardly any.
 func (s *starving) exhausted() bool {
 	p := s.pool
-	if p.CPU > idleEnough {
+	if p.CPU > idleEnough.Value {
 		return false
 	}
-	return p.Short(max(1, p.Cores)) || s.c.Slow() && s.c.Share(ledger.PoolThread) >= check.Material
+	return p.Short(max(1, p.Cores)) || s.c.Slow() && s.c.Share(ledger.PoolThread) >= check.Material.Value
 }
 
 // grewUnseen says whether the pool was given most of its threads after the last look at
@@ -145,9 +147,9 @@ func (s *starving) byStacks(v *check.Verdict) {
 		v.Summary += fmt.Sprintf(", on %.0f CPUs", cores)
 	}
 	switch {
-	case n == 0 && s.work.Blocked < blocking*s.work.Busy, blocked < blocking*float64(w.Busy) && s.work.Blocked < blocking*s.work.Busy:
-		if s.exhausted() && s.work.Blocked >= someBlocking*s.work.Busy {
-			v.State = check.Inconclusive
+	case n == 0 && s.work.Blocked < blocking.Value*s.work.Busy, blocked < blocking.Value*float64(w.Busy) && s.work.Blocked < blocking.Value*s.work.Busy:
+		if s.exhausted() && s.work.Blocked >= someBlocking.Value*s.work.Busy {
+			v.Rule = check.OnTheEdge
 			v.Summary = fmt.Sprintf("on average %s of %s busy pool threads were blocked, while %s work items waited for a thread",
 				units.Num(s.work.Blocked), units.Num(s.work.Busy), units.Num(p.Queue.Mean()))
 			v.Needs = []check.Need{stacksEvidence}
@@ -155,23 +157,23 @@ func (s *starving) byStacks(v *check.Verdict) {
 		return
 	case cores == 0 && n > 1 && !p.Climbs():
 		g := p.Waiting()[0]
-		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{countersEvidence}
 		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s, but neither the number of CPUs nor their use is known", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View))
 		return
 	case !p.Above(blocked) && !(p.Climbs() && blocked >= cores) && !s.exhausted():
 		return
 	case math.IsNaN(p.CPU) && cores > 0 && float64(w.Busy-n) >= cores:
-		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{countersEvidence}
 		v.Summary += fmt.Sprintf(", while %d ran; CPU use is unknown", w.Busy-n)
 		return
 	case (2*locks > n || 2*s.work.Locked > s.work.Blocked && s.work.Blocked > 0) && s.lockNamed():
 		v.Summary = fmt.Sprintf("%d of %d pool threads wait for a lock: see dotnet.lock-contention", locks, w.Pool)
 		return
-	case s.behindLock() >= blocking && s.lockNamed(): // by the runtime's events: more threads would only queue for it
+	case s.behindLock() >= blocking.Value && s.lockNamed(): // by the runtime's events: more threads would only queue for it
 		v.Summary = fmt.Sprintf("%s of the pool's threads wait for a lock or hold it: see dotnet.lock-contention", units.Percent(s.behindLock()))
 		return
 	case math.IsNaN(p.CPU) && !p.Above(blocked):
-		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{countersEvidence}
 		v.Summary += "; CPU use is unknown"
 		return
 	}
@@ -212,7 +214,7 @@ func (s *starving) behindLock() float64 {
 // lockNamed says whether dotnet.lock-contention names the lock that the pool's threads wait for, or
 // may. It does not where no request waits for it: where timers or other work keep the threads at
 // it, and requests wait for one of these before they begin.
-func (s *starving) lockNamed() bool { return judgeLock(s.c).State != check.RuledOut }
+func (s *starving) lockNamed() bool { return !judgeLock(s.c).RuledOut() }
 
 // tried says whether the pool grew because the runtime tried if more threads do more
 // work, and not for want of any.
@@ -237,66 +239,69 @@ func (s *starving) byCount(v *check.Verdict) {
 	if s.byClient(v) {
 		return
 	}
-	climbs := p.Climbs() && (p.Climb.Steps > 1 || p.Blocked() > 0) && !s.drains() && (p.Above(level) || p.Cores == 0 && (p.Queued() || p.Climb.To-p.Climb.From >= long))
+	climbs := p.Climbs() && (p.Climb.Steps > 1 || p.Blocked() > 0) && !s.drains() && (p.Above(level) || p.Cores == 0 && (p.Queued() || p.Climb.To-p.Climb.From >= long.Value))
 	switch {
 	case p.Loose && p.Grows():
-		v.State, v.Needs = check.Inconclusive, []check.Need{allEvidence}
+		v.Rule, v.Needs = check.Untold, []check.Need{allEvidence}
 		v.Summary += fmt.Sprintf(" and adds %s per second; whether they are blocked pool threads was not recorded", units.Num(p.Climb.Rate))
 	case p.Loose:
-		v.State, v.Needs = check.Inconclusive, []check.Need{allEvidence}
+		v.Rule, v.Needs = check.Untold, []check.Need{allEvidence}
 		v.Summary += "; how many of them are pool threads was not recorded"
 	case climbs && math.IsNaN(p.CPU):
-		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{countersEvidence}
 		v.Summary += fmt.Sprintf(" and adds %s per second; CPU use was not recorded", units.Num(p.Climb.Rate))
-	case climbs && paused >= collecting:
-		v.State, v.Needs = check.Inconclusive, []check.Need{stacksEvidence}
+	case climbs && paused >= collecting.Value:
+		v.Rule, v.Needs = check.PartlyExplained, []check.Need{stacksEvidence}
 		v.Summary += fmt.Sprintf(" and adds %s per second, but GC pauses the program for %s of the time", units.Num(p.Climb.Rate), units.Percent(paused))
 	case (climbs || queued) && p.Starved():
-		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "the same while the host has CPUs to spare", Command: record}}
+		v.Rule, v.Needs = check.Withheld, []check.Need{{What: "the same while the host has CPUs to spare", Command: record}}
 		v.Summary += ", while other processes use the host's CPUs: runnable threads wait for a CPU, and work waits for these threads"
-	case queued && !climbs && s.behindLock() >= blocking && s.lockNamed():
+	case queued && !climbs && s.behindLock() >= blocking.Value && s.lockNamed():
 		v.Summary += ", and most of them wait for a lock: see dotnet.lock-contention"
-	case climbs, queued && paused < collecting && !math.IsNaN(p.CPU):
+	case climbs, queued && paused < collecting.Value && !math.IsNaN(p.CPU):
 		s.supported(v, starves)
 		v.Needs = append([]check.Need{stacksEvidence}, v.Needs...)
 	case s.tried():
 		v.Summary += ", some of them added by the runtime to test whether more increase throughput"
 	case p.Above(level):
-		v.State, v.Needs = check.Inconclusive, []check.Need{stacksEvidence}
+		v.Rule, v.Needs = check.Untold, []check.Need{stacksEvidence}
 		v.Summary += ", more than the running work needs: some are or were blocked"
 	case p.Cores == 0:
-		v.State, v.Needs = check.Inconclusive, []check.Need{allEvidence}
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{allEvidence}
 		v.Summary += "; the number of CPUs is unknown"
 	case p.Threads.Span() < metrics.Short:
-		v.State, v.Needs = check.Inconclusive, []check.Need{countersEvidence}
+		v.Rule, v.Needs = check.TooFew, []check.Need{countersEvidence}
 		v.Summary += "; whether the number grows was not recorded"
 	}
 }
 
 // What a client of the pool tells when it gave up waiting: so many times the minimum of threads at work, and so many more than it,
 // that they are not just the first burst, which is given threads at once.
-const (
-	beyondMinimum = 3
-	beyondLeast   = 8
+var (
+	beyondMinimum = check.Threshold{Name: "busy threads over the minimum when a client of the pool gave up", Value: 3, Unit: "times",
+		Why: "the first burst is given threads at once", Source: "judgement"}
+	beyondLeast = check.Threshold{Name: "busy threads more than the minimum when a client of the pool gave up", Value: 8, Unit: "threads",
+		Why: "the first burst is given threads at once", Source: "judgement"}
 )
 
-// longQueue is how many work items that wait at one look say that threads are short, where nothing else is known: a pool works off
-// as many of the usual length in a tenth of a second.
-const longQueue = 100
+var longQueue = check.Threshold{Name: "work items that wait in a single reading", Value: 100, Unit: "count",
+	Why: "a pool works off as many of the usual length in a tenth of a second", Source: "judgement"}
 
 // byClient judges by what a client of the process says of the pool at the moment in which it gave up waiting for an answer, or by a
 // long queue that was looked at once: CPU use is not known then.
 func (s *starving) byClient(v *check.Verdict) bool {
 	p := s.pool
-	if p.CPU > idleEnough {
+	if p.CPU > idleEnough.Value {
 		return false
 	}
 	busy, told := s.c.Fact(evidence.FactPoolBusy)
 	least, _ := s.c.Fact(evidence.FactPoolMinimum)
 	ioBusy, _ := s.c.Fact(evidence.FactPoolIOBusy)
 	ioLeast, _ := s.c.Fact(evidence.FactPoolIOMinimum)
-	over := func(busy, least float64) bool { return busy >= beyondMinimum*least && busy-least >= beyondLeast }
-	queued := p.Queue.Known() && p.Queue.Last() >= longQueue
+	over := func(busy, least float64) bool {
+		return busy >= beyondMinimum.Value*least && busy-least >= beyondLeast.Value
+	}
+	queued := p.Queue.Known() && p.Queue.Last() >= longQueue.Value
 	switch {
 	case told && (over(busy.Number, least.Number) || over(ioBusy.Number, ioLeast.Number)):
 		n, of, kind := busy.Number, least.Number, "worker threads"
@@ -319,35 +324,32 @@ func (s *starving) byClient(v *check.Verdict) bool {
 	if f, ok := s.c.Fact(evidence.FactRedisTimeouts); ok {
 		v.Evidence = append(v.Evidence, s.c.Figure("redis.client_timeouts", "answers of Redis that came too late for the client", f.Number, "count", f.Origin))
 	}
-	v.State, v.Weight = check.Supported, 1
+	v.Rule, v.Weight = check.StandsAlone, 1
 	v.Fix = []check.Fix{{Text: "await instead of blocking, from the blocking call up to the handler; the thread stacks show where"},
 		{Text: "until then, let the pool create more threads without delay: ThreadPool.SetMinThreads, or", Setting: "System.Threading.ThreadPool.MinThreads"}}
 	v.Needs = []check.Need{stacksEvidence, countersEvidence}
 	return true
 }
 
-// drained is in what time (s) a pool that is not short of threads works off its queue.
-const drained = .01
+var drained = check.Threshold{Name: "time in which a pool that is not short of threads works off its queue", Value: .01, Unit: "s",
+	Why: "the pool adds a thread only after half a second", Source: "PortableThreadPool.GateThread.cs of dotnet/runtime: every 500 ms"}
 
 // drains says whether the pool completes what waits for a thread at once.
 func (s *starving) drains() bool {
 	p := s.pool
-	return p.Blocked() == 0 && p.Queue.Known() && p.Completed.Known() && p.Completed.Mean() > 0 && p.Queue.Mean() <= drained*p.Completed.Mean()
+	return p.Blocked() == 0 && p.Queue.Known() && p.Completed.Known() && p.Completed.Mean() > 0 && p.Queue.Mean() <= drained.Value*p.Completed.Mean()
 }
 
-// long is by how many threads a pool must have grown one by one for that to be more than
-// the way to one for each processor, where their number is not known: those are given
-// at once.
-const long = 10
+var long = check.Threshold{Name: "threads that a pool must add one by one", Value: 10, Unit: "threads",
+	Why: "on the way to one for each CPU they are given at once", Source: "judgement"}
 
-// collecting is the share of the time from which it is the collector that lets nothing
-// run.
-const collecting = .3
+var collecting = check.Threshold{Name: "share of the time in GC from which it is GC that lets nothing run", Value: .3, Unit: "1",
+	Why: "threads that are stopped look blocked", Source: "judgement"}
 
 // supported fills in what is known of a pool whose threads are blocked.
 func (s *starving) supported(v *check.Verdict, fares string) {
 	p := s.pool
-	v.State = check.Supported
+	v.Rule = check.Matters
 	groups := p.Waiting()
 	if len(groups) > 0 {
 		g, w := groups[0], p.Worst

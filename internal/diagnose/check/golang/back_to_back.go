@@ -11,12 +11,12 @@ import (
 // busy says whether cycles come often, or run back to back: on a large heap a cycle takes
 // longer than a second. Cycles that the program asks for are its own doing.
 func (g *collector) busy() bool {
-	return g.Rate.Number >= frequent || g.Marking.Number >= metrics.BackToBack && 2*askedFor(g) < len(g.Cycles)
+	return g.Rate.Number >= frequent.Value || g.Marking.Number >= metrics.BackToBack && 2*askedFor(g) < len(g.Cycles)
 }
 
 // often says how much GC runs, by the figure that shows it, as the start of a title.
 func (g *collector) often() string {
-	if g.Rate.Number >= frequent {
+	if g.Rate.Number >= frequent.Value {
 		return fmt.Sprintf("GC runs %s times per second", units.Num(g.Rate.Number))
 	}
 	return fmt.Sprintf("GC marks %s of the time", units.Percent(g.Marking.Number))
@@ -27,13 +27,13 @@ func (g *collector) often() string {
 // ran back to back: a mean hides a phase. Where the log lacks most of the cycles nothing is
 // ruled out.
 func (g *collector) orBackToBack(c *check.Case, whole check.Verdict, judge func(*check.Case, *collector) check.Verdict) check.Verdict {
-	if whole.State == check.Supported || c.Traced() {
+	if whole.Supported() || c.Traced() {
 		return whole
 	}
 	if s := g.LongestBackToBack(); s != nil && (c.Ledger == nil || len(c.Ledger.Rows) == 0 || c.Slow()) {
 		stretch := *g.Process
 		stretch.Collector = s
-		if v := judge(c, &collector{&stretch}); v.State == check.Supported {
+		if v := judge(c, &collector{&stretch}); v.Supported() {
 			v.Title = fmt.Sprintf("For %s %s", units.Time(1e9*s.Window.Seconds()), v.Title)
 			v.Evidence = append(v.Evidence, c.Figure("gc.back_to_back_s", "length of the stretch in which GC ran back to back, which these figures are of", s.Window.Seconds(), "s", s.Origin))
 			return v

@@ -38,24 +38,28 @@ What helps: remove the call. The runtime returns free memory in the background b
 to keep the process below a limit, set GOMEMLIMIT (since Go 1.19). After a rare, large job
 one call may be worth it, outside of requests. What does not help: GOGC, a ballast, a
 larger limit.`,
-	Thresholds: "2 requested cycles, and 25 % of slow time while they mark or waiting for them; without requests, 5 requested cycles that mark 5 % of the time and take 5 % of all CPUs, or GC with 10 % of a CPU profile",
-	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
-	Applies:    isGo,
-	Judge:      judgeForced,
+	Least: fmt.Sprintf("2 requested cycles, and %v of slow time while they mark or waiting for them; without requests, 5 requested cycles that mark 5 %% of the time and take 5 %% of all CPUs, or GC with %v of a CPU profile",
+		check.Material, sparing),
+	Thresholds: []check.Threshold{burning, fewForced, hurting, leastCounted, leastCycles, limping, marking, sparing, check.Arguable, check.Material,
+		check.MinRequests, check.MostOfSlow, check.NoticeableCall, check.SlowShare, check.SomeSlow, check.Starved},
+
+	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
+	Applies: isGo,
+	Judge:   judgeForced,
 }
 
-// Requested cycles need not be at all, so that less of them is worth naming than of those the pacer starts: [limping] of the
-// processors and [sparing] of a profile. One alone may be by chance.
-const fewForced = 2
+var fewForced = check.Threshold{Name: "requested GC cycles", Value: 2, Unit: "count",
+	Why: "one alone may be by chance", Source: "judgement"}
 
 func judgeForced(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
 		return judgeForcedCounter(c)
 	}
-	v := check.Verdict{State: check.RuledOut, Summary: "the program requested no GC cycles"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: "the program requested no GC cycles"}
 	forced := slices.DeleteFunc(slices.Clone(g.Cycles), func(x metrics.Cycle) bool { return !x.Forced })
 	if len(forced) == 0 {
+		v.Rule = check.Absent
 		return g.unlessMissing(v)
 	}
 	mark, work := 0., 0.
@@ -73,6 +77,8 @@ func judgeForced(c *check.Case) check.Verdict {
 		c.Figure("gc.forced_cycles_per_s", "GC cycles requested by the program", rate, "1/s", g.Origin),
 		c.Figure("gc.forced_marking_share", "share of the time in which requested GC cycles were marking", marked, "1", g.Origin))
 	v.Summary = fmt.Sprintf("%s requested, marking %s of the time", units.Plural(len(forced), "GC cycle"), units.Percent(marked))
+	v.Counted(float64(len(forced)), fewForced)
+	v.Weigh(marked, marking)
 	v.Weight = work / max(g.Span, 1e-9)
 	share, profile, profiled := profileShare(c)
 	if profiled {
@@ -82,18 +88,18 @@ func judgeForced(c *check.Case) check.Verdict {
 	switch {
 	case c.Traced():
 		g.judgeForcedByRequests(c, &v, forced, share)
-	case len(forced) < leastCycles:
-		v.State = check.Inconclusive
+	case len(forced) < leastCycles.Int():
+		v.Rule = check.TooFew
 		v.Needs = []check.Need{gcTrace, {What: "or an execution trace", Command: platform.GoTrace}}
-	case marked < marking:
+	case marked < marking.Value:
 	default:
-		if long, origin, ok := c.LongRuns(); ok && long >= check.Starved {
+		if long, origin, ok := c.LongRuns(); ok && long >= check.Starved.Value {
 			return starved(c, v, long, origin)
 		}
 		g.judgeForcedByCPU(c, &v, work, share, profiled)
 	}
 	v = g.unlessMissing(v)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	who := cmp.Or(site.Function, "The program")
@@ -157,16 +163,18 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 		v.Evidence = append(v.Evidence, c.Figure("slow.forced_gc_wait_ms", "slow time: waiting for a GC cycle that the request itself asked for", float64(waited)/1e6, "ms", g.Origin))
 	}
 	v.Summary = check.OfSlow(share)
+	v.Weigh(share, check.Material)
 	crowded := crowds(c, b, profile) && 2*len(forced) >= len(g.Cycles)
 	switch weight := c.Matters(share, &terms); {
-	case len(forced) < fewForced:
+	case len(forced) < fewForced.Int():
 		v.Summary = "only one GC cycle was requested"
 	case weight == check.NotSlow:
+		v.Rule = check.NotSlow
 		v.Summary = fmt.Sprintf("%s requested, but almost no requests are slow", units.Plural(len(forced), "GC cycle"))
-	case l.Host.Starved() && float64(b.Direct+waited)/total < check.Material:
+	case l.Host.Starved() && float64(b.Direct+waited)/total < check.Material.Value:
 		v.Summary += ", on a host that did not run the process all the time"
 	case weight == check.Matters, crowded:
-		v.State = check.Supported
+		v.Rule = check.Matters
 		v.Saves = c.Save(per, b.Direct+waited, min(max(b.InMark, b.Total())+waited, l.Total))
 		at := make(map[int]int64, len(per))
 		for n, row := range l.Slow {
@@ -175,7 +183,7 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return at[row] }))
 	case weight == check.OnTheEdge:
 		v.Summary += ", just below the threshold"
-		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
+		v.Rule, v.Needs = check.OnTheEdge, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
 	}
 }
 
@@ -188,35 +196,36 @@ func (g *collector) judgeForcedByCPU(c *check.Case, v *check.Verdict, work, prof
 	}
 	switch met := g.Meetings(); {
 	case c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && !c.Slow():
+		v.Rule = check.NotSlow
 		v.Summary += ", but almost no requests are slow"
-	case met != nil && c.Slow() && met.MeanOverlap >= hurting*met.MeanFree && float64(met.Total()) >= check.Material*float64(c.Ledger.Total):
-		v.State = check.Supported
+	case met != nil && c.Slow() && met.MeanOverlap >= hurting.Value*met.MeanFree && float64(met.Total()) >= check.Material.Value*float64(c.Ledger.Total):
+		v.Rule = check.Matters
 		v.Summary = fmt.Sprintf("requests during a GC cycle take %s × as long", units.Num(met.MeanOverlap/met.MeanFree))
 		v.Saves = c.Bound(float64(met.Total()), 0, float64(met.Total()))
-	case !profiled && burnt >= limping, profiled && profile >= sparing:
-		v.State = check.Supported
+	case !profiled && burnt >= limping.Value, profiled && profile >= sparing.Value:
+		v.Rule = check.Matters
 		v.Needs = append(v.Needs, check.Need{What: "what it costs requests, and the caller: an execution trace", Command: platform.GoTrace})
 	case profiled, g.Processors.Known():
 		v.Summary += ", which takes little CPU time"
 	default:
-		v.State = check.Inconclusive
+		v.Rule = check.CostUnknown
 		v.Needs = []check.Need{{What: "what it costs requests: an execution trace", Command: platform.GoTrace}}
 	}
 }
 
 // judgeForcedCounter judges by how often the runtime says that cycles were requested, where none was watched.
 func judgeForcedCounter(c *check.Case) check.Verdict {
-	v := check.Verdict{State: check.Inconclusive, Summary: "no GC cycles were recorded",
+	v := check.Verdict{Rule: check.NotRecorded, Summary: "no GC cycles were recorded",
 		Needs: []check.Need{gcTrace, {What: "or an execution trace", Command: platform.GoTrace}}}
 	count := c.Series(evidence.SeriesGoForced)
-	if count == nil || len(count.T) < 2 || count.T[len(count.T)-1]-count.T[0] < leastCounted {
+	if count == nil || len(count.T) < 2 || count.T[len(count.T)-1]-count.T[0] < leastCounted.Int64() {
 		return v
 	}
 	n := count.V[len(count.V)-1] - count.V[0]
 	rate := n / (float64(count.T[len(count.T)-1]-count.T[0]) / 1e9)
 	v.Evidence = append(v.Evidence, c.Figure("gc.forced_cycles_per_s", "GC cycles requested by the program, counted by the runtime", rate, "1/s", count.Origin))
 	if n <= 0 {
-		v.State, v.Needs, v.Summary = check.RuledOut, nil, "the program requested no GC cycles"
+		v.Rule, v.Needs, v.Summary = check.Absent, nil, "the program requested no GC cycles"
 		return v
 	}
 	v.Summary = fmt.Sprintf("%s GC cycles/s requested by the program; what they cost was not recorded", units.Num(rate))
@@ -225,8 +234,8 @@ func judgeForcedCounter(c *check.Case) check.Verdict {
 
 // unlessMissing leaves open what was ruled out by a log that lacks most of its cycles.
 func (g *collector) unlessMissing(v check.Verdict) check.Verdict {
-	if v.State == check.RuledOut && g.Marking.Known() && !g.Marking.MostlyKnown() {
-		v.State = check.Inconclusive
+	if v.RuledOut() && g.Marking.Known() && !g.Marking.MostlyKnown() {
+		v.Rule = check.Unseen
 		v.Summary = fmt.Sprintf("%.0f GC cycles are not in the log, as their numbers show: those that are there cannot speak for the rest", g.Missing)
 		v.Needs = []check.Need{{What: "all GC lines of the log: a part of them was cut or sampled away", Command: gcTrace.Command}}
 	}

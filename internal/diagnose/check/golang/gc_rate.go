@@ -43,18 +43,25 @@ now and of the p99 that can be gained (unstall predict shows the whole curve). W
 live heap may grow by half before a limit makes GC take a quarter of the CPUs, the
 advice is a limit; else it is GOGC, or more memory. What does not help: tuning pauses,
 more goroutines, runtime.GC().`,
-	Thresholds: "a GC cycle per second that marks 5 % of the time, or marking for half of the time, and 25 % of slow time; without requests, 5 cycles and 15 % of all CPUs, or 25 % of a CPU profile, or 15 % of the CPUs since the start (GCCPUFraction)",
-	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
-	Applies:    isGo,
-	Judge:      judgeGCRate,
+	Least: fmt.Sprintf("a GC cycle per second that marks %v of the time, or marking for half of the time, and %v of slow time; without requests, 5 cycles and %v of all CPUs, or %v of a CPU profile, or %v of the CPUs since the start (GCCPUFraction)",
+		marking, check.Material, burningProcs, burning, burningProcs),
+	Thresholds: []check.Threshold{burning, burningProcs, frequent, hurting, leastCounted, leastCycles, marking, mostDenied, roomy, sparing, check.Arguable,
+		check.FullCPUs, check.HostFull, check.Material, check.MinRequests, check.MostOfSlow, check.NearlyFull, check.NoticeableCall,
+		check.OftenStopped, check.SlowShare, check.SomeSlow, check.Starved},
+
+	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
+	Applies: isGo,
+	Judge:   judgeGCRate,
 }
 
 // A collector is worth slowing down if it runs at least once a second and marks
 // for a twentieth of the time: below, fewer than one request in twenty can meet it. One that
 // runs back to back is, however long its cycles take.
-const (
-	frequent = 1.0 // cycles per second
-	marking  = .05 // share of the time
+var (
+	frequent = check.Threshold{Name: "GC cycles from which they are frequent", Value: 1.0, Unit: "1/s",
+		Why: "below, fewer than one request in twenty meets one that marks for 5 % of the time", Source: "arithmetic"}
+	marking = check.Threshold{Name: "share of the time that marking takes", Value: .05, Unit: "1",
+		Why: "below, fewer than one request in twenty meets it", Source: "arithmetic"}
 )
 
 // What the collector burns decides where no requests tell what it costs them. Marking is
@@ -62,27 +69,28 @@ const (
 // https://go.dev/src/runtime/mgcpacer.go): a quarter of all CPU time is marking nearly all
 // the time. A tenth is bearable, in our opinion. Where processors are idle in part, less than
 // a quarter of all of them says as much.
-const (
-	burning      = .25 // of the process's CPU time, by a profile
-	sparing      = .1  // the same, below which it burns little
-	burningProcs = .15 // of all there is of processors
+var (
+	burning = check.Threshold{Name: "share of the process's CPU time in GC, by a profile", Value: .25, Unit: "1",
+		Why: "marking takes a quarter of the CPUs: so much of all CPU time is marking nearly all the time", Source: "gcBackgroundUtilization in https://go.dev/src/runtime/mgcpacer.go"}
+	sparing = check.Threshold{Name: "share of the process's CPU time in GC below which it burns little", Value: .1, Unit: "1",
+		Why: "a tenth is bearable", Source: "judgement"}
+	burningProcs = check.Threshold{Name: "share of all CPUs that GC takes, where no requests tell its cost", Value: .15, Unit: "1",
+		Why: "where CPUs are idle in part, less than a quarter says as much", Source: "judgement"}
 )
 
-// leastCycles is from how many cycles their rate is known: of five, within a half.
-const leastCycles = 5
+var leastCycles = check.Threshold{Name: "GC cycles from which their rate is known", Value: 5, Unit: "count",
+	Why: "of five it is known within a half", Source: "Poisson error: 1/√5"}
 
-// hurting is how many times as long requests take that meet a cycle, from which on the
-// collector is named for it: those that take long meet more of everything.
-const hurting = 2
+var hurting = check.Threshold{Name: "how many times as long requests take that meet a GC cycle", Value: 2, Unit: "times",
+	Why: "those that take long meet more of everything", Source: "judgement"}
 
-// leastCounted is for how long (ns) the runtime's counter of cycles must have been watched
-// to tell how often they come.
-const leastCounted = 1e9
+var leastCounted = check.Threshold{Name: "time for which the runtime's counter of cycles was watched", Value: 1e9, Unit: "ns",
+	Why: "a rate of once per second needs a second", Source: "arithmetic"}
 
 func judgeGCRate(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		if v, ok := judgeGCCounter(c); ok && v.State != check.Inconclusive {
+		if v, ok := judgeGCCounter(c); ok && !v.LeftOpen() {
 			return v
 		}
 		if v, ok := judgeGCFraction(c); ok {
@@ -94,7 +102,7 @@ func judgeGCRate(c *check.Case) check.Verdict {
 		if v, ok := judgeGCCounter(c); ok {
 			return v
 		}
-		return check.Verdict{State: check.Inconclusive, Summary: "no GC cycles were recorded",
+		return check.Verdict{Rule: check.NotRecorded, Summary: "no GC cycles were recorded",
 			Needs: []check.Need{gcTrace, {What: "or an execution trace", Command: platform.GoTrace}}}
 	}
 	return g.orBackToBack(c, judgeGCRateOf(c, g), judgeGCRateOf)
@@ -102,7 +110,9 @@ func judgeGCRate(c *check.Case) check.Verdict {
 
 // judgeGCRateOf judges a collector, or a stretch of it.
 func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))}
+	v.Weigh(g.Rate.Number, frequent)
+	v.Weigh(g.Marking.Number, marking)
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.cycles_per_s", "GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
 		c.Figure("gc.marking_share", "share of the time in which GC was marking", g.Marking.Number, "1", g.Origin))
@@ -110,10 +120,11 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("gc.forced_cycles", "GC cycles requested by the program", float64(forced), "count", g.Origin))
 		v.Summary = fmt.Sprintf("%s GC cycles/s without the %d requested ones, marking %s of the time", units.Num(g.Rate.Number), forced, units.Percent(g.Marking.Number))
 	}
-	if !g.busy() || g.Marking.Number < marking {
+	if !g.busy() || g.Marking.Number < marking.Value {
 		return v
 	}
-	if limited, known := g.Limited(); known && limited && g.Live.Known() && !(g.Goal.Number >= roomy*g.Live.Number) {
+	if limited, known := g.Limited(); known && limited && g.Live.Known() && !(g.Goal.Number >= roomy.Value*g.Live.Number) {
+		v.Rule = check.Explained
 		v.Summary = "GC runs often, but because of a memory limit"
 		return v
 	}
@@ -130,7 +141,7 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 			c.Figure("requests.mean_during_gc_ms", "mean latency of "+units.Plural(met.Overlap, "request")+" that ran during a GC cycle", met.MeanOverlap/1e6, "ms", check.From(c.Ledger.StatesFrom())),
 			c.Figure("requests.mean_without_gc_ms", "mean latency of "+units.Plural(met.Free, "request")+" that ran without one", met.MeanFree/1e6, "ms", check.From(c.Ledger.StatesFrom())))
 	}
-	if share, origin, ok := c.LongRuns(); ok && share >= check.Starved {
+	if share, origin, ok := c.LongRuns(); ok && share >= check.Starved.Value {
 		return starved(c, v, share, origin)
 	}
 	// Without requests: what it burns.
@@ -140,23 +151,23 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", cores/g.Processors.Number, "1", g.Origin))
 	}
 	switch {
-	case met != nil && c.Slow() && met.MeanOverlap >= hurting*met.MeanFree && float64(met.Total()) >= check.Material*float64(c.Ledger.Total):
-		v.State = check.Supported
+	case met != nil && c.Slow() && met.MeanOverlap >= hurting.Value*met.MeanFree && float64(met.Total()) >= check.Material.Value*float64(c.Ledger.Total):
+		v.Rule = check.Matters
 		v.Title = g.often() + " because the heap is too small."
 		v.Summary = fmt.Sprintf("requests during a GC cycle take %s × as long", units.Num(met.MeanOverlap/met.MeanFree))
 		// That they met does not prove that it was the collector: a bound.
 		v.Saves = c.Bound(float64(met.Total()), 0, float64(met.Total()))
 		g.advise(c, &v, nil)
 		v.Needs = []check.Need{{What: "an execution trace, which shows exactly where that time goes", Command: platform.GoTrace}}
-	case len(g.Cycles) < leastCycles:
-		if since, ok := judgeGCFraction(c); ok && since.State == check.Supported {
+	case len(g.Cycles) < leastCycles.Int():
+		if since, ok := judgeGCFraction(c); ok && since.Supported() {
 			return since
 		}
-		v.State = check.Inconclusive
+		v.Rule = check.TooFew
 		v.Summary = fmt.Sprintf("only %s: too few to tell how often GC runs", units.Plural(len(g.Cycles), "GC cycle"))
 		v.Needs = []check.Need{gcTrace}
-	case profiled && share >= burning || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs:
-		v.State = check.Supported
+	case profiled && share >= burning.Value || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs.Value:
+		v.Rule = check.Matters
 		v.Title = g.often() + " because the heap is too small."
 		if profiled {
 			v.Title = fmt.Sprintf("%s and uses %s of the process's CPU time because the heap is too small.", g.often(), units.Percent(share))
@@ -164,10 +175,10 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 		v.Summary = fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))
 		g.advise(c, &v, nil)
 		v.Needs = []check.Need{{What: "what it costs requests: add an access log from the same period, or an execution trace"}}
-	case profiled && share < sparing:
+	case profiled && share < sparing.Value:
 		v.Summary = fmt.Sprintf("%s GC cycles/s, but only %s of the process's CPU time", units.Num(g.Rate.Number), units.Percent(share))
 	default:
-		v.State = check.Inconclusive
+		v.Rule = check.CostUnknown
 		v.Summary = fmt.Sprintf("%s GC cycles/s, but no requests to show what they cost", units.Num(g.Rate.Number))
 		v.Needs = []check.Need{{What: "what it costs requests: an execution trace", Command: platform.GoTrace}}
 	}
@@ -199,13 +210,14 @@ func judgeGCCounter(c *check.Case) (v check.Verdict, ok bool) {
 		until = max(until, w.Until)
 	}
 	first, _ := slices.BinarySearch(count.T, from)
-	if until-from < leastCounted || first == len(count.T) {
+	if until-from < leastCounted.Int64() || first == len(count.T) {
 		return v, false
 	}
 	rate := (count.V[len(count.V)-1] - count.V[first]) / (float64(until-from) / 1e9)
-	v = check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s GC cycles/s", units.Num(rate))}
+	v = check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s GC cycles/s", units.Num(rate))}
+	v.Weigh(rate, frequent)
 	v.Evidence = append([]check.Evidence{c.Figure("gc.counted_cycles_per_s", "GC cycles, counted by the runtime", rate, "1/s", count.Origin)}, settings(c)...)
-	if rate < frequent {
+	if rate < frequent.Value {
 		return v, true
 	}
 	share, profile, profiled := profileShare(c)
@@ -213,15 +225,15 @@ func judgeGCCounter(c *check.Case) (v check.Verdict, ok bool) {
 		v.Evidence = append(v.Evidence, c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", profile))
 	}
 	switch {
-	case profiled && share < sparing:
+	case profiled && share < sparing.Value:
 		v.Summary += fmt.Sprintf(", but only %s of the process's CPU time", units.Percent(share))
-	case profiled && share >= burning:
-		v.State = check.Supported
+	case profiled && share >= burning.Value:
+		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("GC runs %s times per second and uses %s of the process's CPU time because the heap is too small.", units.Num(rate), units.Percent(share))
 		v.Fix = append(v.Fix, check.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"})
 		v.Needs = []check.Need{{What: "how large the heap should be, and what GC costs requests: an execution trace", Command: platform.GoTrace}}
 	default:
-		v.State = check.Inconclusive
+		v.Rule = check.CostUnknown
 		v.Summary += ", but what they cost was not recorded"
 		v.Needs = []check.Need{{What: "what they cost: an execution trace (unstall record takes one, unless --passive)", Command: platform.GoTrace}}
 	}
@@ -231,16 +243,15 @@ func judgeGCCounter(c *check.Case) (v check.Verdict, ok bool) {
 // starved is the answer where a host did not run the process: what the collector
 // took on processors is no measure of what it cost then.
 func starved(c *check.Case, v check.Verdict, share float64, origin evidence.Origin) check.Verdict {
-	v.State = check.Inconclusive
+	v.Rule = check.Withheld
 	v.Summary = "the host did not run the process all the time, so the cost of GC is unknown"
 	v.Evidence = append(v.Evidence, c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", share, "1", origin))
 	v.Needs = []check.Need{{What: "the same recording while the host has free CPUs"}}
 	return v
 }
 
-// mostDenied is the part of its run time that the host may have withheld from a process for
-// what is left to be told from it: more than was not.
-const mostDenied = .5
+var mostDenied = check.Threshold{Name: "share of run time that the host withheld, for the rest to speak", Value: .5, Unit: "1",
+	Why: "more than half was not", Source: "arithmetic: half"}
 
 // judgeGCRateByRequests judges by what GC cost requests whose states are known. Profile is its
 // part of the process's CPU time, 0 unknown.
@@ -263,43 +274,45 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 	}
 	share := float64(b.Total()) / total
 	v.Summary = check.OfSlow(share)
+	v.Weigh(share, check.Material)
 	crowded := crowds(c, b, profile)
 	switch weight := c.Matters(share, &terms); {
 	case l.Host.Starved():
-		if float64(b.Direct)/total < check.Material {
+		if float64(b.Direct)/total < check.Material.Value {
 			v.Summary += ", on a host that did not run the process all the time"
 			return v
 		}
-		if h := &l.Host; c.Slow() && h.Measured && h.Denied < mostDenied && profile >= burning {
+		if h := &l.Host; c.Slow() && h.Measured && h.Denied < mostDenied.Value && profile >= burning.Value {
 			// How much the host withheld is known, and taken out of each figure; CPU time
 			// itself, which a profile samples, no host makes longer.
-			v.State = check.Supported
+			v.Rule = check.Matters
 			v.Title = g.often() + " because the heap is too small."
 			v.Evidence = append(v.Evidence, c.Figure("host.withheld_share", "share of its run time in which the host did not run the process; not counted above", h.Denied, "1", g.Origin))
 			v.Saves = c.SaveMechanism(ledger.MarkAssist, ledger.CollectorCPU, ledger.StopTheWorld)
 			g.advise(c, &v, nil)
 			return v
 		}
-		v.State = check.Inconclusive
+		v.Rule = check.Withheld
 		v.Summary = "the host did not run the process all the time, so the cost of GC is unknown"
 		v.Needs = []check.Need{{What: "the same recording on a host with free CPUs, or with /proc of the host"}}
 		return v
 	case weight == check.OnTheEdge && !crowded && !c.Full():
-		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
+		v.Rule, v.Needs = check.OnTheEdge, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
 		v.Summary += ", just below the threshold"
 		return v
 	case weight != check.Matters && !(crowded && c.Slow()):
 		return v
 	case c.Full():
+		v.Rule = check.Explained
 		v.Summary += ", but the service's own work fills the CPUs: requests queue for CPUs, with or without GC"
 		return v
-	case c.Stopped() >= check.OftenStopped:
-		v.State = check.Inconclusive
+	case c.Stopped() >= check.OftenStopped.Value:
+		v.Rule = check.Withheld
 		v.Summary += fmt.Sprintf(", while a CPU quota throttled the process in %s of its periods", units.Percent(c.Stopped()))
 		v.Needs = []check.Need{{What: "the same recording with a higher CPU quota"}}
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = g.often() + " because the heap is too small."
 	v.Saves = c.Save(b.Slow, b.Direct, min(max(b.InMark, b.Total()), l.Total))
 	g.advise(c, &v, b)
@@ -315,7 +328,7 @@ var crowding = []ledger.Mechanism{ledger.CollectorCPU, ledger.MarkAssist, ledger
 // slow time is such waits, and requests that meet a cycle take far longer than those that do
 // not.
 func crowds(c *check.Case, b *goheap.Bill, profile float64) bool {
-	return profile >= burning && c.Share(crowding...) >= check.Material && b.MeanOverlap >= hurting*b.MeanFree && c.UserVisible(check.NoticeableCall)
+	return profile >= burning.Value && c.Share(crowding...) >= check.Material.Value && b.MeanOverlap >= hurting.Value*b.MeanFree && c.UserVisible(check.NoticeableCall)
 }
 
 // settings are what the process was told about its heap, where its environment
@@ -341,12 +354,13 @@ func judgeGCFraction(c *check.Case) (v check.Verdict, ok bool) {
 	if !(number > 0) {
 		return v, false
 	}
-	v = check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("GC had %s of the CPUs since the process began", units.Percent(number)), Needs: []check.Need{gcTrace}}
+	v = check.Verdict{Rule: check.NotRecorded, Summary: fmt.Sprintf("GC had %s of the CPUs since the process began", units.Percent(number)), Needs: []check.Need{gcTrace}}
 	v.Evidence = append(v.Evidence, c.Figure("gc.since_start_share", "share of the available CPU time that GC had since the start (GCCPUFraction)", number, "1", origin))
-	if number < burningProcs {
+	v.Weigh(number, burningProcs)
+	if number < burningProcs.Value {
 		return v, true
 	}
-	v.State, v.Weight = check.Supported, number
+	v.Rule, v.Weight = check.Matters, number
 	v.Title = fmt.Sprintf("GC used %s of the available CPU time since the process began, probably because the heap is too small.", units.Percent(number))
 	v.Fix = append(v.Fix, check.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT with a higher GOGC since Go 1.19, a ballast before"})
 	return v, true

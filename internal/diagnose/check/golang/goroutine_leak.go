@@ -29,10 +29,14 @@ come and go.
 
 What helps: give every goroutine an end: context with cancel, a buffered channel for a
 result that may never be read, a select with the context's Done.`,
-	Thresholds: "50 more goroutines at one place and 20 % more than before, in two profiles or left over in a trace, and more in total; by their number alone, 500 and 50 % more over a minute and three readings, none of them lower than the one before",
-	Needs:      "two goroutine profiles some time apart, or an execution trace",
-	Applies:    isGo,
-	Judge:      judgeLeak,
+	Least: fmt.Sprintf("%v more goroutines at one place and 20 %% more than before, in two profiles or left over in a trace, and more in total; by their number alone, %v and 50 %% more over a minute and three readings, none of them lower than the one before",
+		leakCount, countedMore),
+	Thresholds: []check.Threshold{countedFor, countedGrowth, countedLooks, countedMore, leakCount, leakGrowth, perRequest, steady, check.Material,
+		check.MinRequests, check.SlowShare, check.SomeSlow},
+
+	Needs:   "two goroutine profiles some time apart, or an execution trace",
+	Applies: isGo,
+	Judge:   judgeLeak,
 }
 
 // profile is one goroutine profile: how many goroutines by where they were
@@ -123,14 +127,15 @@ func internalFrame(f string) bool {
 
 // Growth from which more goroutines at one place are a leak: a fifth more and
 // at least as many as a busy service's ordinary coming and going.
-const (
-	leakGrowth = 1.2
-	leakCount  = 50
+var (
+	leakGrowth = check.Threshold{Name: "growth of goroutines at one place", Value: 1.2, Unit: "times",
+		Why: "less is a busy service's coming and going", Source: "judgement"}
+	leakCount = check.Threshold{Name: "goroutines more at one place", Value: 50, Unit: "count",
+		Why: "less is a busy service's coming and going", Source: "judgement"}
 )
 
-// steady is the part of the goroutines left over in a trace which must be of its first half
-// for them to be a leak: a steady pace leaves a half there, work in progress hardly any.
-const steady = .25
+var steady = check.Threshold{Name: "part of goroutines left over that are of a trace's first half", Value: .25, Unit: "1",
+	Why: "a steady pace leaves a half there, work in progress hardly any", Source: "arithmetic: half of a half"}
 
 // twoProfiles show whether goroutines pile up.
 var twoProfiles = check.Need{What: "two goroutine profiles a minute apart",
@@ -147,7 +152,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 	if v, ok := judgeLeakByCount(c); ok {
 		return v
 	}
-	v := check.Verdict{State: check.Inconclusive, Summary: "the number of goroutines over time was not recorded",
+	v := check.Verdict{Rule: check.NotRecorded, Summary: "the number of goroutines over time was not recorded",
 		Needs: []check.Need{twoProfiles}}
 	if len(profiles) == 1 {
 		v.Summary = fmt.Sprintf("%d goroutines in one profile: a second one is needed to show growth", profiles[0].total)
@@ -157,7 +162,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 
 func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 	first, last := profiles[0], profiles[len(profiles)-1]
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%d → %d goroutines", first.total, last.total)}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%d → %d goroutines", first.total, last.total)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("goroutines.first", "goroutines in the first profile", float64(first.total), "1", first.origin),
 		c.Figure("goroutines.last", "goroutines in the last profile", float64(last.total), "1", last.origin))
@@ -171,7 +176,7 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 	if last.total <= first.total { // what grew at one place was moved there from others
 		return v
 	}
-	if grown < leakCount || float64(last.sites[worst]) < leakGrowth*float64(first.sites[worst]) {
+	if grown < leakCount.Int64() || float64(last.sites[worst]) < leakGrowth.Value*float64(first.sites[worst]) {
 		return v
 	}
 	serves := servers(c)
@@ -181,8 +186,8 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 			more += n - first.sites[s]
 		}
 	}
-	if busy := serves(worst); busy || more >= leakCount && float64(grown) <= perRequest*float64(more) {
-		v.State = check.Inconclusive
+	if busy := serves(worst); busy || more >= leakCount.Int64() && float64(grown) <= perRequest.Value*float64(more) {
+		v.Rule = check.ByDesign
 		v.Summary = fmt.Sprintf("%d more goroutines serve connections: this is load, not a leak, unless they stay", grown)
 		if !busy {
 			v.Summary = fmt.Sprintf("%d more goroutines in %s, while %d more serve connections: this is load, not a leak, unless they stay", grown, worst, more)
@@ -190,7 +195,7 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 		v.Needs = []check.Need{{What: "a third goroutine profile, taken after the load has gone"}}
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Goroutines pile up in %s: %d → %d.", worst, first.sites[worst], last.sites[worst])
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.more_at", "more goroutines in "+worst, float64(grown), "1", last.origin))
 	if dt := float64(last.at-first.at) / 1e9; first.at != 0 && dt > 0 {
@@ -205,7 +210,7 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 // CPUs that their work keeps busy. The collector, which marks them all again, is another
 // cause.
 func leakCost(c *check.Case, v *check.Verdict, site string) {
-	if !c.Traced() || !c.Slow() || c.Share(ledger.BackgroundCPU) < check.Material {
+	if !c.Traced() || !c.Slow() || c.Share(ledger.BackgroundCPU) < check.Material.Value {
 		return
 	}
 	for _, w := range c.Background() {
@@ -223,9 +228,8 @@ func leakCost(c *check.Case, v *check.Verdict, site string) {
 	}
 }
 
-// perRequest is up to how many goroutines at one place come with one that serves, such as the
-// one that a time limit runs the handler on.
-const perRequest = 1.5
+var perRequest = check.Threshold{Name: "goroutines at one place for each that serves", Value: 1.5, Unit: "times",
+	Why: "a time limit runs the handler on one more", Source: "judgement"}
 
 // serving are where goroutines start that serve connections, or do it for a library.
 var serving = []string{"net/http.(*conn).", "net/http.(*persistConn).", "net/http.(*connReader).", "net/http.(*http2serverConn).", "net/http.(*timeoutHandler).",
@@ -283,12 +287,13 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 	if c.Ledger != nil {
 		requests = len(c.Ledger.Rows)
 	}
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("no leak: at most %s with the same stack were left waiting at the end", units.Plural(int(f.Number), "goroutine"))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("no leak: at most %s with the same stack were left waiting at the end", units.Plural(int(f.Number), "goroutine"))}
+	v.Weigh(f.Number, leakCount)
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting", "goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
-	if f.Number < leakCount || servers(c)(f.Value) {
+	if f.Number < leakCount.Value || servers(c)(f.Value) {
 		return v, true
 	}
-	if open := underWay(c, f); open > 0 && f.Number <= perRequest*float64(open) {
+	if open := underWay(c, f); open > 0 && f.Number <= perRequest.Value*float64(open) {
 		v.Summary += fmt.Sprintf(", with %s in flight", units.Plural(open, "request"))
 		return v, true
 	}
@@ -296,11 +301,11 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 	// progress leaves only the newest.
 	early, _ := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeftEarly)
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting_long", "of these, started in the first half of the trace", early.Number, "1", f.Origin))
-	if early.Number < steady*f.Number {
+	if early.Number < steady.Value*f.Number {
 		v.Summary += ", and nearly all had just started"
 		return v, true
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Goroutines are started but do not end: %s.", f.Value)
 	v.Summary = fmt.Sprintf("%.0f still waiting at the end, after %s", f.Number, units.Plural(requests, "request"))
 	v.Fix = leakFix(f.Value)
@@ -322,10 +327,15 @@ func underWay(c *check.Case, f evidence.Fact) (n int) {
 
 // A count that only grows over some readings is a leak, or requests that pile up: how many it takes, by how much they must grow
 // in all, and how many more they must be.
-const (
-	countedLooks  = 3
-	countedGrowth = 1.5
-	countedMore   = 500
+var (
+	countedFor = check.Threshold{Name: "time over which the number of goroutines was read", Value: 60e9, Unit: "ns",
+		Why: "a burst of requests passes within it", Source: "judgement"}
+	countedLooks = check.Threshold{Name: "readings of the number of goroutines", Value: 3, Unit: "count",
+		Why: "two are a line through anything", Source: "judgement"}
+	countedGrowth = check.Threshold{Name: "growth of the number of goroutines", Value: 1.5, Unit: "times",
+		Why: "a rise in traffic makes less", Source: "judgement"}
+	countedMore = check.Threshold{Name: "goroutines more in all", Value: 500, Unit: "count",
+		Why: "a rise in traffic makes less", Source: "judgement"}
 )
 
 // judgeLeakByCount judges by the number of goroutines alone, as pages of metrics tell it.
@@ -335,7 +345,7 @@ func judgeLeakByCount(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	first, last := n.V[0], n.V[len(n.V)-1]
-	v = check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("%.0f goroutines at one moment: a second count is needed to show growth", last), Needs: []check.Need{twoProfiles}}
+	v = check.Verdict{Rule: check.OneLook, Summary: fmt.Sprintf("%.0f goroutines at one moment: a second count is needed to show growth", last), Needs: []check.Need{twoProfiles}}
 	if len(n.V) < 2 {
 		return v, true
 	}
@@ -346,10 +356,10 @@ func judgeLeakByCount(c *check.Case) (v check.Verdict, ok bool) {
 			return v, true
 		}
 	}
-	if len(n.V) < countedLooks || last < countedGrowth*first || last-first < countedMore || n.T[len(n.T)-1]-n.T[0] < 60e9 {
+	if len(n.V) < countedLooks.Int() || last < countedGrowth.Value*first || last-first < countedMore.Value || n.T[len(n.T)-1]-n.T[0] < countedFor.Int64() {
 		return v, true
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Goroutines probably leak: %.0f → %.0f, and their number never falls.", first, last)
 	if s := float64(n.T[len(n.T)-1]-n.T[0]) / 1e9; s > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("goroutines.growth_per_s", "growth of their number", (last-first)/s, "1/s", n.Origin))

@@ -30,10 +30,13 @@ goroutines, background work included; only a trace shows which part made request
 What helps: less work under the lock, no calls under it, one lock per key (sharding), an
 atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if readers hold
 it for long: its own counter is shared by all CPUs.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for locks in a trace; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute",
-	Needs:      "what goroutines waited for: an execution trace, or a goroutine dump while they wait; a mutex profile shows only where",
-	Applies:    isGo,
-	Judge:      judgeLock,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute",
+		check.SomeSlow, check.SlowShare, check.Material),
+	Thresholds: []check.Threshold{queuing, stuck, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
+
+	Needs:   "what goroutines waited for: an execution trace, or a goroutine dump while they wait; a mutex profile shows only where",
+	Applies: isGo,
+	Judge:   judgeLock,
 }
 
 func judgeLock(c *check.Case) check.Verdict {
@@ -42,21 +45,22 @@ func judgeLock(c *check.Case) check.Verdict {
 	}
 	l := c.Ledger
 	share := c.Share(ledger.Lock)
-	v := check.Verdict{State: check.RuledOut, Summary: check.SlowWait("for locks", l.Charges[ledger.Lock], share)}
+	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for locks", l.Charges[ledger.Lock], share)}
+	v.Weigh(share, check.Material)
 	v.Evidence = append(v.Evidence, c.Figure("slow.lock_ms", "slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", check.From(l.StatesFrom())))
-	if share < check.Material || !c.Slow() {
+	if share < check.Material.Value || !c.Slow() {
 		return v
 	}
 	behind := c.BehindFor(ledger.Lock)
 	chain := c.Chain(check.BehindMechanism(ledger.Lock), &behind)
-	if mine := float64(behind.Mine()) / float64(l.Total); mine < check.Material {
+	if mine := float64(behind.Mine()) / float64(l.Total); mine < check.Material.Value {
 		v.Evidence = append(v.Evidence, chain...)
 		v.Summary += behind.Root()
 		return v
 	}
 	details := c.Details(ledger.Lock)
 	site := c.Bundle.Names.Text(details[0].Detail)
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Requests wait for one lock: %s.", site)
 	v.Saves = c.Save(behind.Own, -1, -1)
 	for _, d := range details[:min(3, len(details))] {
@@ -80,9 +84,11 @@ var outside = map[ledger.Mechanism]string{ledger.Dependency: "a call to a depend
 
 // A critical section that lasts a minute is none that requests should wait for: a dump tells
 // waits by whole minutes, of one minute on. One goroutine alone may wait for its turn by design.
-const (
-	stuck   = 60e9 // ns
-	queuing = 2    // goroutines
+var (
+	stuck = check.Threshold{Name: "time that a goroutine waits for a mutex, by a dump", Value: 60e9, Unit: "ns",
+		Why: "no critical section that requests wait for lasts so long; dumps tell whole minutes", Source: "https://pkg.go.dev/runtime#Stack: waits are printed from one minute"}
+	queuing = check.Threshold{Name: "goroutines that wait for one mutex", Value: 2, Unit: "count",
+		Why: "one alone may wait for its turn by design", Source: "judgement"}
 )
 
 // judgeLockByDump judges who waits for which mutex in goroutine dumps; where they show nothing,
@@ -91,10 +97,10 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 	queues := metrics.MutexQueuesOf(c.Bundle, c.Subject, internalFrame)
 	v := judgeLockByProfile(c)
 	for _, q := range queues {
-		if q.Waiting < queuing || q.Longest < stuck {
+		if q.Waiting < queuing.Int() || q.Longest < stuck.Int64() {
 			continue
 		}
-		v.State = check.Supported
+		v.Rule = check.StandsAlone
 		v.Title = fmt.Sprintf("%s wait for one mutex, for up to %s: %s.", units.Plural(q.Waiting, "goroutine"), units.Time(float64(q.Longest)), q.At[0])
 		v.Summary = fmt.Sprintf("%s wait for one mutex in the dump", units.Plural(q.Waiting, "goroutine"))
 		v.Evidence = append(v.Evidence,

@@ -28,23 +28,26 @@ heap.
 What helps: a higher limit if the container allows it (the live heap should be at most
 half of it), or a smaller live heap: caches, sessions, goroutines. A leak looks the same:
 check whether the live heap grows. GOGC has no effect under the limit.`,
-	Thresholds: "a GC cycle per second or marking for half of the time, a heap goal below twice the live heap, and 25 % of slow time; without requests, 5 % of all CPUs",
-	Needs:      "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
-	Applies:    isGo,
-	Judge:      judgeThrash,
+	Least: fmt.Sprintf("a GC cycle per second or marking for half of the time, a heap goal below twice the live heap, and %v of slow time; without requests, %v of all CPUs",
+		check.Material, limping),
+	Thresholds: []check.Threshold{burning, frequent, limping, roomy, check.Arguable, check.Material, check.MinRequests, check.MostOfSlow, check.SlowShare,
+		check.SomeSlow, check.Starved},
+
+	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
+	Applies: isGo,
+	Judge:   judgeThrash,
 }
 
-// roomy is the goal, by what is live, from which on a limit is no narrower than GOGC=100.
-const roomy = 2
+var roomy = check.Threshold{Name: "heap goal over the live heap", Value: 2, Unit: "times",
+	Why: "a limit is then no narrower than GOGC=100", Source: "arithmetic: GOGC=100 doubles the live heap"}
 
-// limping is the share of the processors that the collector takes under a limit from which
-// on it is worth naming where no requests tell what it costs them.
-const limping = .05
+var limping = check.Threshold{Name: "share of the CPUs that GC takes under a memory limit", Value: .05, Unit: "1",
+	Why: "without requests; the limit can be raised", Source: "judgement"}
 
 func judgeThrash(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		return check.Verdict{State: check.Inconclusive, Summary: "no GC cycles were recorded",
+		return check.Verdict{Rule: check.NotRecorded, Summary: "no GC cycles were recorded",
 			Needs: []check.Need{gcTrace}}
 	}
 	return g.orBackToBack(c, judgeThrashOf(c, g), judgeThrashOf)
@@ -52,8 +55,10 @@ func judgeThrash(c *check.Case) check.Verdict {
 
 // judgeThrashOf judges a collector, or a stretch of it.
 func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	ratio := g.Goal.Number / g.Live.Number
+	v.Weigh(g.Rate.Number, frequent)
+	v.Weigh(ratio, roomy)
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.cycles_per_s", "GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
 		c.Figure("heap.goal_by_live", "heap goal ÷ live heap", ratio, "1", g.Origin))
@@ -63,13 +68,13 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 		v.Summary = fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))
 		return v
 	case !known:
-		v.State, v.Summary = check.Inconclusive, "too few GC cycles to tell whether a limit or GOGC starts them"
+		v.Rule, v.Summary = check.TooFew, "too few GC cycles to tell whether a limit or GOGC starts them"
 		v.Needs = []check.Need{{What: "a longer recording, or the value of GOMEMLIMIT"}}
 		return v
 	case !limited:
 		v.Summary = fmt.Sprintf("the heap goal follows the live heap (%s ×), not a limit", units.Num(ratio))
 		return v
-	case ratio >= roomy:
+	case ratio >= roomy.Value:
 		v.Summary = fmt.Sprintf("a memory limit with enough room: the heap goal is %s × the live heap", units.Num(ratio))
 		return v
 	}
@@ -85,6 +90,7 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 	if c.Traced() {
 		b = g.Bill()
 		total := float64(max(c.Ledger.Total, 1))
+		v.Weigh(float64(b.Total())/total, check.Material)
 		v.Evidence = append(v.Evidence,
 			c.Figure("slow.gc_ms", "slow time: GC itself (mark assists, waiting for a CPU, pauses)", float64(b.Direct)/1e6, "ms", g.Origin),
 			c.Figure("slow.behind_gc_ms", "slow time: waiting behind other requests that GC delayed", float64(b.KnockOn)/1e6, "ms", g.Origin),
@@ -92,20 +98,20 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 		switch share := float64(b.Total()) / total; c.Matters(share, &terms) {
 		case check.Matters:
 		case check.OnTheEdge:
-			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
+			v.Rule, v.Needs = check.OnTheEdge, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
 			v.Summary = fmt.Sprintf("the memory limit is tight, and GC is %s of slow time, just below the threshold", units.Percent(share))
 			return v
 		default:
 			v.Summary = fmt.Sprintf("the memory limit is tight, but GC is %s of slow time", units.Percent(float64(b.Total())/total))
 			return v
 		}
-		if c.Ledger.Host.Starved() && float64(b.Direct)/total < check.Material {
+		if c.Ledger.Host.Starved() && float64(b.Direct)/total < check.Material.Value {
 			v.Summary = "the memory limit is tight, but the host did not run the process all the time"
 			return v
 		}
 		v.Saves = c.Save(b.Slow, b.Direct, min(b.InMark, c.Ledger.Total))
 	} else {
-		if share, origin, ok := c.LongRuns(); ok && share >= check.Starved {
+		if share, origin, ok := c.LongRuns(); ok && share >= check.Starved.Value {
 			return starved(c, v, share, origin)
 		}
 		share, profile, profiled := profileShare(c)
@@ -113,12 +119,12 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", profile))
 		}
 		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", cost, "1", g.Origin))
-		if cost < limping && !(profiled && share >= burning) {
+		if cost < limping.Value && !(profiled && share >= burning.Value) {
 			v.Summary = fmt.Sprintf("the memory limit is tight, but GC uses only %s of the CPUs", units.Percent(cost))
 			return v
 		}
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Summary = fmt.Sprintf("heap goal %s × the live heap, %s GC cycles/s, marking %s of the time", units.Num(ratio), units.Num(g.Rate.Number), units.Percent(g.Marking.Number))
 	v.Evidence = append(v.Evidence, c.Figure("gc.marking_share", "share of the time in which GC was marking", g.Marking.Number, "1", g.Origin))
 	v.Title = fmt.Sprintf("%s because the memory limit (GOMEMLIMIT) allows %s of heap and %s are live.", g.often(), units.Size(g.Goal.Number), units.Size(g.Live.Number))

@@ -10,10 +10,10 @@ import (
 // judgeGCProfile judges by the part of a CPU profile that GC had, where nothing else is known of it.
 func judgeGCProfile(c *check.Case) (v check.Verdict, ok bool) {
 	share, origin, ok := profileShare(c)
-	if !ok || share < burning {
+	if !ok || share < burning.Value {
 		return v, false
 	}
-	return check.Verdict{State: check.Supported, Weight: share,
+	return check.Verdict{Rule: check.Matters, Weight: share,
 		Title:    fmt.Sprintf("GC uses %s of the process's CPU time, probably because the heap is too small.", units.Percent(share)),
 		Summary:  fmt.Sprintf("GC had %s of a CPU profile", units.Percent(share)),
 		Evidence: []check.Evidence{c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", origin)},

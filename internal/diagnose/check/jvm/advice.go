@@ -40,9 +40,11 @@ func (g *collector) adviseYoung(v *check.Verdict, p metrics.Pauses, l younggen.L
 // besideHeap is what a process takes of memory for each byte of its heap: metaspace, code,
 // threads and the collector's own tables, a quarter as a rule of thumb. A young generation
 // that can only grow by less than leastLarger is not worth a restart.
+var leastLarger = check.Threshold{Name: "how much a young generation must be able to grow for the advice", Value: 1.5, Unit: "times",
+	Why: "less is not worth a restart", Source: "judgement"}
+
 const (
-	besideHeap  = 1.25
-	leastLarger = 1.5
+	besideHeap = 1.25
 )
 
 // enlarge advises a larger young generation, as far as memory allows.
@@ -55,7 +57,7 @@ func (g *collector) enlarge(v *check.Verdict, p metrics.Pauses, s younggen.Situa
 	for s.Room > 0 && s.Heap > 0 && besideHeap*(s.Heap+(times-1)*s.Size) > s.Room && times > step {
 		times /= step // the heap grows with it
 	}
-	if times < leastLarger {
+	if times < leastLarger.Value {
 		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("a larger young generation would help, but %s GiB of memory is too little for a larger heap", units.Num(s.Room/(1<<30)))})
 		return
 	}

@@ -35,8 +35,12 @@ and a larger live heap makes cycles longer; allocating less; generational ZGC
 whose young cycles are short; more GC threads where CPUs are idle (-XX:ConcGCThreads).
 -XX:SoftMaxHeapSize below -Xmx makes cycles start earlier and keeps the rest for bursts.
 What does not help: a pause goal, which it does not have.`,
-	Thresholds: "stalls in 1 % of the time, or one of a second; with requests, 25 % of slow time, or 1 % of 10 s where most of it was not seen",
-	Needs:      "ZGC's log (-Xlog:gc is enough: stalls are logged at level info), Shenandoah's with -Xlog:gc*; requests from the same time, to show what they cost",
+	Least: fmt.Sprintf("stalls in %v of the time, or one of a second; with requests, %v of slow time, or %v of %v where most of it was not seen",
+		stoppedSpecial, check.Material, stoppedSpecial, leastWatched),
+	Thresholds: []check.Threshold{concurrently, leastWatched, manyCores, stoppedSpecial, unified, check.ASecond, check.Material, check.MinRequests,
+		check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow},
+
+	Needs: "ZGC's log (-Xlog:gc is enough: stalls are logged at level info), Shenandoah's with -Xlog:gc*; requests from the same time, to show what they cost",
 	Applies: func(c *check.Case) bool {
 		return isJVM(c) && (withCollector(c, "ZGC") || withCollector(c, "Shenandoah") && tellsPacing(c))
 	},
@@ -50,11 +54,13 @@ func judgeStall(c *check.Case) check.Verdict {
 	}
 	s := g.stalls()
 	share := float64(length(s.anybody)) / 1e9 / max(g.Span, 1e-9)
-	v := check.Verdict{State: check.RuledOut, Summary: "no thread waited for GC to free memory", Weight: share}
+	v := check.Verdict{Rule: check.TooLittle, Summary: "no thread waited for GC to free memory", Weight: share}
 	if len(s.rows) == 0 {
 		return v
 	}
 	v.Summary = fmt.Sprintf("threads waited for memory in %s of the time", units.Percent(share))
+	v.Weigh(share, stoppedSpecial)
+	v.Weigh(s.longest, check.ASecond)
 	v.Evidence = append(v.Evidence,
 		c.Figure("alloc.stalls", "allocation stalls of single threads", float64(len(s.rows)), "count", s.origin),
 		c.Figure("alloc.stalls_thread_s", "their total over all threads (not a pause)", s.sum, "thread s", s.origin),
@@ -70,10 +76,11 @@ func judgeStall(c *check.Case) check.Verdict {
 		}
 		part := float64(all) / float64(max(l.Total, 1))
 		v.Summary = "waiting for memory is " + check.OfSlow(part)
+		v.Weigh(part, check.Material)
 		v.Evidence = append(v.Evidence, c.Figure("slow.alloc_stall_ms", "slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
 		// Where most of what slow requests did was not seen they do not speak against the log.
-		unseen := share >= stoppedSpecial && g.Span >= leastWatched && !c.HasRequestStates() && c.UserVisible(check.Noticeable)
-		if !c.Slow() || part < check.Material && !unseen {
+		unseen := share >= stoppedSpecial.Value && g.Span >= leastWatched.Value && !c.HasRequestStates() && c.UserVisible(check.Noticeable)
+		if !c.Slow() || part < check.Material.Value && !unseen {
 			return v
 		}
 		// Which request a thread worked for is not known: at least nothing of it, at most
@@ -85,14 +92,15 @@ func judgeStall(c *check.Case) check.Verdict {
 		}
 		v.Saves = c.Save(per, 0, most)
 	case l != nil && g.meets():
+		v.Rule = check.NotSlow
 		v.Summary += ", but requests are not slow"
 		return v
-	case share < stoppedSpecial && s.longest < aSecond:
+	case share < stoppedSpecial.Value && s.longest < check.ASecond.Value:
 		return v
 	default:
 		v.Needs = append(v.Needs, requestsEvidence)
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	title, longest := "ZGC", units.Time(1e9*s.longest)
 	if g.Is("Shenandoah") { // its log adds up what each thread was delayed
 		title, longest = "Shenandoah", longest+" in one cycle"

@@ -15,8 +15,8 @@ import (
 // mostAllocators is how many places that allocate are told.
 const mostAllocators = 3
 
-// leastAllocated is the share of all that is allocated from which on a place is worth telling.
-const leastAllocated = .05
+var leastAllocated = check.Threshold{Name: "share of all that is allocated from which a place is reported", Value: .05, Unit: "1",
+	Why: "a report has room for some", Source: "judgement"}
 
 // allocators are the places in the program that fill eden, as a flight recording samples them, and with objects of which
 // class; code is the first, "" where nothing tells.
@@ -49,7 +49,7 @@ func (g *collector) allocators() (out []check.Evidence, code string) {
 	for _, name := range names[:min(mostAllocators, len(names))] {
 		p := places[name]
 		share := p.bytes / all.Bytes
-		if share < leastAllocated {
+		if share < leastAllocated.Value {
 			break
 		}
 		top := slices.MinFunc(slices.Collect(maps.Keys(p.types)), func(a, b string) int {
@@ -88,7 +88,7 @@ func (g *collector) survivors() (out []check.Evidence, code string) {
 	})
 	for _, k := range kinds[:min(mostAllocators, len(kinds))] {
 		share := float64(counts[k]) / float64(sum)
-		if share < leastAllocated {
+		if share < leastAllocated.Value {
 			break
 		}
 		text := "share of the sampled live objects that are " + cmp.Or(k.class, "of an unnamed class")

@@ -41,10 +41,17 @@ first cycle only), a larger heap, survivor spaces large enough that less is prom
 against fragmentation a collector that compacts: G1. CMS was deprecated in JDK 9 and
 removed in 14. What does not help: more threads for young collections, a larger young
 generation alone: each promotion then needs a larger free piece.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; the log must name a failure, or show CMS's cycles before",
-	Needs:      "a CMS log with the sizes of the old generation (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails); requests from the same time, to show what it costs",
-	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "CMS") },
-	Judge:      unlessPartial(judgeCMS),
+	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time; the log must name a failure, or show CMS's cycles before",
+		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
+	Thresholds: []check.Threshold{crowded, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, pacePart, partFree, sameStop, stoppedSpecial,
+		stoppedYoung, timesFree, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
+		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
+		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
+		check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "a CMS log with the sizes of the old generation (-Xlog:gc*, before JDK 9 -XX:+PrintGCDetails); requests from the same time, to show what it costs",
+	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "CMS") },
+	Judge:   unlessPartial(judgeCMS),
 }
 
 // withCollector says whether a subject's collector is one of those whose name holds a word.
@@ -61,7 +68,7 @@ func judgeCMS(c *check.Case) check.Verdict {
 	var v check.Verdict
 	p := g.with(fellBack)
 	g.judge(&v, "jvm.cms-concurrent-mode-failure", p, "full collections after CMS failed", stoppedSpecial)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	for _, f := range []struct{ id, word, text string }{
@@ -180,14 +187,18 @@ func (s cms) figures(g *collector) (out []check.Evidence) {
 
 // An old generation with so many times free what any young collection had needed, and such a
 // part of all of it, has room enough: what failed was to find a hole.
-const (
-	timesFree = 3
-	partFree  = .2
+var (
+	timesFree = check.Threshold{Name: "free old generation over what a young collection needed", Value: 3, Unit: "times",
+		Why: "there was room enough: what failed was to find a hole", Source: "judgement"}
+	partFree = check.Threshold{Name: "free part of the old generation", Value: .2, Unit: "1",
+		Why: "there was room enough: what failed was to find a hole", Source: "judgement"}
 )
 
-func (s cms) fragmented() bool { return s.free >= timesFree*s.need && s.free >= partFree*s.capacity }
+func (s cms) fragmented() bool {
+	return s.free >= timesFree.Value*s.need && s.free >= partFree.Value*s.capacity
+}
 
-func (s cms) full() bool { return s.live >= crowded }
+func (s cms) full() bool { return s.live >= crowded.Value }
 
 func (s cms) why() string {
 	switch {

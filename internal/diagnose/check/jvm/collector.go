@@ -35,13 +35,13 @@ func collectorOf(c *check.Case) *collector {
 func unlessPartial(judge func(*check.Case) check.Verdict) func(*check.Case) check.Verdict {
 	return possible(func(c *check.Case) check.Verdict {
 		v := judge(c)
-		if g := collectorOf(c); g != nil && v.State == check.RuledOut && g.Unlogged() && !byCycles(&v) {
+		if g := collectorOf(c); g != nil && v.RuledOut() && g.Unlogged() && !byCycles(&v) {
 			return unlogged
 		}
-		if _, partial := c.Fact(evidence.FactLongAlone); !partial || v.State != check.RuledOut || len(c.Bundle.Covered(c.Subject, evidence.CoverGC)) > 1 {
+		if _, partial := c.Fact(evidence.FactLongAlone); !partial || !v.RuledOut() || len(c.Bundle.Covered(c.Subject, evidence.CoverGC)) > 1 {
 			return v
 		}
-		v.State, v.Needs = check.Inconclusive, logging
+		v.Rule, v.Needs = check.Unseen, logging
 		v.Summary = "only long collections are in the log"
 		return v
 	})

@@ -33,10 +33,17 @@ by default; a larger -XX:ShenandoahInitFreeThreshold for the first cycles), more
 for the concurrent phases (-XX:ConcGCThreads) where CPUs are idle; allocating less; from
 JDK 25 on the generational mode, which frees short-lived objects without a whole cycle.
 What does not help: more threads for pauses (-XX:ParallelGCThreads) alone.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time",
-	Needs:      "Shenandoah's log; requests from the same time, to show what it costs",
-	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "Shenandoah") },
-	Judge:      unlessPartial(judgeDegenerated),
+	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time",
+		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
+	Thresholds: []check.Threshold{concurrently, halfOne, leastWatched, longMinutes, manyCores, mostFreed, mostOfThem, pacePart, sameStop, stoppedSpecial,
+		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
+		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
+		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
+		check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "Shenandoah's log; requests from the same time, to show what it costs",
+	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "Shenandoah") },
+	Judge:   unlessPartial(judgeDegenerated),
 }
 
 func judgeDegenerated(c *check.Case) check.Verdict {
@@ -47,7 +54,7 @@ func judgeDegenerated(c *check.Case) check.Verdict {
 	var v check.Verdict
 	p := g.with(degenerated)
 	g.judge(&v, "jvm.degenerated-gc", p, "degenerated and full collections", stoppedSpecial)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	full := p.Of(evidence.PauseFull)
@@ -85,12 +92,11 @@ var (
 	generational = check.Fix{Text: "use the generational mode: it frees short-lived objects without a whole cycle", Setting: "-XX:ShenandoahGCMode=generational"}
 )
 
-// concurrently is how many times what is live a heap is to be whose collector frees beside
-// the program, which goes on allocating meanwhile.
-const concurrently = 3
+var concurrently = check.Threshold{Name: "heap over what is live, for a collector that frees beside the program", Value: 3, Unit: "times",
+	Why: "the program goes on allocating at that time", Source: "judgement"}
 
-// manyCores is from how many processors on some can be spared for the collector.
-const manyCores = 4
+var manyCores = check.Threshold{Name: "CPUs from which some can be spared for the collector", Value: 4, Unit: "CPUs",
+	Why: "of fewer each one is missed", Source: "judgement"}
 
 // adviseConcurrent is advice for collectors that free beside the program and do not keep up.
 func (g *collector) adviseConcurrent(v *check.Verdict, live, capacity float64) {
@@ -98,14 +104,14 @@ func (g *collector) adviseConcurrent(v *check.Verdict, live, capacity float64) {
 		text, more := "enlarge the heap: GC must finish before the free part is used up", 2*capacity
 		if live > 0 {
 			text += fmt.Sprintf(" (now %s of the heap is in use right after a collection)", units.Percent(live/capacity))
-			more = max(enlarged*capacity, concurrently*live)
+			more = max(enlarged*capacity, concurrently.Value*live)
 		}
 		if room := g.roomBeside(); room > 0 && more > room {
 			text += fmt.Sprintf("; but %s GiB of memory is too little for that: reduce the live set or allocate less", units.Num(room/(1<<30)))
 		}
 		v.Fix = append(v.Fix, check.Fix{Text: text, Setting: sized("-Xmx", more)})
 	}
-	if threads, cores := g.Flag(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= manyCores && threads < cores/2 {
+	if threads, cores := g.Flag(evidence.FactConcGCThreads), g.processors(); threads > 0 && cores >= manyCores.Value && threads < cores/2 {
 		v.Fix = append(v.Fix, check.Fix{Text: "use more GC threads, if CPUs are idle", Setting: fmt.Sprintf("-XX:ConcGCThreads=%.0f", min(cores/2, 2*threads))})
 	}
 	text := "allocate less: an allocation profile shows where (jcmd PID JFR.start duration=60s settings=profile)"

@@ -32,8 +32,8 @@ func isJVM(c *check.Case) bool {
 	return ok && c.Runtime() == ""
 }
 
-// unified is the release that logs collections in another form (JEP 158): what has the older form is of the one before at most.
-const unified = 9
+var unified = check.Threshold{Name: "JDK release that logs collections in another form", Value: 9, Unit: "count",
+	Why: "what has the older form is of the one before at most", Source: "JEP 158"}
 
 // release is the feature release of a subject's JVM, 8 for "1.8.0_392" and for a log in the form of JDK 8 and before; 0 unknown.
 func release(c *check.Case) int {
@@ -41,7 +41,7 @@ func release(c *check.Case) int {
 		return n
 	}
 	if _, old := c.Fact(evidence.FactLegacyLog); old {
-		return unified - 1
+		return unified.Int() - 1
 	}
 	return 0
 }

@@ -37,10 +37,17 @@ those that free direct buffers: a program that uses many then fails with
 OutOfMemoryError: Direct buffer memory unless -XX:MaxDirectMemorySize is large enough.
 Neither affects collections requested by tools. What does not help: a larger heap, which
 makes each collection longer.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time",
-	Needs:      "a GC log with the triggers of collections; requests from the same time, to show what they cost",
-	Applies:    isJVM,
-	Judge:      unlessPartial(judgeExplicit),
+	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time",
+		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
+	Thresholds: []check.Threshold{halfOne, hourly, leastWatched, longMinutes, mostFreed, mostOfThem, pacePart, sameStop, stoppedSpecial, stoppedYoung,
+		unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull,
+		check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen,
+		check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough,
+		check.SlowShare, check.SomeSlow},
+
+	Needs:   "a GC log with the triggers of collections; requests from the same time, to show what they cost",
+	Applies: isJVM,
+	Judge:   unlessPartial(judgeExplicit),
 }
 
 func judgeExplicit(c *check.Case) check.Verdict {
@@ -53,7 +60,7 @@ func judgeExplicit(c *check.Case) check.Verdict {
 	const what = "explicitly requested collections"
 	g.judge(&v, "jvm.explicit-gc", p, what, stoppedSpecial)
 	g.untriggered(&v, what)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	callers := make(map[string]metrics.Pauses)
@@ -85,9 +92,8 @@ func judgeExplicit(c *check.Case) check.Verdict {
 	return v
 }
 
-// hourly is the period of RMI's distributed collection, s: since JDK 6 an hour, a minute
-// before; it varies by some seconds, as the time of the collection is added.
-const hourly = 3600.
+var hourly = check.Threshold{Name: "period of RMI's distributed collection", Value: 3600., Unit: "s",
+	Why: "an hour since JDK 6", Source: "sun.rmi.dgc.server.gcInterval"}
 
 func (g *collector) adviseExplicit(v *check.Verdict, trigger string, every float64) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
@@ -105,7 +111,7 @@ func (g *collector) adviseExplicit(v *check.Verdict, trigger string, every float
 		add("an agent in the JVM forces collections (-agentpath or -agentlib on the command line: a profiler, a monitor): reconfigure or remove it", "")
 		return
 	}
-	if math.Abs(every-hourly) < hourly/20 {
+	if math.Abs(every-hourly.Value) < hourly.Value/20 {
 		add("one per hour is RMI's distributed GC, also used by JMX and application servers: let it run once a day (the value is in ms)", "-Dsun.rmi.dgc.server.gcInterval=86400000 -Dsun.rmi.dgc.client.gcInterval=86400000")
 	}
 	add("find the caller and remove the call: search the sources for System.gc(), set a breakpoint or profiler on java.lang.Runtime.gc, or take thread dumps during a pause", "")

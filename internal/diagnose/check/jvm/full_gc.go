@@ -40,17 +40,26 @@ What helps: a larger heap (-Xmx at least 1.5 times what is live after a full col
 as far as the container allows, with room outside the heap for threads, metaspace and
 buffers); keeping less; a collector that compacts concurrently where pauses are the
 problem. What does not help: calling System.gc() at quiet times.`,
-	Thresholds: "two full collections that take 2 % of the time (8 % of the worst minute), or one of a second, or three in a row that leave 95 % of the heap in use, or the JVM's own line about GCTimeLimit; by counts since the start alone, two of a second on average; with requests, 25 % of slow time",
-	Needs:      "a GC log; requests from the same time, to show what it costs them",
-	Applies:    isJVM,
-	Judge:      unlessPartial(judgeFull),
+	Least: fmt.Sprintf("two full collections that take %v of the time (8 %% of the worst minute), or one of a second, or three in a row that leave %v of the heap in use, or the JVM's own line about GCTimeLimit; by counts since the start alone, two of a second on average; with requests, %v of slow time",
+		stoppedFull, exhaustedHeap, check.Material),
+	Thresholds: []check.Threshold{crowded, exhaustedHeap, freed, frequentFull, halfOne, inARow, leastWatched, longMinutes, mostFreed, mostOfThem,
+		pacePart, roomy, sameStop, someCounted, stoppedFull, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved,
+		check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
+		check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull,
+		check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "a GC log; requests from the same time, to show what it costs them",
+	Applies: isJVM,
+	Judge:   unlessPartial(judgeFull),
 }
 
 // stoppedFull is the share of the time from which full collections are worth naming where
 // no request tells what they cost; frequentFull how many there must be.
-const (
-	stoppedFull  = .02
-	frequentFull = 2
+var (
+	stoppedFull = check.Threshold{Name: "share of the time in full collections, where no requests tell their cost", Value: .02, Unit: "1",
+		Why: "a healthy program needs next to none", Source: "judgement"}
+	frequentFull = check.Threshold{Name: "full collections in a recording", Value: 2, Unit: "count",
+		Why: "one may be on request or at the start", Source: "judgement"}
 )
 
 func holds(text string, words []string) bool {
@@ -75,21 +84,22 @@ func judgeFull(c *check.Case) check.Verdict {
 	p := g.own(g.full(g.Pauses))
 	g.judge(&v, "jvm.full-gc", p, "full collections", stoppedFull)
 	ended := g.exhausted(&v, p)
-	if v.State == check.Supported && v.Saves == nil && !ended && len(p) < frequentFull && p.Longest().Seconds() < aSecond {
-		v.State, v.Needs = check.Inconclusive, longer
+	v.Counted(float64(len(p)), frequentFull)
+	if v.Supported() && v.Saves == nil && !ended && len(p) < frequentFull.Int() && p.Longest().Seconds() < check.ASecond.Value {
+		v.Rule, v.Needs = check.TooFew, longer
 		v.Summary = fmt.Sprintf("only one full collection, of %s", units.Time(1e9*p.Seconds()))
 	}
-	if others := g.Pauses.Of(evidence.PauseFull); len(p) == 0 && len(others) > 0 && v.State == check.RuledOut {
+	if others := g.Pauses.Of(evidence.PauseFull); len(p) == 0 && len(others) > 0 && v.RuledOut() {
 		v.Summary = fmt.Sprintf("no full collections except %d that other causes explain", len(others))
 		if len(others) == 1 {
 			v.Summary = "no full collection except one that another cause explains"
 		}
 	}
-	if slowed := g.full(g.Pauses); len(p) == 0 && v.State == check.RuledOut && (slowed.Longest().Seconds() >= aSecond || len(slowed) >= frequentFull && g.ShareOf(slowed) >= stoppedFull) {
-		v.State, v.Needs = check.Inconclusive, otherwiseLong
+	if slowed := g.full(g.Pauses); len(p) == 0 && v.RuledOut() && (slowed.Longest().Seconds() >= check.ASecond.Value || len(slowed) >= frequentFull.Int() && g.ShareOf(slowed) >= stoppedFull.Value) {
+		v.Rule, v.Needs = check.PartlyExplained, otherwiseLong
 		v.Summary = "full collections lacked CPU, or spent it in the kernel: whether they are long without that is unknown"
 	}
-	if len(p) == 0 || v.State != check.Supported {
+	if len(p) == 0 || !v.Supported() {
 		return v
 	}
 	live, before, capacity := g.afterFull(p)
@@ -112,9 +122,11 @@ func judgeFull(c *check.Case) check.Verdict {
 
 // A heap of which full collections leave so much in use, so many in a row, is at its end,
 // however short they are: the JVM gives up at 98 % (GCHeapFreeLimit).
-const (
-	exhaustedHeap = .95
-	inARow        = 3
+var (
+	exhaustedHeap = check.Threshold{Name: "share of the heap that full collections leave in use", Value: .95, Unit: "1",
+		Why: "it is at its end, however short they are", Source: "GCHeapFreeLimit=2: the JVM gives up at 98 %"}
+	inARow = check.Threshold{Name: "full collections in a row that leave it so", Value: 3, Unit: "count",
+		Why: "one may come at the peak of what lives", Source: "judgement"}
 )
 
 // exhausted supports full collections that free nearly nothing, by the JVM's own word or by
@@ -126,7 +138,7 @@ func (g *collector) exhausted(v *check.Verdict, p metrics.Pauses) bool {
 	said, ok := g.c.Fact(evidence.FactOverheadLimit)
 	row, most := 0, 0
 	for _, x := range g.Pauses {
-		if row++; x.Of != evidence.PauseFull || !(g.Get(x, evidence.HeapAfter) >= exhaustedHeap*g.Get(x, evidence.HeapCapacity)) {
+		if row++; x.Of != evidence.PauseFull || !(g.Get(x, evidence.HeapAfter) >= exhaustedHeap.Value*g.Get(x, evidence.HeapCapacity)) {
 			row = 0
 		}
 		most = max(most, row)
@@ -134,16 +146,16 @@ func (g *collector) exhausted(v *check.Verdict, p metrics.Pauses) bool {
 	if ok {
 		v.Evidence = append(v.Evidence, g.c.Figure("gc.overhead_lines", "lines that say GC takes nearly all the time: "+said.Value, said.Number, "count", said.Origin))
 	}
-	if most >= inARow {
-		v.Evidence = append(v.Evidence, g.c.Figure("gc.full_in_a_row", fmt.Sprintf("full collections in a row that left %s of the heap or more in use", units.Percent(exhaustedHeap)), float64(most), "count", g.OriginOf(p[len(p)-1])))
+	if most >= inARow.Int() {
+		v.Evidence = append(v.Evidence, g.c.Figure("gc.full_in_a_row", fmt.Sprintf("full collections in a row that left %s of the heap or more in use", units.Percent(exhaustedHeap.Value)), float64(most), "count", g.OriginOf(p[len(p)-1])))
 	}
-	if !ok && most < inARow {
+	if !ok && most < inARow.Int() {
 		return false
 	}
-	if v.State == check.Supported {
+	if v.Supported() {
 		return true
 	}
-	v.State = check.Supported
+	v.Rule = check.StandsAlone
 	v.Summary = fmt.Sprintf("%s in a row freed nearly nothing", units.Plural(most, "full collection"))
 	if ok {
 		v.Summary = fmt.Sprintf("the JVM said %s that GC takes nearly all the time and frees nearly nothing", units.Times(int(said.Number)))
@@ -177,23 +189,24 @@ func (g *collector) afterFull(p metrics.Pauses) (live, before, capacity float64)
 
 // Of the heap, what is live from which on it is too small for that, and what a full
 // collection frees from which on most of it had died.
-const (
-	crowded = .7
-	freed   = .5
+var (
+	crowded = check.Threshold{Name: "share of the heap that is live, from which it is too small for that", Value: .7, Unit: "1",
+		Why: "collections come ever more often above", Source: "judgement"}
+	freed = check.Threshold{Name: "share of the heap that a full collection frees, from which most of it had died", Value: .5, Unit: "1",
+		Why: "a young generation or a cycle could have freed it", Source: "arithmetic: half"}
 )
 
 // enlarged is how many times as large as now, or as what is live, a heap is advised to be
 // that is too small. Half as much again leaves a third free; a guess, to be measured.
 const enlarged = 1.5
 
-// roomy is how many times as large as what is live a heap is advised to be whose full collections free less than half of it: collectors that
-// copy need as much room again.
-const roomy = 2
+var roomy = check.Threshold{Name: "heap over what is live, that full collections leave", Value: 2, Unit: "times",
+	Why: "collectors that copy need as much room again", Source: "arithmetic: half of the heap"}
 
 func (g *collector) adviseFull(v *check.Verdict, live, before, capacity float64) {
 	room := g.roomBeside()
 	switch {
-	case live >= crowded*capacity:
+	case live >= crowded.Value*capacity:
 		setting := sized("-Xmx", enlarged*live)
 		text := fmt.Sprintf("enlarge the heap to at least %s times the live set: %s of it is still in use after a full collection", units.Num(enlarged), units.Percent(live/capacity))
 		if room > 0 && enlarged*live > room {
@@ -201,10 +214,10 @@ func (g *collector) adviseFull(v *check.Verdict, live, before, capacity float64)
 		}
 		v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting},
 			check.Fix{Text: "or reduce the live set: bounded caches, smaller sessions; two class histograms some minutes apart show what grows (jcmd PID GC.class_histogram -all)"})
-	case before > 0 && (before-live)/before >= freed:
+	case before > 0 && (before-live)/before >= freed.Value:
 		v.Fix = append(v.Fix, check.Fix{Text: "enlarge the young generation: most of what full collections free died soon after it was promoted", Setting: g.largerYoung(2)})
-	case live > 0 && roomy*live > capacity:
-		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("enlarge the heap to twice the live set, or reduce the live set: %s of the heap is still in use after a full collection", units.Percent(live/capacity)), Setting: sized("-Xmx", roomy*live)})
+	case live > 0 && roomy.Value*live > capacity:
+		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("enlarge the heap to twice the live set, or reduce the live set: %s of the heap is still in use after a full collection", units.Percent(live/capacity)), Setting: sized("-Xmx", roomy.Value*live)})
 	default:
 		v.Fix = append(v.Fix, check.Fix{Text: "enlarge the heap or reduce the live set, depending on what is live after a full collection"})
 	}

@@ -36,10 +36,17 @@ What helps: a larger heap; no fixed young generation; a larger reserve
 (-XX:InitiatingHeapOccupancyPercent; from JDK 9 on that is only the value G1 starts to
 adapt from, so -XX:-G1UseAdaptiveIHOP with it); more threads for marking. What does not
 help: a shorter pause goal.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of 200 ms; with requests, 25 % of slow time",
-	Needs:      "G1's log; requests from the same time, to show what it costs",
-	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
-	Judge:      unlessPartial(judgeEvacuation),
+	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of %v; with requests, %v of slow time",
+		stoppedSpecial, leastWatched, noticed, noticed, check.Material),
+	Thresholds: []check.Threshold{crowded, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, noticed, pacePart, sameStop, stoppedSpecial,
+		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
+		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
+		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
+		check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "G1's log; requests from the same time, to show what it costs",
+	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
+	Judge:   unlessPartial(judgeEvacuation),
 }
 
 func judgeEvacuation(c *check.Case) check.Verdict {
@@ -51,7 +58,7 @@ func judgeEvacuation(c *check.Case) check.Verdict {
 	p := g.with(evacuation)
 	g.judge(&v, "jvm.g1-evacuation-failure", p, "collections without a free region, and full collections after them", stoppedSpecial)
 	g.failed(&v, p)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	full := p.Of(evidence.PauseFull)
@@ -85,12 +92,12 @@ func judgeEvacuation(c *check.Case) check.Verdict {
 // failed answers for failures that are rare and short, where no request tells what they
 // cost: a collector in order has none, so one that people notice is a finding.
 func (g *collector) failed(v *check.Verdict, p metrics.Pauses) {
-	if len(p) == 0 || v.State != check.RuledOut || g.meets() {
+	if len(p) == 0 || !v.RuledOut() || g.meets() {
 		return
 	}
-	v.State, v.Needs = check.Inconclusive, g.needRequests()
-	if p.Longest().Seconds() >= noticed {
-		v.State = check.Supported
+	v.Rule, v.Needs = check.CostUnknown, g.needRequests()
+	if p.Longest().Seconds() >= noticed.Value {
+		v.Rule = check.StandsAlone
 	}
 }
 
@@ -106,7 +113,7 @@ func (g *collector) adviseEvacuation(v *check.Verdict, live, capacity float64) {
 	if capacity > 0 {
 		room := g.roomBeside()
 		text := "enlarge the heap"
-		if live > crowded*capacity {
+		if live > crowded.Value*capacity {
 			text = fmt.Sprintf("enlarge the heap: %s of it is in use after such a collection", units.Percent(live/capacity))
 		}
 		if room > 0 && enlarged*capacity > room {

@@ -35,10 +35,17 @@ buffers in chunks, streams instead of whole bodies, maps and lists created with 
 final size. Before 8u60 dead humongous objects were freed by concurrent cycles only.
 What does not help: a longer pause goal, a larger young generation: humongous objects
 are never in it.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; a rate from 5 collections",
-	Needs:      "G1's log (-Xlog:gc*; before JDK 9 -XX:+PrintGCDetails), requests from the same time, to show what it costs",
-	Applies:    func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
-	Judge:      unlessPartial(judgeHumongous),
+	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time; a rate from 5 collections",
+		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
+	Thresholds: []check.Threshold{halfOne, leastRegions, leastWatched, longMinutes, mostFreed, mostOfThem, pacePart, sameStop, someCounted, stoppedSpecial,
+		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
+		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
+		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
+		check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "G1's log (-Xlog:gc*; before JDK 9 -XX:+PrintGCDetails), requests from the same time, to show what it costs",
+	Applies: func(c *check.Case) bool { return isJVM(c) && withCollector(c, "G1") },
+	Judge:   unlessPartial(judgeHumongous),
 }
 
 func judgeHumongous(c *check.Case) check.Verdict {
@@ -49,7 +56,7 @@ func judgeHumongous(c *check.Case) check.Verdict {
 	var v check.Verdict
 	p := g.with(humongous)
 	g.judge(&v, "jvm.g1-humongous", p, "collections for humongous objects", stoppedSpecial)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	region, guess := g.regionSize()
@@ -86,17 +93,17 @@ func judgeHumongous(c *check.Case) check.Verdict {
 	return v
 }
 
+var leastRegions = check.Threshold{Name: "regions that G1 needs", Value: 256, Unit: "count",
+	Why: "with fewer there are too few in a row for an array that takes several, and too few for young objects beside it: larger regions would leave fewer still, and can stop the service", Source: "judgement"}
+
 // How G1 sizes its regions, bytes: so many of them, a power of two, within bounds of which
 // the upper one may be set larger from JDK 18 on
 // (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/gc/g1/g1HeapRegionBounds.hpp).
-// With fewer than leastRegions G1 has too few in a row for an array that takes several, and too few for young objects beside it:
-// larger regions would leave fewer still, and can stop the service.
 const (
 	regions      = 2048
 	leastRegion  = 1 << 20
 	mostRegion   = 32 << 20
 	mostRegion18 = 512 << 20
-	leastRegions = 256
 )
 
 // regionSize is G1's, bytes; where no source tells it, that which the JVM takes for the
@@ -143,12 +150,12 @@ func (g *collector) adviseHumongous(v *check.Verdict, region float64) {
 	}
 	heap := g.Capacity.Number
 	size := min(most, larger*region)
-	for size > 2*region && heap > 0 && heap/size < leastRegions {
+	for size > 2*region && heap > 0 && heap/size < leastRegions.Value {
 		size /= 2
 	}
-	if region > 0 && heap > 0 && heap/size < leastRegions {
+	if region > 0 && heap > 0 && heap/size < leastRegions.Value {
 		text := fmt.Sprintf("enlarge the heap: it has %s regions of %s, too few for arrays that take several in a row; larger regions would leave fewer", units.Num(math.Floor(heap/region)), inBytes(region))
-		want := max(moreHeap*heap, 2*leastRegions*region)
+		want := max(moreHeap*heap, 2*leastRegions.Value*region)
 		if room := g.roomBeside(); room > 0 && want > room {
 			text += fmt.Sprintf("; %s GiB of memory is too little for that: use smaller arrays, or give the process more memory", units.Num(room/(1<<30)))
 		}

@@ -40,23 +40,35 @@ What helps: as many GC threads as the quota has CPUs (-XX:ParallelGCThreads,
 -XX:ActiveProcessorCount; JDK 8u191 and later see the quota by themselves, earlier ones
 see the host), a higher quota, fewer other processes on the host. What does not help:
 tuning the heap.`,
-	Thresholds: "0.25 s lost in collections of 50 ms or more that had less than half a CPU or half of the CPUs of the best, and 1 % of the time, or 25 % of slow time",
-	Needs:      "a GC log with CPU times; /proc and cpu.stat from the same time",
-	Applies:    isJVM,
-	Judge:      unlessPartial(judgeStarved),
+	Least: fmt.Sprintf("0.25 s lost in collections of %v or more that had less than half a CPU or half of the CPUs of the best, and 1 %% of the time, or %v of slow time",
+		worthStarved, check.Material),
+	Thresholds: []check.Threshold{busy, halfOne, leastLost, leastPart, leastWatched, longMinutes, mostFreed, mostOfThem, oftenThrottled, pacePart,
+		sameStop, stoppedPart, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable,
+		check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material,
+		check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable,
+		check.NoticeableCall, check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "a GC log with CPU times; /proc and cpu.stat from the same time",
+	Applies: isJVM,
+	Judge:   unlessPartial(judgeStarved),
 }
 
-// leastLost is what lack of CPU must have cost collections together to be worth naming, s: in
-// ticks of 10 ms, by which logs count CPU time, 25.
-const leastLost = .25
+var leastLost = check.Threshold{Name: "time lost in collections by lack of CPU", Value: .25, Unit: "s",
+	Why: "25 ticks of 10 ms, by which logs count CPU time, are known within a fifth", Source: "Poisson error: 1/√25"}
 
 // Starved collections: those of at least so many ns that had fewer processors than this,
 // or than half of what the best of their kind had. The times of logs have a resolution of 10 ms.
+var (
+	worthStarved = check.Threshold{Name: "length of a collection that counts as short of CPU", Value: 50e6, Unit: "ns",
+		Why: "the times of logs have a resolution of 10 ms", Source: "arithmetic: a fifth"}
+	halfOne = check.Threshold{Name: "CPUs that a collection had", Value: .5, Unit: "CPUs",
+		Why: "one thread alone gets more where CPUs are free", Source: "judgement"}
+	pacePart = check.Threshold{Name: "part of the CPUs that the best of its kind had", Value: .5, Unit: "1",
+		Why: "collections of a kind differ by less", Source: "judgement"}
+)
+
 const (
-	worthStarved = 50e6
-	halfOne      = .5
-	pacePart     = .5
-	paceOf       = .9
+	paceOf = .9
 )
 
 func judgeStarved(c *check.Case) check.Verdict {
@@ -72,11 +84,12 @@ func judgeStarved(c *check.Case) check.Verdict {
 		return g.untold()
 	}
 	starved := timed.Where(func(x metrics.Pause) bool { return g.starved(x, pace) })
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("GC threads got enough CPU in all long collections (up to %s)", ofCPUs(pace.best(timed)))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("GC threads got enough CPU in all long collections (up to %s)", ofCPUs(pace.best(timed)))}
 	if len(g.Pauses) == 0 {
 		v.Summary = "no collections"
 	}
 	if len(starved) == 0 {
+		v.Rule = check.Absent
 		return v
 	}
 	var lost float64
@@ -87,15 +100,16 @@ func judgeStarved(c *check.Case) check.Verdict {
 	what := "collections whose GC threads lacked CPU"
 	v = check.Verdict{}
 	g.judgePart(&v, "jvm.gc-cpu-starved", starved, part, what)
+	v.Weigh(lost, leastLost)
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.starved_cpus", "CPUs that GC threads got in these collections, on average", g.meanUsed(starved), "CPUs", g.OriginOf(starved[0])),
 		c.Figure("gc.best_cpus", "CPUs that GC threads got in the best collections", pace.best(starved), "CPUs", g.Origin),
 		c.Figure("gc.starved_time_share", "share of their time lost by lack of CPU", part, "1", g.Origin))
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
-	if lost < leastLost {
-		v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
+	if lost < leastLost.Value {
+		v.Rule, v.Saves, v.Needs = check.TooLittle, nil, nil
 		v.Summary = fmt.Sprintf("lack of CPU made %s longer by only %s in total", units.Plural(len(starved), "collection"), units.Time(1e9*lost))
 		return v
 	}
@@ -107,7 +121,7 @@ func judgeStarved(c *check.Case) check.Verdict {
 // starved says whether a collection's threads did not run for most of it.
 func (g *collector) starved(x metrics.Pause, pace paces) bool {
 	used := g.used(x)
-	return float64(x.To-x.From) >= worthStarved && (used < halfOne || used < pacePart*pace[x.Of])
+	return float64(x.To-x.From) >= worthStarved.Value && (used < halfOne.Value || used < pacePart.Value*pace[x.Of])
 }
 
 // own are the pauses whose length is the collector's own doing: not the kernel's, nor the
@@ -166,7 +180,7 @@ func (s paces) best(p metrics.Pauses) float64 {
 func (g *collector) pace(p metrics.Pauses) float64 {
 	var all []float64
 	for _, x := range p {
-		if float64(x.To-x.From) >= worthStarved/2 {
+		if float64(x.To-x.From) >= worthStarved.Value/2 {
 			all = append(all, g.used(x))
 		}
 	}
@@ -183,9 +197,11 @@ func (g *collector) pace(p metrics.Pauses) float64 {
 
 // oftenThrottled is the share of its periods from which a quota stops a process often;
 // busy the share of the host's processors from which it has none to give.
-const (
-	oftenThrottled = .05
-	busy           = .9
+var (
+	oftenThrottled = check.Threshold{Name: "share of its periods from which a quota stops a process often", Value: .05, Unit: "1",
+		Why: "a p95 meets a stop", Source: "arithmetic"}
+	busy = check.Threshold{Name: "share of the host's CPUs from which it has none to give", Value: .9, Unit: "1",
+		Why: "M/M/1: ρ/(1−ρ) is 9 at 90 %", Source: "M/M/1"}
 )
 
 // judgeHost says who had the processors, by /proc; where that clears the host, it is
@@ -196,7 +212,7 @@ func (g *collector) judgeHost(v *check.Verdict, p metrics.Pauses, lost float64) 
 	if q := metrics.QuotaOf(c.Bundle, c.Subject, -1, g.Window); q.Stopped.MostlyKnown() && q.Periods.Number > 0 {
 		share := q.Share()
 		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods_share", "share of periods in which the CPU quota throttled the process", share, "1", q.Stopped.Origin))
-		if share >= oftenThrottled {
+		if share >= oftenThrottled.Value {
 			who = fmt.Sprintf("a CPU quota throttled the process in %s of its periods", units.Percent(share))
 			v.Fix = append(v.Fix, g.quotaFix()...)
 		}
@@ -208,7 +224,7 @@ func (g *collector) judgeHost(v *check.Verdict, p metrics.Pauses, lost float64) 
 		if own := metrics.ProcessOf(c.Bundle, c.Subject, g.Window).CPU; own.MostlyKnown() {
 			v.Evidence = append(v.Evidence, c.Figure("process.cpus", "CPUs the process used", own.Number, "CPUs", own.Origin))
 		}
-		if who == "" && host.Taken() >= busy*cores {
+		if who == "" && host.Taken() >= busy.Value*cores {
 			who = fmt.Sprintf("the host's %.0f CPUs were %s busy", cores, units.Percent(host.Taken()/cores))
 			v.Fix = append(v.Fix, check.Fix{Text: "find the process that uses the CPUs and give this service its own: cpuset, CPU weights, or fewer processes on this host"})
 		}
@@ -218,7 +234,7 @@ func (g *collector) judgeHost(v *check.Verdict, p metrics.Pauses, lost float64) 
 	case who != "":
 		v.Title = fmt.Sprintf("In %d of %s GC threads got only %s, which made pauses %s longer in total: %s.", len(p), units.Plural(len(g.Pauses), "collection"), ofCPUs(g.meanUsed(p)), units.Time(1e9*lost), who)
 	case seen:
-		v.State, v.Saves = check.Inconclusive, nil
+		v.Rule, v.Saves = check.Untold, nil
 		v.Summary = "GC threads did not run though the host had free CPUs: they may have waited for swapped pages, or for a log on a slow disk"
 		v.Needs = []check.Need{{What: "major page faults and disk waits at the same time (vmstat 1 shows them too)", Command: "unstall record PID"}}
 	default:

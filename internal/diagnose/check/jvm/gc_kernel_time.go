@@ -36,18 +36,27 @@ start, which takes longer then); no swap for this host or container (swapoff, or
 limit and vm.swappiness 1); transparent huge pages set to madvise with
 -XX:+UseTransparentHugePages, or static huge pages. What does not help: another
 collector, which touches the same pages.`,
-	Thresholds: "0.25 s of system time (25 ticks of the log's clock) in collections that have more of it than user time, and 1 % of the time lost, or 25 % of slow time",
-	Needs:      "a GC log with CPU times; /proc of the host, to show why",
-	Applies:    isJVM,
-	Judge:      unlessPartial(judgeKernel),
+	Least: fmt.Sprintf("0.25 s of system time (25 ticks of the log's clock) in collections that have more of it than user time, and 1 %% of the time lost, or %v of slow time",
+		check.Material),
+	Thresholds: []check.Threshold{halfOne, leastKernel, leastPart, leastWatched, longMinutes, mostFreed, mostOfThem, muchFaults, muchHuge, muchStalled,
+		muchSwap, pacePart, sameStop, stoppedPart, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved, check.ASecond,
+		check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
+		check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull,
+		check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "a GC log with CPU times; /proc of the host, to show why",
+	Applies: isJVM,
+	Judge:   unlessPartial(judgeKernel),
 }
 
 // worthKernel is the system time of a collection from which on it counts, ns, leastKernel
 // what they must have used together to be worth naming, s: the times of logs are counted in
 // ticks of 10 ms, and 25 of them are known within a fifth.
-const (
-	worthKernel = 20e6
-	leastKernel = .25
+var (
+	worthKernel = check.Threshold{Name: "system time of a collection that counts", Value: 20e6, Unit: "ns",
+		Why: "logs count ticks of 10 ms", Source: "arithmetic: two ticks"}
+	leastKernel = check.Threshold{Name: "system time of such collections together", Value: .25, Unit: "s",
+		Why: "25 ticks of 10 ms are known within a fifth", Source: "Poisson error: 1/√25"}
 )
 
 func judgeKernel(c *check.Case) check.Verdict {
@@ -65,7 +74,7 @@ func judgeKernel(c *check.Case) check.Verdict {
 	p := g.Pauses.Where(g.inKernel)
 	var v check.Verdict
 	if len(p) == 0 {
-		v.State, v.Summary = check.RuledOut, fmt.Sprintf("collections used %s s of user and %s s of system CPU time", units.Num(user), units.Num(system))
+		v.Rule, v.Summary = check.Absent, fmt.Sprintf("collections used %s s of user and %s s of system CPU time", units.Num(user), units.Num(system))
 		if len(g.Pauses) == 0 {
 			v.Summary = "no collections"
 		}
@@ -82,11 +91,11 @@ func judgeKernel(c *check.Case) check.Verdict {
 		c.Figure("gc.system_s", "system time of all collections", system, "s", g.Origin))
 	why, seen := g.kernelWork()
 	v.Evidence = append(v.Evidence, why.figures...)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
-	if s < leastKernel && p.Longest().Seconds() < aSecond {
-		v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
+	if s < leastKernel.Value && p.Longest().Seconds() < check.ASecond.Value {
+		v.Rule, v.Saves, v.Needs = check.TooLittle, nil, nil
 		v.Summary = fmt.Sprintf("%s used %s of system CPU time, which the log counts in steps of 10 ms: too little to matter", units.Plural(len(p), "collection"), units.Time(1e9*s))
 		return v
 	}
@@ -105,19 +114,20 @@ func judgeKernel(c *check.Case) check.Verdict {
 // inKernel says whether a collection spent most of its CPU time in the kernel.
 func (g *collector) inKernel(x metrics.Pause) bool {
 	s := g.Get(x, evidence.SystemCPU)
-	return s >= worthKernel && s > g.Get(x, evidence.UserCPU)
+	return s >= worthKernel.Value && s > g.Get(x, evidence.UserCPU)
 }
 
-// leastPart bounds how long pauses may be of which only a part counts: below, none are long
-// enough for it.
-const leastPart = .01
+var leastPart = check.Threshold{Name: "part of pauses that counts, which bounds how long they may be", Value: .01, Unit: "1",
+	Why: "below, none is long enough for it", Source: "judgement"}
 
 // judgePart is judge for a part of what pauses cost.
 func (g *collector) judgePart(v *check.Verdict, cause string, p metrics.Pauses, part float64, what string) {
 	c := g.c
-	of := g.paused(cause, p, what, stoppedPart/max(part, leastPart))
+	least := stoppedPart
+	least.Value /= max(part, leastPart.Value)
+	of := g.paused(cause, p, what, least)
 	g.judge(v, cause, p, what, of.Least)
-	if v.Saves == nil && v.State != check.RuledOut {
+	if v.Saves == nil && !v.RuledOut() {
 		v.Weight *= part
 		return
 	}
@@ -126,14 +136,13 @@ func (g *collector) judgePart(v *check.Verdict, cause string, p metrics.Pauses, 
 	if b == nil {
 		return
 	}
-	v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
+	v.Rule, v.Saves, v.Needs = check.TooLittle, nil, nil
 	c.JudgeBill(v, b, of)
 	c.JudgeLength(v, of, b)
 }
 
-// stoppedPart is the share of the time from which what is lost in pauses is worth naming
-// where no request tells.
-const stoppedPart = .01
+var stoppedPart = check.Threshold{Name: "share of the time lost in pauses, where no requests tell their cost", Value: .01, Unit: "1",
+	Why: "what need not be is worth naming from less on", Source: "judgement"}
 
 // kernelWork is what the kernel did meanwhile.
 type kernelWork struct {
@@ -145,11 +154,15 @@ type kernelWork struct {
 }
 
 // What is worth telling of what the kernel does, each second.
-const (
-	muchSwap    = 10   // pages read from swap, or major faults
-	muchHuge    = 5    // huge pages allocated or split, compactions stalled
-	muchFaults  = 2000 // minor faults: 8 MiB
-	muchStalled = .02  // of the time, for want of memory
+var (
+	muchSwap = check.Threshold{Name: "pages read from swap, or major faults, while collections run", Value: 10, Unit: "1/s",
+		Why: "fewer are no reason for system time", Source: "judgement"}
+	muchHuge = check.Threshold{Name: "huge pages allocated or split, or stalls of compaction", Value: 5, Unit: "1/s",
+		Why: "fewer are no reason for system time", Source: "judgement"}
+	muchFaults = check.Threshold{Name: "minor faults", Value: 2000, Unit: "1/s",
+		Why: "8 MiB of new memory a second", Source: "arithmetic: 4 KiB each"}
+	muchStalled = check.Threshold{Name: "share of the time stalled by lack of memory", Value: .02, Unit: "1",
+		Why: "what a quiet host has stays below", Source: "judgement"}
 )
 
 // kernelWork reads it; seen is false where nobody looked.
@@ -169,17 +182,17 @@ func (g *collector) kernelWork() (w kernelWork, seen bool) {
 	huge := read("host.huge_faults_per_s", h.HugeFaults, "huge pages allocated on the host")
 	split := read("host.huge_splits_per_s", h.HugeSplits, "huge pages split on the host")
 	stall := read("host.compact_stalls_per_s", h.CompactStalls, "waits for memory compaction on the host")
-	if h.Pressure.MostlyKnown() && h.Pressure.Number >= muchStalled {
+	if h.Pressure.MostlyKnown() && h.Pressure.Number >= muchStalled.Value {
 		w.figures = append(w.figures, g.c.Figure("host.memory_pressure_share", "share of the time in which some task on the host waited for memory", h.Pressure.Number, "1", h.Pressure.Origin))
 	}
 	switch {
-	case major >= muchSwap || swap >= muchSwap:
+	case major >= muchSwap.Value || swap >= muchSwap.Value:
 		w.swap, w.what = true, "pages are read from swap"
-	case stall >= muchHuge || split >= muchHuge:
+	case stall >= muchHuge.Value || split >= muchHuge.Value:
 		w.huge, w.what = true, "huge pages are allocated and split"
-	case minor >= muchFaults:
+	case minor >= muchFaults.Value:
 		w.faults, w.what = true, "the heap's pages are touched for the first time"
-		w.huge = huge >= muchHuge
+		w.huge = huge >= muchHuge.Value
 	}
 	return w, seen
 }

@@ -14,29 +14,19 @@ import (
 // A share of all the time says little of a service that runs for days: a stop of 40 s in
 // two hours is half a percent. So pauses are judged by three measures, and the worst
 // decides: their share of the time, their share of the worst minute, and the longest alone.
-const (
-	aSecond  = check.ASecond
-	aMinute  = check.AMinute
-	minuteOf = check.MinuteOf
-
-	// leastWatched is the time that a log must cover for a share or a rate of it to speak
-	// for the service, s: a collection that was cut out of a log stops all of its time, and
-	// in the first seconds of a JVM its heap grows.
-	leastWatched = 10.
-
-	// noticed is how long pauses must have stopped the program in all to be worth naming
-	// where less was watched, s: what a person at a browser notices.
-	noticed = .2
-
-	// someCounted is how many events a rate must be counted from: of five, its error is
-	// about a half.
-	someCounted = 5
+var (
+	leastWatched = check.Threshold{Name: "time that a log must cover for a share or rate to speak for the service", Value: 10., Unit: "s",
+		Why: "a collection that was cut out of a log stops all of its time, and in the first seconds of a JVM its heap grows", Source: "judgement"}
+	noticed = check.Threshold{Name: "time paused in all, where less was watched", Value: .2, Unit: "s",
+		Why: "what a person at a browser notices", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 0.1 s feels immediate"}
+	someCounted = check.Threshold{Name: "events from which their rate is known", Value: 5, Unit: "count",
+		Why: "of five, its error is about a half", Source: "Poisson error: 1/√5"}
 )
 
 // rate is how often some pauses came, with its unit, as evidence; none where there were too
 // few, or too little was watched.
 func (g *collector) rate(text string, p metrics.Pauses) []check.Evidence {
-	if len(p) < someCounted || g.Span < leastWatched {
+	if len(p) < someCounted.Int() || g.Span < leastWatched.Value {
 		return nil
 	}
 	return []check.Evidence{g.c.Figure("gc.these_per_min", text, 60*g.PerSecond(p), "1/min", g.OriginOf(p[0]))}
@@ -55,36 +45,38 @@ type stretch struct {
 func (x stretch) share() float64 { return x.stopped / (float64(x.to-x.from) / 1e9) }
 
 // A log is long from so many minutes on, and a part of it speaks for some pauses if it holds so much of their time.
-const (
-	longMinutes = 10
-	mostOfThem  = .5
+var (
+	longMinutes = check.Threshold{Name: "minutes from which a log is long", Value: 10, Unit: "count",
+		Why: "a part of it may speak for some pauses", Source: "judgement"}
+	mostOfThem = check.Threshold{Name: "share of the time of some pauses that a part of a log holds", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
 )
 
 // stretch is the worst time of a long log, if most of some pauses lie in it and they take more of it than of all the time by
 // [minuteOf]: the worst minute, and the minutes before and after it as long as each is stopped for half as long at least.
 func (g *collector) stretch(p metrics.Pauses) (x stretch, ok bool) {
 	m := g.worst(p)
-	if g.Span < longMinutes*aMinute || m.Stopped == 0 {
+	if g.Span < longMinutes.Value*check.AMinute || m.Stopped == 0 {
 		return x, false
 	}
 	spans := p.Spans()
-	within := func(from int64) float64 { return float64(spans.Within(from, from+aMinute*1e9)) / 1e9 }
-	x = stretch{m.From, m.From + aMinute*1e9, m.Stopped}
-	for step := int64(aMinute * 1e9); ; x.from -= step {
+	within := func(from int64) float64 { return float64(spans.Within(from, from+check.AMinute*1e9)) / 1e9 }
+	x = stretch{m.From, m.From + check.AMinute*1e9, m.Stopped}
+	for step := int64(check.AMinute * 1e9); ; x.from -= step {
 		more := within(x.from - step)
 		if more < m.Stopped/2 {
 			break
 		}
 		x.stopped += more
 	}
-	for step := int64(aMinute * 1e9); ; x.to += step {
+	for step := int64(check.AMinute * 1e9); ; x.to += step {
 		more := within(x.to)
 		if more < m.Stopped/2 {
 			break
 		}
 		x.stopped += more
 	}
-	return x, x.share() >= minuteOf*g.ShareOf(p) && x.stopped >= mostOfThem*p.Seconds()
+	return x, x.share() >= check.MinuteOf.Value*g.ShareOf(p) && x.stopped >= mostOfThem.Value*p.Seconds()
 }
 
 // fromTo words when it is: by the time of day where the log tells it, else by that since it began.
@@ -108,11 +100,11 @@ func (g *collector) named(title string, p metrics.Pauses) string {
 	}
 	most, m := p.Longest(), g.worst(p)
 	switch {
-	case most.Seconds() >= aSecond && len(p) > 1:
+	case most.Seconds() >= check.ASecond.Value && len(p) > 1:
 		return fmt.Sprintf("%s; the longest, %s, for %s.", strings.TrimSuffix(title, "."), g.at(most.From), units.Time(1e9*most.Seconds()))
-	case most.Seconds() >= aSecond:
+	case most.Seconds() >= check.ASecond.Value:
 		return fmt.Sprintf("%s (%s).", strings.TrimSuffix(title, "."), g.at(most.From))
-	case m.Share() >= minuteOf*g.ShareOf(p) && m.Stopped > 0:
+	case m.Share() >= check.MinuteOf.Value*g.ShareOf(p) && m.Stopped > 0:
 		return fmt.Sprintf("%s, and %s of the minute from %s on.", strings.TrimSuffix(title, "."), units.Percent(m.Share()), strings.TrimPrefix(g.at(m.From), "at "))
 	}
 	return title

@@ -37,10 +37,14 @@ lock, so that few threads wait at a time and no single place stands out.
 What helps: less work under the lock, no waiting under it, one lock per key
 (ConcurrentHashMap.compute), a snapshot that is replaced as a whole for data that is
 mostly read (CopyOnWrite…, a volatile reference). What does not help: more threads.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock, or for three threads at one lock whose holder the dump names",
-	Needs:      "thread dumps over some seconds under load: unstall record PID, or jcmd PID Thread.print ten times, one second apart",
-	Applies:    isJVM,
-	Judge:      judgeLock,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock, or for three threads at one lock whose holder the dump names",
+		check.SomeSlow, check.SlowShare, check.Material),
+	Thresholds: []check.Threshold{fewLooks, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Queueing, check.SlowShare,
+		check.SomeSlow},
+
+	Needs:   "thread dumps over some seconds under load: unstall record PID, or jcmd PID Thread.print ten times, one second apart",
+	Applies: isJVM,
+	Judge:   judgeLock,
 }
 
 // dumps asks for looks at the threads, which show what.
@@ -49,8 +53,8 @@ func dumps(what string) []check.Need {
 		{What: "or take thread dumps one second apart", Command: "for i in $(seq 10); do jcmd PID Thread.print >threads-$i.txt; sleep 1; done"}}
 }
 
-// fewLooks is from how many looks on they say how much of the time something is so.
-const fewLooks = 5
+var fewLooks = check.Threshold{Name: "thread dumps from which they say how much of the time something is so", Value: 5, Unit: "count",
+	Why: "of five a share is known within a fifth", Source: "binomial error"}
 
 func judgeLock(c *check.Case) check.Verdict {
 	w := metrics.LockDumps(c.Bundle, c.Threads(), c.Subject)
@@ -58,7 +62,7 @@ func judgeLock(c *check.Case) check.Verdict {
 		return deadlock(c, w, f, nil)
 	}
 	if !w.Waiting.Known() {
-		return check.Verdict{State: check.Inconclusive, Summary: "no thread dumps recorded", Needs: dumps("thread dumps under load, to show which threads wait for locks and which hold them")}
+		return check.Verdict{Rule: check.NotRecorded, Summary: "no thread dumps recorded", Needs: dumps("thread dumps under load, to show which threads wait for locks and which hold them")}
 	}
 	figures := []check.Evidence{c.Figure("lock.waiting_threads", fmt.Sprintf("threads waiting for a lock, average of %s", units.Plural(w.Looks, "thread dump")), w.Waiting.Number, "count", w.Waiting.Origin)}
 	if f, ok := c.Fact(evidence.FactDeadlock); ok {
@@ -69,7 +73,7 @@ func judgeLock(c *check.Case) check.Verdict {
 		Shorten: "do less under this lock, use one lock per key (ConcurrentHashMap.compute), or let readers use a snapshot that is replaced as a whole",
 		Outside: fmt.Sprintf("the lock is held by code that waits (%s): do that before taking the lock or after releasing it", w.Holder.Doing),
 	}
-	if w.Looks < fewLooks {
+	if w.Looks < fewLooks.Int() {
 		k.More = dumps("more thread dumps")
 	}
 	who, class := cmp.Or(w.Owner, threads.Nameless), ""
@@ -97,8 +101,8 @@ func judgeLock(c *check.Case) check.Verdict {
 		k.Held = append(k.Held, c.Seen(fmt.Sprintf("%s%s, %s, in %d of %s", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, units.Plural(w.Looks, "thread dump")), w.Looked))
 	}
 	v := c.Contended(k)
-	if f, ok := c.Fact(evidence.FactStateless); ok && v.State == check.RuledOut && w.Waiting.Number == 0 && !k.Charged {
-		v.State, v.Needs = check.Inconclusive, dumps("thread dumps with the states of threads")
+	if f, ok := c.Fact(evidence.FactStateless); ok && v.RuledOut() && w.Waiting.Number == 0 && !k.Charged {
+		v.Rule, v.Needs = check.Untold, dumps("thread dumps with the states of threads")
 		v.Summary, v.Evidence = "the thread dump does not tell which threads wait for a lock", []check.Evidence{c.Seen("it has no states of threads", f.Origin)}
 	}
 	return v
@@ -121,7 +125,7 @@ func between(names string) string {
 // deadlock answers where threads wait for each other: they will for ever, whatever it costs.
 func deadlock(c *check.Case, w *metrics.Locks, f evidence.Fact, figures []check.Evidence) check.Verdict {
 	circle := strings.Join(w.Circle, ", ")
-	v := check.Verdict{State: check.Supported, Weight: 1, Title: fmt.Sprintf("Deadlock: %.0f threads wait for each other's locks forever%s.", f.Number, between(f.Value)), Summary: fmt.Sprintf("%.0f threads wait for each other", f.Number),
+	v := check.Verdict{Rule: check.StandsAlone, Weight: 1, Title: fmt.Sprintf("Deadlock: %.0f threads wait for each other's locks forever%s.", f.Number, between(f.Value)), Summary: fmt.Sprintf("%.0f threads wait for each other", f.Number),
 		Evidence: figures,
 		Fix:      []check.Fix{{Text: "take these locks in the same order everywhere, or one of them with tryLock and a timeout; until then only a restart frees the threads", Code: circle}}}
 	found := 0

@@ -38,10 +38,16 @@ generation where all of it survives; building large caches outside the heap, or 
 a collector that copies while the program runs (generational ZGC, Shenandoah). For a
 remark: -XX:+ParallelRefProcEnabled, and with CMS -XX:+CMSScavengeBeforeRemark. What does
 not help: a larger young generation.`,
-	Thresholds: "one pause of a second",
-	Needs:      "a GC log; CPU times in it, to show what took the time; requests from the same time, to show what it costs",
-	Applies:    isJVM,
-	Judge:      unlessPartial(judgeLong),
+	Least: "one pause of a second",
+	Thresholds: []check.Threshold{halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, muchCopied, pacePart, sameStop, stoppedFull, stoppedSpecial,
+		stoppedYoung, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
+		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
+		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
+		check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "a GC log; CPU times in it, to show what took the time; requests from the same time, to show what it costs",
+	Applies: isJVM,
+	Judge:   unlessPartial(judgeLong),
 }
 
 func judgeLong(c *check.Case) check.Verdict {
@@ -56,7 +62,8 @@ func judgeLong(c *check.Case) check.Verdict {
 		return unlogged
 	}
 	p := g.long()
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("the longest pause was %s", units.Time(1e9*g.Pauses.Longest().Seconds()))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("the longest pause was %s", units.Time(1e9*g.Pauses.Longest().Seconds()))}
+	v.Weigh(g.Pauses.Longest().Seconds(), check.ASecond)
 	if len(g.Pauses) == 0 {
 		v.Summary = "no pauses"
 	}
@@ -64,12 +71,12 @@ func judgeLong(c *check.Case) check.Verdict {
 		return g.cyclePauses(&v)
 	}
 	if len(p) == 0 {
-		if g.Pauses.Longest().Seconds() >= aSecond { // they are long all the same
-			v.State, v.Summary, v.Needs = check.Inconclusive, "other causes explain all pauses of a second or more", otherwiseLong
+		if g.Pauses.Longest().Seconds() >= check.ASecond.Value { // they are long all the same
+			v.Rule, v.Summary, v.Needs = check.PartlyExplained, "other causes explain all pauses of a second or more", otherwiseLong
 		}
 		return v
 	}
-	g.judge(&v, "jvm.long-pause", p, "pauses of a second or more", 0)
+	g.judge(&v, "jvm.long-pause", p, "pauses of a second or more", check.Threshold{}) // whatever their share
 	most := p.Longest()
 	v.Title = fmt.Sprintf("%s (%s) paused the program for %s, %s.", g.kindOf(most), g.NameOf(most), units.Time(1e9*most.Seconds()), g.at(most.From))
 	if len(p) > 1 {
@@ -87,7 +94,7 @@ func (g *collector) cyclePauses(v *check.Verdict) check.Verdict {
 		}
 		*v = check.Verdict{}
 		g.judge(v, "jvm.long-pause", part.Pauses, part.What, part.Least)
-		if v.State == check.Supported {
+		if v.Supported() {
 			most := part.Pauses.Longest()
 			v.Title = fmt.Sprintf("Pauses of concurrent cycles stop the program %s of the time; the longest (%s), %s, for %s.", units.Percent(g.ShareOf(part.Pauses)), g.NameOf(most), g.at(most.From), units.Time(1e9*most.Seconds()))
 			g.longFigures(v, part.Pauses)
@@ -105,7 +112,7 @@ var otherwiseLong = []check.Need{{What: "a GC log from after their fix, to see w
 // long are the pauses of a second or more that no other cause explains.
 func (g *collector) long() metrics.Pauses {
 	return g.own(g.ordinary(g.Pauses)).Where(func(p metrics.Pause) bool {
-		return p.Seconds() >= aSecond && p.Of != evidence.PauseFull && p.Of != evidence.PauseDegenerated
+		return p.Seconds() >= check.ASecond.Value && p.Of != evidence.PauseFull && p.Of != evidence.PauseDegenerated
 	})
 }
 
@@ -129,9 +136,8 @@ func (g *collector) kindOf(p metrics.Pause) string {
 // mostLong is how many of the longest pauses are told.
 const mostLong = 3
 
-// muchCopied is what a collection copied from which on copying is why it took long, bytes
-// for each second: a GC thread copies some hundred MiB/s.
-const muchCopied = 64 << 20
+var muchCopied = check.Threshold{Name: "bytes that a collection copied in a second, from which copying is why it took long", Value: 64 << 20, Unit: "bytes/s",
+	Why: "a GC thread copies some hundred MiB a second", Source: "judgement"}
 
 func (g *collector) longFigures(v *check.Verdict, p metrics.Pauses) {
 	worst := slices.Clone(p)
@@ -146,7 +152,7 @@ func (g *collector) longFigures(v *check.Verdict, p metrics.Pauses) {
 		}
 		if bytes := g.copied(x); bytes > 0 {
 			v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_survived_bytes", "survived it, and was copied", bytes, "bytes", g.OriginOf(x)))
-			copying = copying || bytes >= muchCopied*x.Seconds()
+			copying = copying || bytes >= muchCopied.Value*x.Seconds()
 		}
 		marking = marking || x.Of == evidence.PauseRemark || x.Of == evidence.PauseInitialMark || x.Of == evidence.PauseCleanup
 	}

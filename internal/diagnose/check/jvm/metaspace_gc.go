@@ -37,10 +37,17 @@ for lack of heap say Allocation Failure or Ergonomics (jvm.full-gc).
 What helps: -XX:MetaspaceSize above what is in use once all is loaded (at a start),
 reusing class loaders (churn), finding what holds the loaders (a leak: jcmd PID
 VM.classloader_stats, VM.metaspace). What does not help: a larger heap.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time",
-	Needs:      "a GC log with the triggers of collections; requests from the same time, to show what they cost",
-	Applies:    isJVM,
-	Judge:      unlessPartial(judgeMetaspace),
+	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time",
+		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
+	Thresholds: []check.Threshold{halfOne, leastWatched, limitNear, longMinutes, mostFreed, mostOfThem, pacePart, sameStop, someCounted, stoppedSpecial,
+		stoppedYoung, unified, unloaded, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs,
+		check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf,
+		check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall,
+		check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "a GC log with the triggers of collections; requests from the same time, to show what they cost",
+	Applies: isJVM,
+	Judge:   unlessPartial(judgeMetaspace),
 }
 
 func judgeMetaspace(c *check.Case) check.Verdict {
@@ -53,7 +60,7 @@ func judgeMetaspace(c *check.Case) check.Verdict {
 	const what = "collections for class metadata"
 	g.judge(&v, "jvm.metaspace-gc", p, what, stoppedSpecial)
 	g.untriggered(&v, what)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	first, last := p[0], p[len(p)-1]
@@ -80,9 +87,11 @@ func judgeMetaspace(c *check.Case) check.Verdict {
 
 // Of class metadata, what a collection frees from which on classes are made and dropped
 // all the time; and how near to its limit metaspace is full, fragmented as it is.
-const (
-	unloaded  = .2
-	limitNear = .75
+var (
+	unloaded = check.Threshold{Name: "part of class metadata that a collection frees", Value: .2, Unit: "1",
+		Why: "classes are made and dropped all the time", Source: "judgement"}
+	limitNear = check.Threshold{Name: "part of its limit from which metaspace is full", Value: .75, Unit: "1",
+		Why: "it is fragmented", Source: "judgement"}
 )
 
 func (g *collector) adviseMetaspace(v *check.Verdict, p metrics.Pauses, before, after, limit float64) {
@@ -96,19 +105,19 @@ func (g *collector) adviseMetaspace(v *check.Verdict, p metrics.Pauses, before, 
 		size, most = "-XX:PermSize", "-XX:MaxPermSize"
 	}
 	ample := sized(size+"=", enlarged*before) // a half more than was in use
-	churn := before > 0 && after < (1-unloaded)*before
+	churn := before > 0 && after < (1-unloaded.Value)*before
 	switch {
 	case churn:
 		add(fmt.Sprintf("find which class loaders are created again and again and reuse one (scripts, templates, XML bindings, proxies): a collection frees %s of the class metadata, so classes are loaded and dropped all the time", units.Percent((before-after)/before)), "jcmd PID VM.classloader_stats")
 		add("until then, raise the threshold so that collections are rarer", ample)
-	case limit > 0 && before >= limitNear*limit:
+	case limit > 0 && before >= limitNear.Value*limit:
 		add("raise the limit: the loaded classes do not fit within it", sized(most+"=", 2*limit))
 		add("if metaspace keeps growing whatever its limit, class loaders leak: find what holds those of earlier deployments", "jcmd PID VM.classloader_stats")
 	default:
 		add("start with a threshold above what is in use once all is loaded: each stage of loading raises it once more", ample)
 		add("if this continues when all classes are loaded, class loaders leak: find what holds them", "jcmd PID VM.classloader_stats")
 	}
-	if limit > 0 && before >= limitNear*limit && churn {
+	if limit > 0 && before >= limitNear.Value*limit && churn {
 		add(fmt.Sprintf("and raise the limit of %.0f MiB", limit/(1<<20)), sized(most+"=", 4*limit))
 	}
 	switch version := release(g.c); {

@@ -36,22 +36,33 @@ does not grow (jvm.full-gc); class metadata has its own space (jvm.metaspace-gc)
 What helps: find what holds the objects. Two class histograms some minutes apart show
 which classes grow; a heap dump and its dominator tree show what holds them. A larger
 heap only postpones it. What does not help: collecting more often.`,
-	Thresholds: "6 collections of the old generation in 5 s or more, a slope whose 95 % interval is above 0, growth by 10 % (for G1 without mixed collections, by more than these leave), and more live memory after the last than after the first; with 2 to 5 of them, if pauses of 20 ms promote 3 MB/s and 80 % of it stays, the same of the old generation after each young collection",
-	Needs:      "a GC log with many collections of the old generation: hours rather than seconds",
-	Applies:    isJVM,
-	Judge:      unlessPartial(judgeLeak),
+	Least: fmt.Sprintf("6 collections of the old generation in %v or more, a slope whose 95 %% interval is above 0, growth by %v (for G1 without mixed collections, by more than these leave), and more live memory after the last than after the first; with 2 to 5 of them, if pauses of 20 ms promote 3 MB/s and 80 %% of it stays, the same of the old generation after each young collection",
+		leastTrend, grown),
+	Thresholds: []check.Threshold{crowded, enough, grown, leastAllocated, leastMixed, leastPoints, leastTrend, leftInHeap, leftInRegions, levelling,
+		mostFreed, promotedDies, promoting, sameStop, starting, check.FullCPUs, check.HostFull, check.LongPause, check.MinRequests,
+		check.NearlyFull, check.OftenPaused, check.SlowShare, check.SomeSlow},
+
+	Needs:   "a GC log with many collections of the old generation: hours rather than seconds",
+	Applies: isJVM,
+	Judge:   unlessPartial(judgeLeak),
 }
 
 // A trend needs so many points, of which the first part, a start, is left out where there
 // are as many as enough. What grows in the second half by less than a part of the whole
 // trend levels out.
-const (
-	leastPoints = metrics.FewLeft
-	enough      = 12
-	starting    = 3  // the first third
-	levelling   = 3  // a third
-	leastTrend  = 5  // s: in less, a program that starts grows as a leak does
-	grown       = .1 // of the heap's capacity, or of what was live at first, over the window
+var (
+	leastPoints = check.Threshold{Name: "collections of the old generation that a trend needs", Value: metrics.FewLeft, Unit: "count",
+		Why: "of fewer a line fits anything", Source: "judgement"}
+	enough = check.Threshold{Name: "collections from which the first third is left out as a start", Value: 12, Unit: "count",
+		Why: "of fewer too few would be left", Source: "arithmetic"}
+	starting = check.Threshold{Name: "part of the collections that is a start: one in so many", Value: 3, Unit: "times",
+		Why: "a program that starts grows as a leak does", Source: "judgement"}
+	levelling = check.Threshold{Name: "how many times less the second half may grow than all of it", Value: 3, Unit: "times",
+		Why: "what levels out is a cache that is full", Source: "judgement"}
+	leastTrend = check.Threshold{Name: "time over which a trend is seen", Value: 5, Unit: "s",
+		Why: "in less, a program that starts grows as a leak does", Source: "judgement"}
+	grown = check.Threshold{Name: "growth over the window, of the heap's capacity or of what was live", Value: .1, Unit: "1",
+		Why: "a cache that fills varies by less", Source: "judgement"}
 )
 
 func judgeLeak(c *check.Case) check.Verdict {
@@ -59,22 +70,27 @@ func judgeLeak(c *check.Case) check.Verdict {
 	if g == nil {
 		return unwatched(c)
 	}
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	points, what := g.OldGenerationLeft(), "collections of the old generation"
-	if len(points) < leastPoints && g.stays(points) {
+	if len(points) < leastPoints.Int() && g.stays(points) {
 		points, what = g.afterEach(points[0].At), "collections (nothing that they promoted died)"
 	}
-	if len(points) < leastPoints {
+	if len(points) < leastPoints.Int() {
 		return g.fewLeft(points)
 	}
-	if len(points) >= enough {
-		points = points[len(points)/starting:]
+	if len(points) >= enough.Int() {
+		points = points[len(points)/starting.Int():]
 	}
 	slope, low, high := trend(points)
 	first, last := points[0], points[len(points)-1]
 	took := float64(last.At-first.At) / 1e9
 	capacity := g.Capacity.Number
 	growth := slope * took
+	v.Counted(float64(len(points)), leastPoints)
+	v.Counted(took, leastTrend)
+	if first.Bytes > 0 {
+		v.Weigh(growth/first.Bytes, grown)
+	}
 	v.Evidence = append(v.Evidence,
 		c.Figure("heap.live_first_bytes", fmt.Sprintf("live after the first of %d %s", len(points), what), first.Bytes, "bytes", first.Origin),
 		c.Figure("heap.live_last_bytes", "live after the last", last.Bytes, "bytes", last.Origin),
@@ -85,28 +101,28 @@ func judgeLeak(c *check.Case) check.Verdict {
 	if math.IsNaN(capacity) {
 		v.Summary = fmt.Sprintf("live objects in the old generation changed by %s in %s", signed(units.Size(growth)), units.Time(1e9*took))
 	}
-	if !(low > 0) || growth < grown*first.Bytes && !(growth >= grown*capacity) {
+	if !(low > 0) || growth < grown.Value*first.Bytes && !(growth >= grown.Value*capacity) {
 		return v
 	}
 	if last.Bytes <= first.Bytes {
 		v.Summary += ", but after the last collection less was live than after the first"
 		return v
 	}
-	if took < leastTrend {
-		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer GC log: minutes to hours"}}
+	if took < leastTrend.Value {
+		v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer GC log: minutes to hours"}}
 		v.Summary += ": too short to distinguish a leak from a start"
 		return v
 	}
-	if late, latest, _ := trend(points[len(points)/2:]); late < slope/levelling || latest <= 0 {
+	if late, latest, _ := trend(points[len(points)/2:]); late < slope/levelling.Value || latest <= 0 {
 		v.Summary += ", but growth is levelling off, as after a start"
 		return v
 	}
 	if growth <= uncollected(g, first.At, last.At, last.Bytes) {
-		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer GC log: with mixed or full collections"}}
+		v.Rule, v.Needs = check.Untold, []check.Need{{What: "a longer GC log: with mixed or full collections"}}
 		v.Summary += ", but no mixed collections followed: it may be garbage that G1 has not collected yet"
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Live objects in the old generation grow by %s MiB per minute.", units.Num(60*slope/(1<<20)))
 	full := g.Pauses.Where(func(p metrics.Pause) bool {
 		return p.Of == evidence.PauseFull || p.Of == evidence.PauseMixed || p.Of == evidence.PauseDegenerated || p.Of == evidence.PauseRemark || p.Of == evidence.PauseInitialMark
@@ -141,27 +157,29 @@ func judgeLeak(c *check.Case) check.Verdict {
 // fewLeft answers where too few collections of the old generation tell a trend: none is ruled out but where the heap did not
 // grow from the first of them to the last, or there were none and young ones promote little.
 func (g *collector) fewLeft(points []metrics.Left) check.Verdict {
-	v := check.Verdict{State: check.Inconclusive, Summary: "only " + units.Plural(len(points), "collection") + " of the old generation: too few to show a trend",
+	v := check.Verdict{Rule: check.TooFew, Summary: "only " + units.Plural(len(points), "collection") + " of the old generation: too few to show a trend",
 		Needs: []check.Need{{What: "a longer GC log: with at least six collections of the old generation"}}}
 	n := len(points)
-	promotes := g.Promoted.Known() && g.Promoted.Number >= promoting && check.SlowPausesMet(g.Collector, g.Pauses)
+	promotes := g.Promoted.Known() && g.Promoted.Number >= promoting.Value && check.SlowPausesMet(g.Collector, g.Pauses)
 	switch {
 	case n == 0 && len(g.full(g.Pauses)) == 0 && !promotes:
-		v.State, v.Needs, v.Summary = check.RuledOut, nil, "no collections of the old generation"
+		v.Rule, v.Needs, v.Summary = check.Absent, nil, "no collections of the old generation"
 	case n == 0 && promotes:
 		v.Summary = fmt.Sprintf("young collections promote %s/s, and no collection of the old generation shows whether it stays", units.Size(g.Promoted.Number))
 		v.Evidence = append(v.Evidence, g.c.Figure("gc.promoted_bytes_per_s", "promoted to the old generation", g.Promoted.Number, "bytes/s", g.Origin))
-	case n > 1 && points[n-1].Bytes < (1+grown)*points[0].Bytes && points[n-1].Bytes-points[0].Bytes < grown*g.Capacity.Number && points[n-1].Bytes < crowded*g.Capacity.Number:
-		v.State, v.Needs = check.RuledOut, nil
+	case n > 1 && points[n-1].Bytes < (1+grown.Value)*points[0].Bytes && points[n-1].Bytes-points[0].Bytes < grown.Value*g.Capacity.Number && points[n-1].Bytes < crowded.Value*g.Capacity.Number:
+		v.Rule, v.Needs = check.TooLittle, nil
 		v.Summary = fmt.Sprintf("live objects in the old generation changed from %s to %s in %s of it", units.Size(points[0].Bytes), units.Size(points[n-1].Bytes), units.Plural(n, "collection"))
 	}
 	return v
 }
 
 // What young collections promote matters from so many bytes/s on, and stays if no more than a part of it dies.
-const (
-	promoting    = 3e6
-	promotedDies = .2
+var (
+	promoting = check.Threshold{Name: "bytes that young collections promote", Value: 3e6, Unit: "bytes/s",
+		Why: "the old generation fills within minutes on a usual heap", Source: "judgement"}
+	promotedDies = check.Threshold{Name: "part of what is promoted that may die, where it counts as staying", Value: .2, Unit: "1",
+		Why: "some always dies", Source: "judgement"}
 )
 
 // stays says whether pauses that are long and frequent enough to be noticed promote what stays: from the first collection of the
@@ -178,7 +196,7 @@ func (g *collector) stays(points []metrics.Left) bool {
 		}
 	}
 	seconds := float64(last.At-first.At) / 1e9
-	return promoted >= promoting*seconds && last.Bytes-first.Bytes >= (1-promotedDies)*promoted
+	return promoted >= promoting.Value*seconds && last.Bytes-first.Bytes >= (1-promotedDies.Value)*promoted
 }
 
 // afterEach is the old generation after each young collection from a moment on.
@@ -194,10 +212,13 @@ func (g *collector) afterEach(from int64) (all []metrics.Left) {
 // What G1 leaves in the old generation where it marks what is live and then finds too little
 // to collect (-XX:G1MixedGCLiveThresholdPercent=85, -XX:G1HeapWastePercent=5): parts of it and
 // of the heap.
-const (
-	leftInRegions = .15
-	leftInHeap    = .05
-	leastMixed    = 3 // collections that did collect it
+var (
+	leftInRegions = check.Threshold{Name: "part of old regions that G1 leaves", Value: .15, Unit: "1",
+		Why: "it collects regions that are less than 85 % live", Source: "-XX:G1MixedGCLiveThresholdPercent=85"}
+	leftInHeap = check.Threshold{Name: "part of the heap that G1 leaves", Value: .05, Unit: "1",
+		Why: "it stops where it would free less", Source: "-XX:G1HeapWastePercent=5"}
+	leastMixed = check.Threshold{Name: "mixed collections that did collect the old generation", Value: 3, Unit: "count",
+		Why: "one may be cut short", Source: "judgement"}
 )
 
 // uncollected is how much of what is taken for live (bytes) may be garbage that no collection
@@ -206,12 +227,12 @@ func uncollected(g *collector, from, until int64, live float64) float64 {
 	collected := g.All.Where(func(p metrics.Pause) bool {
 		return p.To >= from && p.From <= until && (p.Of == evidence.PauseMixed || p.Of == evidence.PauseFull)
 	})
-	if !g.Is("G1") || len(collected) >= leastMixed {
+	if !g.Is("G1") || len(collected) >= leastMixed.Int() {
 		return 0
 	}
-	left := leftInRegions * live
+	left := leftInRegions.Value * live
 	if !math.IsNaN(g.Capacity.Number) {
-		left += leftInHeap * g.Capacity.Number
+		left += leftInHeap.Value * g.Capacity.Number
 	}
 	return left
 }

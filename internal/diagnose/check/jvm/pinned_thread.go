@@ -37,18 +37,26 @@ What helps: java.util.concurrent.locks.ReentrantLock instead of synchronized aro
 waits; JDK 24 or later, where synchronized does not pin (JEP 491); until then more
 carriers, -Djdk.virtualThreadScheduler.parallelism. What does not help: more virtual
 threads, or a larger heap.`,
-	Thresholds: "5 pinned waits that occupy all carriers for 10 % of the time; in dumps, pinned threads on all carriers in most of 3 dumps while others wait for one; with requests, 25 % of slow time",
-	Needs:      "a flight recording (unstall record PID makes one on JDK 25, --jfr on others), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
-	Applies:    func(c *check.Case) bool { return isJVM(c) && virtual(c) },
-	Judge:      judgePinned,
+	Least: fmt.Sprintf("5 pinned waits that occupy all carriers for %v of the time; in dumps, pinned threads on all carriers in most of 3 dumps while others wait for one; with requests, %v of slow time",
+		allPinned, check.Material),
+	Thresholds: []check.Threshold{allPinned, freesMonitors, fullyOf, mostlyFresh, somePinned, unified, check.FarLonger, check.Material, check.MinRequests,
+		check.MostlyUnseen, check.Queueing, check.SlowShare, check.SomeSlow},
+
+	Needs:   "a flight recording (unstall record PID makes one on JDK 25, --jfr on others), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
+	Applies: func(c *check.Case) bool { return isJVM(c) && virtual(c) },
+	Judge:   judgePinned,
 }
 
 // Pinned waits matter from so many on, and if all carriers are kept for so much of the time.
-const (
-	somePinned  = 5
-	allPinned   = .1
-	mostlyFresh = .5 // of the samples show threads that have not run yet, from which on something keeps the carriers
-	fullyOf     = .5 // of the looks at those that keep carriers, from which on these are pinned
+var (
+	somePinned = check.Threshold{Name: "pinned waits", Value: 5, Unit: "count",
+		Why: "fewer are the JVM's own, or of a start", Source: "judgement"}
+	allPinned = check.Threshold{Name: "share of the time in which all carriers are kept", Value: .1, Unit: "1",
+		Why: "a tenth of what arrives waits", Source: "arithmetic: the p90"}
+	mostlyFresh = check.Threshold{Name: "share of dumps that show virtual threads which have not run yet", Value: .5, Unit: "1",
+		Why: "something keeps the carriers", Source: "arithmetic: half"}
+	fullyOf = check.Threshold{Name: "share of samples of those that keep carriers, that show them pinned", Value: .5, Unit: "1",
+		Why: "else they keep them because they have work", Source: "arithmetic: half"}
 )
 
 // virtual says whether a JVM has virtual threads, or was asked whether they are pinned.
@@ -60,10 +68,12 @@ func virtual(c *check.Case) bool {
 func judgePinned(c *check.Case) check.Verdict {
 	x, p := pinnedCarriers(c), metrics.PinnedOf(c.Bundle, c.Subject)
 	switch {
-	case p != nil && p.Waits >= somePinned && p.All >= allPinned:
-	case x != nil && x.Waiting >= check.Queueing:
+	case p != nil && p.Waits >= somePinned.Int() && p.All >= allPinned.Value:
+	case x != nil && x.Waiting >= check.Queueing.Value:
 	case p != nil:
-		v := check.Verdict{State: check.RuledOut, Summary: "no virtual thread was pinned for long"}
+		v := check.Verdict{Rule: check.TooLittle, Summary: "no virtual thread was pinned for long"}
+		v.Counted(float64(p.Waits), somePinned)
+		v.Weigh(p.All, allPinned)
 		if p.Waits > 0 {
 			v.Summary = fmt.Sprintf("virtual threads were pinned %s and occupied %s carriers on average", units.Times(p.Waits), units.Num(p.Mean))
 		}
@@ -78,21 +88,21 @@ func judgePinned(c *check.Case) check.Verdict {
 // unpinned is the verdict where neither events nor looks show threads that wait for a pinned one. Looks acquit only if
 // they show no pinned thread, and hardly any that waits for a carrier.
 func unpinned(c *check.Case) check.Verdict {
-	v := check.Verdict{State: check.Inconclusive, Needs: []check.Need{{What: "a flight recording, which names pinned waits", Command: "unstall record PID --jfr"}}}
+	v := check.Verdict{Rule: check.NotRecorded, Needs: []check.Need{{What: "a flight recording, which names pinned waits", Command: "unstall record PID --jfr"}}}
 	pinned, fresh, moments := c.Threads().Kept(c.Subject)
 	const acquitted = "no pinned thread occupied a carrier that others waited for"
 	known := slices.ContainsFunc(c.Threads().Limits(c.Subject), func(x threads.Limit) bool { return x.Carriers }) // who keeps the carriers
 	switch {
 	case known:
-		return check.Verdict{State: check.RuledOut, Summary: acquitted}
+		return check.Verdict{Rule: check.TooLittle, Summary: acquitted}
 	case c.WaitsUnseen():
 		v.Summary = "whether virtual threads were pinned was not recorded"
-	case pinned >= somePinned:
+	case pinned >= somePinned.Int():
 		v.Summary = fmt.Sprintf("in %d of %d samples a virtual thread was pinned to its carrier; whether requests waited for it is not known", pinned, moments)
-	case fresh >= somePinned && float64(fresh) >= mostlyFresh*float64(moments):
+	case fresh >= somePinned.Int() && float64(fresh) >= mostlyFresh.Value*float64(moments):
 		v.Summary = fmt.Sprintf("in %d of %d samples virtual threads had not run yet; what occupied the carriers is not known", fresh, moments)
 	default:
-		return check.Verdict{State: check.RuledOut, Summary: acquitted}
+		return check.Verdict{Rule: check.TooLittle, Summary: acquitted}
 	}
 	return v
 }
@@ -100,7 +110,7 @@ func unpinned(c *check.Case) check.Verdict {
 // pinnedCarriers is what looks at threads say of those that wait for a carrier, if those that keep them are pinned.
 func pinnedCarriers(c *check.Case) *threads.Limit {
 	all := c.Threads().Limits(c.Subject)
-	n := slices.IndexFunc(all, func(x threads.Limit) bool { return x.Carriers && x.Pinned >= fullyOf })
+	n := slices.IndexFunc(all, func(x threads.Limit) bool { return x.Carriers && x.Pinned >= fullyOf.Value })
 	if n < 0 {
 		return nil
 	}
@@ -109,9 +119,9 @@ func pinnedCarriers(c *check.Case) *threads.Limit {
 
 // pinned is the verdict of a JVM whose carriers are kept, by what looks, events or both tell.
 func pinned(c *check.Case, x *threads.Limit, p *metrics.Pinned) check.Verdict {
-	v := check.Verdict{State: check.Supported}
+	v := check.Verdict{Rule: check.Matters}
 	where := ""
-	if p != nil && p.Waits >= somePinned && p.All >= allPinned {
+	if p != nil && p.Waits >= somePinned.Int() && p.All >= allPinned.Value {
 		v.Weight = p.All
 		v.Summary = fmt.Sprintf("pinned threads occupied all carriers %s of the time", units.Percent(p.All))
 		v.Evidence = pinnedFigures(c, p)
@@ -157,8 +167,8 @@ func pinnedMeanwhile(c *check.Case, v check.Verdict, p *metrics.Pinned) check.Ve
 	}
 	share := float64(sum) / float64(max(1, l.Total))
 	v.Evidence = append(v.Evidence, c.Figure("slow.pinned_ms", "slow time above the usual while all carriers were occupied, upper bound", float64(sum)/1e6, "ms", p.Origin))
-	if share < check.Material {
-		v.State, v.Fix, v.Weight = check.RuledOut, nil, 0
+	if share < check.Material.Value {
+		v.Rule, v.Fix, v.Weight = check.TooLittle, nil, 0
 		v.Summary = check.SlowWait("while all carriers were occupied", sum, share)
 		return v
 	}
@@ -183,8 +193,8 @@ func pinnedCost(c *check.Case, v check.Verdict, x *threads.Limit) check.Verdict 
 	behind := c.BehindOf(wait)
 	share := float64(behind.Total) / float64(max(1, c.Ledger.Total))
 	v.Evidence = append(v.Evidence, c.Figure("slow.carrier_ms", "slow time waiting for a carrier", float64(behind.Total)/1e6, "ms", check.From(c.Ledger.StatesFrom())))
-	if share < check.Material {
-		v.State, v.Fix, v.Weight = check.RuledOut, nil, 0
+	if share < check.Material.Value {
+		v.Rule, v.Fix, v.Weight = check.TooLittle, nil, 0
 		v.Summary = check.SlowWait("for a carrier", behind.Total, share)
 		return v
 	}
@@ -215,7 +225,7 @@ func pinnedFigures(c *check.Case, p *metrics.Pinned) (out []check.Evidence) {
 
 // freeCarriers is what helps: from JDK 24 on synchronized does not pin (https://openjdk.org/jeps/491).
 func freeCarriers(c *check.Case, where string) check.Fix {
-	if release(c) >= freesMonitors {
+	if release(c) >= freesMonitors.Int() {
 		return check.Fix{Text: "run work that waits below native code (JNI, a class initializer) on a pool of platform threads", Code: where}
 	}
 	fix := check.Fix{Text: "use a ReentrantLock instead of synchronized around what waits, or run on JDK 24 or later, where synchronized does not pin; until then give virtual threads more carriers",
@@ -226,7 +236,9 @@ func freeCarriers(c *check.Case, where string) check.Fix {
 	return fix
 }
 
+var freesMonitors = check.Threshold{Name: "JDK release from which a monitor pins no carrier", Value: 24, Unit: "count",
+	Why: "advice depends on it", Source: "JEP 491: JDK 24"}
+
 const (
-	freesMonitors = 24 // JDK
-	manyCarriers  = 8  // times as many as CPUs are a first step: how many would do depends on how long each is kept
+	manyCarriers = 8 // times as many as CPUs are a first step: how many would do depends on how long each is kept
 )

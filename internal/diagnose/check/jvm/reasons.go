@@ -33,9 +33,8 @@ var (
 	evacuatedBy = []string{"to-space", "evacuation fail"}
 )
 
-// sameStop is how long after a collection that did not free enough the next begins at
-// most, if it belongs to the same stop of the world, ns.
-const sameStop = 20e6
+var sameStop = check.Threshold{Name: "time to the next collection of the same stop", Value: 20e6, Unit: "ns",
+	Why: "a collection that did not free enough is followed at once", Source: "judgement"}
 
 // reasons tells of each pause, by its row, which reason it has; ordinary ones are left
 // out. What comes in the wake of a pause goes with it: the full collection after an
@@ -53,7 +52,7 @@ func (g *collector) reasons() map[int]reason {
 		if r == ordinary && late[p.Row] {
 			r = fellBack
 		}
-		wake := i > 0 && p.From-g.All[i-1].To < sameStop
+		wake := i > 0 && p.From-g.All[i-1].To < sameStop.Int64()
 		switch {
 		case r == ordinary && g.Is("G1") && p.Of == evidence.PauseFull:
 			if wake {
@@ -96,15 +95,15 @@ func (g *collector) late() map[int]bool {
 	return out
 }
 
-// mostFreed is the part of what a collection freed that is most of it.
-const mostFreed = .5
+var mostFreed = check.Threshold{Name: "part of what a collection freed that is most of it", Value: .5, Unit: "1",
+	Why: "the larger part decides", Source: "arithmetic: half"}
 
 // freedHumongous says whether most of what a collection freed were humongous objects: they
 // had filled the heap, whatever was to be allocated when it was full.
 func (g *collector) freedHumongous(p metrics.Pause) bool {
 	region, _ := g.regionSize()
 	freed := region * (g.Get(p, evidence.HumongousBefore) - g.Get(p, evidence.HumongousAfter))
-	return freed > 0 && freed >= mostFreed*(g.Get(p, evidence.HeapBefore)-g.Get(p, evidence.HeapAfter))
+	return freed > 0 && freed >= mostFreed.Value*(g.Get(p, evidence.HeapBefore)-g.Get(p, evidence.HeapAfter))
 }
 
 func (g *collector) reasonOf(p metrics.Pause) reason {
@@ -136,10 +135,10 @@ func (g *collector) with(r reason) metrics.Pauses {
 // source of the full ones never tells: then none is ruled out.
 func (g *collector) untriggered(v *check.Verdict, what string) {
 	full := g.Pauses.Of(evidence.PauseFull).Where(func(p metrics.Pause) bool { return g.TriggerOf(p) == evidence.TriggerUntold })
-	if len(full) == 0 || v.State != check.RuledOut {
+	if len(full) == 0 || !v.RuledOut() {
 		return
 	}
-	v.State, v.Needs = check.Inconclusive, logging
+	v.Rule, v.Needs = check.Untold, logging
 	v.Summary = fmt.Sprintf("what triggered %s is unknown, so %s are possible", units.Plural(len(full), "full collection"), what)
 }
 
@@ -149,7 +148,5 @@ func (g *collector) ordinary(p metrics.Pauses) metrics.Pauses {
 	return p.Where(func(x metrics.Pause) bool { return all[x.Row] == ordinary })
 }
 
-// stoppedSpecial is the share of the time from which pauses with a reason of their own are
-// worth naming where no request tells what they cost. Such a pause can be spared at all,
-// so it is less than for collections that a program needs.
-const stoppedSpecial = .01
+var stoppedSpecial = check.Threshold{Name: "share of the time in pauses with a reason of their own, where no requests tell their cost", Value: .01, Unit: "1",
+	Why: "such a pause need not be, so it is less than for collections that a program needs", Source: "judgement; the p99 meets one"}

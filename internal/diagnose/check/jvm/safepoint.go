@@ -43,10 +43,17 @@ What helps: for counted loops -XX:+UseCountedLoopSafepoints (with
 which thread is late is shown by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100
 (ms), from JDK 25 on by the event jdk.SafepointLatency; for VM operations, running them
 less often. What does not help: heap settings.`,
-	Thresholds: "pauses of 1 % of the time (4 % of the worst minute) over 10 s of log, 200 ms in total over less, or one of a second; with requests, 25 % of slow time; without requests, one pause of 10 ms, or five shorter ones that take 10 % of the time; or a thread that did not stop within SafepointTimeoutDelay",
-	Needs:      "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
-	Applies:    isJVM,
-	Judge:      possible(judgeSafepoint),
+	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time; without requests, one pause of %v, or five shorter ones that take %v of the time; or a thread that did not stop within SafepointTimeoutDelay",
+		stoppedSpecial, leastWatched, check.PausedEnough, check.Material, perceptible, check.MuchStopped),
+	Thresholds: []check.Threshold{crowding, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, pacePart, perceptible, sameStop, stoppedSpecial,
+		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
+		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
+		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
+		check.PausedEnough, check.SlowShare, check.SomeSlow},
+
+	Needs:   "safepoints in the log: -Xlog:safepoint (JDK 9 and later; before: -XX:+PrintGCApplicationStoppedTime); requests from the same time, to show what they cost",
+	Applies: isJVM,
+	Judge:   possible(judgeSafepoint),
 }
 
 // halt is a stop of all threads, or that part of it which is no collection.
@@ -58,7 +65,7 @@ type halt struct {
 
 func judgeSafepoint(c *check.Case) check.Verdict {
 	v := judgeStops(c)
-	if v.State == check.Supported || v.State == check.RuledOut && c.Ledger != nil && !c.Slow() {
+	if v.Supported() || v.RuledOut() && c.Ledger != nil && !c.Slow() {
 		return v
 	}
 	return judgeLate(c, v)
@@ -70,7 +77,7 @@ func judgeLate(c *check.Case, v check.Verdict) check.Verdict {
 	if len(late) == 0 {
 		return v
 	}
-	w := check.Verdict{State: check.Supported, Weight: 1, Title: fmt.Sprintf("Thread %q did not reach a safepoint in time, and all others waited for it.", late[0].Value),
+	w := check.Verdict{Rule: check.StandsAlone, Weight: 1, Title: fmt.Sprintf("Thread %q did not reach a safepoint in time, and all others waited for it.", late[0].Value),
 		Summary: units.Plural(len(late), "thread") + " did not stop in time", Needs: logging}
 	for _, f := range late[:min(len(late), 4)] {
 		w.Evidence = append(w.Evidence, c.Seen(fmt.Sprintf("%q did not stop within SafepointTimeoutDelay", f.Value), f.Origin))
@@ -88,7 +95,7 @@ func judgeStops(c *check.Case) check.Verdict {
 	}
 	stops, untold, seen := g.besides()
 	if !seen {
-		return check.Verdict{State: check.Inconclusive, Summary: "safepoints were not recorded", Needs: logging}
+		return check.Verdict{Rule: check.NotRecorded, Summary: "safepoints were not recorded", Needs: logging}
 	}
 	var v check.Verdict
 	var p metrics.Pauses
@@ -96,21 +103,21 @@ func judgeStops(c *check.Case) check.Verdict {
 		p = append(p, s.Pause)
 	}
 	g.judge(&v, "jvm.safepoint", p, "pauses other than GC", stoppedSpecial)
-	short := v.Saves == nil && p.Longest().Seconds() < perceptible
+	short := v.Saves == nil && p.Longest().Seconds() < perceptible.Value
 	crowded := short && g.crowded(p)
 	switch {
-	case crowded && v.State != check.Supported:
-		v.State, v.Needs = check.Supported, g.needRequests()
+	case crowded && !v.Supported():
+		v.Rule, v.Needs = check.Matters, g.needRequests()
 		v.Summary = fmt.Sprintf("%s other than GC took %s of the %s recorded", units.Plural(len(p), "pause"), units.Percent(g.ShareOf(p)), units.Time(1e9*g.Span))
-	case short && !crowded && !(v.State == check.Inconclusive && g.Span < leastWatched && g.ShareOf(p) >= check.MuchStopped):
-		v.State, v.Needs = check.RuledOut, nil
+	case short && !crowded && !(v.LeftOpen() && g.Span < leastWatched.Value && g.ShareOf(p) >= check.MuchStopped.Value):
+		v.Rule, v.Needs = check.TooLittle, nil
 	}
-	if v.State == check.RuledOut && g.matters(untold) {
-		v.State, v.Needs = check.Inconclusive, logging
+	if v.RuledOut() && g.matters(untold) {
+		v.Rule, v.Needs = check.Untold, logging
 		v.Summary = fmt.Sprintf("pauses that the log does not name took %s in total, the longest %s; all threads stopped in time, so they were GC or VM operations", units.Time(1e9*untold.Seconds()), units.Time(1e9*untold.Longest().Seconds()))
 	}
 	v.Weight = float64(length(p.Spans())) / 1e9 / max(g.Span, 1e-9)
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	reaching := make(map[bool]metrics.Pauses)
@@ -138,7 +145,7 @@ func judgeStops(c *check.Case) check.Verdict {
 	}
 	if late.Seconds() >= p.Seconds()/2 && !crowded {
 		v.Title = fmt.Sprintf("One thread takes up to %s to reach a safepoint, and all others wait for it.", units.Time(1e9*late.Longest().Seconds()))
-		if most := late.Longest(); most.Seconds() >= aSecond {
+		if most := late.Longest(); most.Seconds() >= check.ASecond.Value {
 			v.Title = fmt.Sprintf("One thread took %s to reach a safepoint %s, and all others waited for it.", units.Time(1e9*most.Seconds()), g.at(most.From))
 		}
 		g.adviseLate(&v)
@@ -153,17 +160,15 @@ func judgeStops(c *check.Case) check.Verdict {
 	return v
 }
 
-// perceptible is a stop from which on it is worth naming without requests, s: each JVM has
-// many that are shorter.
-const perceptible = .01
+var perceptible = check.Threshold{Name: "length of a stop that is no collection, without requests", Value: .01, Unit: "s",
+	Why: "each JVM has many that are shorter", Source: "judgement"}
 
-// crowding is how many short stops one after another are worth naming, where they take
-// [check.MuchStopped] of the time: each of them alone, every JVM has.
-const crowding = someCounted
+var crowding = check.Threshold{Name: "short stops one after another", Value: someCounted.Value, Unit: "count",
+	Why: "each of them alone, every JVM has", Source: "judgement"}
 
 // crowded says whether stops that are short each take much of the time, or of a minute of it.
 func (g *collector) crowded(p metrics.Pauses) bool {
-	return len(p) >= crowding && max(g.ShareOf(p), g.worst(p).Share()) >= check.MuchStopped
+	return len(p) >= crowding.Int() && max(g.ShareOf(p), g.worst(p).Share()) >= check.MuchStopped.Value
 }
 
 // matters says whether pauses would be worth naming if they were known not to be GC.
@@ -171,7 +176,7 @@ func (g *collector) matters(p metrics.Pauses) bool {
 	if len(p) == 0 {
 		return false
 	}
-	return p.Longest().Seconds() >= aSecond || max(g.ShareOf(p), g.worst(p).Share()/minuteOf) >= stoppedSpecial && (p.Longest().Seconds() >= perceptible || g.crowded(p))
+	return p.Longest().Seconds() >= check.ASecond.Value || max(g.ShareOf(p), g.worst(p).Share()/check.MinuteOf.Value) >= stoppedSpecial.Value && (p.Longest().Seconds() >= perceptible.Value || g.crowded(p))
 }
 
 // nameless is the name of stops whose log does not tell the operation.

@@ -16,10 +16,10 @@ var alone = []check.Need{{What: "when they were and what they took from the serv
 func fullSinceStart(c *check.Case) (v check.Verdict, ok bool) {
 	n, ok := c.Fact(evidence.FactFullCollections)
 	mean, _ := c.Fact(evidence.FactFullMean)
-	if !ok || n.Number < frequentFull || mean.Number < aSecond*1e9 {
+	if !ok || n.Number < frequentFull.Value || mean.Number < check.ASecond.Value*1e9 {
 		return v, false
 	}
-	v = check.Verdict{State: check.Supported, Weight: stoppedFull, Needs: alone,
+	v = check.Verdict{Rule: check.Matters, Weight: stoppedFull.Value, Needs: alone,
 		Title:   fmt.Sprintf("Full collections probably stop the program for %s each; %.0f were counted.", units.Time(mean.Number), n.Number),
 		Summary: fmt.Sprintf("%.0f full collections, %s each on average", n.Number, units.Time(mean.Number)),
 		Evidence: []check.Evidence{c.Figure("gc.full_counted", "full collections that were counted", n.Number, "count", n.Origin),
@@ -31,10 +31,10 @@ func fullSinceStart(c *check.Case) (v check.Verdict, ok bool) {
 // longSinceStart judges by the longest pause that a JVM's own metrics tell.
 func longSinceStart(c *check.Case) (v check.Verdict, ok bool) {
 	most, ok := c.Fact(evidence.FactPauseMost)
-	if !ok || most.Number < aSecond*1e9 {
+	if !ok || most.Number < check.ASecond.Value*1e9 {
 		return v, false
 	}
-	v = check.Verdict{State: check.Supported, Weight: stoppedFull, Needs: alone,
+	v = check.Verdict{Rule: check.Matters, Weight: stoppedFull.Value, Needs: alone,
 		Title:    fmt.Sprintf("A pause of GC probably stopped the program for %s, by its own metrics.", units.Time(most.Number)),
 		Summary:  fmt.Sprintf("the longest pause was %s", units.Time(most.Number)),
 		Evidence: []check.Evidence{c.Figure("gc.longest_ms", "longest pause of the last minutes, by the program's metrics", most.Number/1e6, "ms", most.Origin)},

@@ -13,23 +13,23 @@ import (
 func unwatched(c *check.Case) check.Verdict {
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverGC) {
 		if !metrics.Stamped(c.Bundle.Clocks[w.Clock]) {
-			return check.Verdict{State: check.Inconclusive, Summary: "the GC log has no timestamps, so the rate of collections is unknown", Needs: logging}
+			return check.Verdict{Rule: check.NotRecorded, Summary: "the GC log has no timestamps, so the rate of collections is unknown", Needs: logging}
 		}
 	}
 	if len(c.Bundle.Covered(c.Subject, evidence.CoverSafepoints)) > 0 {
-		return check.Verdict{State: check.Inconclusive, Summary: "the log has pauses of all threads, but not which of them were GC", Needs: logging}
+		return check.Verdict{Rule: check.Untold, Summary: "the log has pauses of all threads, but not which of them were GC", Needs: logging}
 	}
-	return check.Verdict{State: check.Inconclusive, Summary: "no GC log recorded", Needs: logging}
+	return check.Verdict{Rule: check.NotRecorded, Summary: "no GC log recorded", Needs: logging}
 }
 
 // untold is the answer where a log does not say what CPU time its collections took: no
 // matter where they take hardly any time at all, as those of concurrent collectors.
 func (g *collector) untold() check.Verdict {
-	if share := g.ShareOf(g.Pauses); share < stoppedPart && g.Pauses.Longest().Seconds() < aSecond {
-		return check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("GC pauses the program only %s of the time", units.Percent(share)),
+	if share := g.ShareOf(g.Pauses); share < stoppedPart.Value && g.Pauses.Longest().Seconds() < check.ASecond.Value {
+		return check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("GC pauses the program only %s of the time", units.Percent(share)),
 			Evidence: []check.Evidence{g.c.Figure("gc.paused_share", "share of the time paused by GC", share, "1", g.Origin)}}
 	}
-	return check.Verdict{State: check.Inconclusive, Summary: "the GC log has no CPU times",
+	return check.Verdict{Rule: check.NotRecorded, Summary: "the GC log has no CPU times",
 		Needs: []check.Need{
 			{What: "a GC log with CPU times (JDK 9 or later)", Command: "-Xlog:gc*,gc+cpu:file=gc.log:time,uptime,level,tags"},
 			{What: "or, before JDK 9", Command: "-XX:+PrintGCDetails"}}}
@@ -37,7 +37,7 @@ func (g *collector) untold() check.Verdict {
 
 // judge fills in what some pauses cost, whatever makes them, by the policy that all collectors share: [check.Case.JudgePauses].
 // What names them: "young collections"; of least share of the time they are worth naming where no requests tell.
-func (g *collector) judge(v *check.Verdict, cause string, p metrics.Pauses, what string, least float64) *check.Bill {
+func (g *collector) judge(v *check.Verdict, cause string, p metrics.Pauses, what string, least check.Threshold) *check.Bill {
 	b := g.c.JudgePauses(v, g.paused(cause, p, what, least))
 	if x, ok := g.stretch(p); ok {
 		v.Weight = x.share()
@@ -46,12 +46,12 @@ func (g *collector) judge(v *check.Verdict, cause string, p metrics.Pauses, what
 	return b
 }
 
-func (g *collector) paused(cause string, p metrics.Pauses, what string, least float64) check.Paused {
+func (g *collector) paused(cause string, p metrics.Pauses, what string, least check.Threshold) check.Paused {
 	return check.Paused{Cause: cause, Collector: g.Collector, Pauses: p, What: what, Least: least, Terms: &terms}
 }
 
 // unlogged is the answer of causes that are about pauses where a log has none of them.
-var unlogged = check.Verdict{State: check.Inconclusive, Summary: "the log has GC cycles, but none of their pauses",
+var unlogged = check.Verdict{Rule: check.NotRecorded, Summary: "the log has GC cycles, but none of their pauses",
 	Needs: []check.Need{{What: "a GC log with pauses and safepoints", Command: "-Xlog:gc*,safepoint:file=gc.log:time,uptime,level,tags"}}}
 
 // longer asks for more of a log.

@@ -43,22 +43,37 @@ requests (callers that cache), a larger young generation: twice the eden means h
 collections, and each copies hardly more. What does not help: a larger heap whose young
 generation stays fixed by -Xmn or NewSize; a shorter pause goal (it shrinks eden and
 makes collections more frequent).`,
-	Thresholds: "5 young collections, 10 a minute, and 5 % of the time (20 % of the worst minute); with requests 2 % of the time and 25 % of slow time",
-	Needs:      "a GC log; requests from the same time; CPU time of the process, for the knee",
-	Applies:    isJVM,
-	Judge:      unlessPartial(judgeYoung),
+	Least: fmt.Sprintf("5 young collections, 10 a minute, and 5 %% of the time (20 %% of the worst minute); with requests %v of the time and %v of slow time",
+		leastYoung, check.Material),
+	Thresholds: []check.Threshold{halfOne, leastAllocated, leastLarger, leastWatched, leastYoung, longMinutes, longYoung, mostFreed, mostOfIt,
+		mostOfThem, muchCopied, nearKnee, oftenYoung, pacePart, sameStop, someCounted, someYoung, stoppedSpecial, stoppedYoung,
+		unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull,
+		check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen,
+		check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough,
+		check.SlowShare, check.SomeSlow},
+
+	Needs:   "a GC log; requests from the same time; CPU time of the process, for the knee",
+	Applies: isJVM,
+	Judge:   unlessPartial(judgeYoung),
 }
 
 // Young collections are worth slowing down from this on: below, they are rare, or take
 // hardly any time.
-const (
-	oftenYoung   = 10. / 60 // each second
-	someYoung    = 5        // in what was watched
-	leastYoung   = .02      // share of the time, where requests tell what it costs them
-	stoppedYoung = .05      // share of the time, where none does
-	nearKnee     = .5       // of the knee: from there on it is worth telling
-	mostOfIt     = .5       // of the slow time: so much is theirs, though the work alone were too much
-	longYoung    = .1       // seconds: so long a pause makes any request slow that meets it, however seldom it comes
+var (
+	oftenYoung = check.Threshold{Name: "young collections from which they are worth slowing down", Value: 10. / 60, Unit: "1/s",
+		Why: "below, they are rare", Source: "judgement; ten a minute"}
+	someYoung = check.Threshold{Name: "young collections in what was watched", Value: 5, Unit: "count",
+		Why: "of five, a rate is known within a half", Source: "Poisson error: 1/√5"}
+	leastYoung = check.Threshold{Name: "share of the time in young collections, where requests tell their cost", Value: .02, Unit: "1",
+		Why: "below, they take hardly any time", Source: "judgement"}
+	stoppedYoung = check.Threshold{Name: "share of the time in young collections, where no requests tell their cost", Value: .05, Unit: "1",
+		Why: "a program needs some", Source: "judgement"}
+	nearKnee = check.Threshold{Name: "part of the load's knee from which it is reported", Value: .5, Unit: "1",
+		Why: "there waits begin to grow", Source: "judgement"}
+	mostOfIt = check.Threshold{Name: "share of slow time that is theirs though the work alone were too much", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
+	longYoung = check.Threshold{Name: "length of a young collection that makes any request slow that meets it", Value: .1, Unit: "s",
+		Why: "however seldom it comes", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 0.1 s feels immediate"}
 )
 
 func judgeYoung(c *check.Case) check.Verdict {
@@ -74,52 +89,54 @@ func judgeYoung(c *check.Case) check.Verdict {
 	if len(p) == 0 {
 		return v
 	}
-	if b == nil && v.State != check.RuledOut && len(p) < someYoung {
-		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "a longer GC log: some minutes under load"}}
+	if b == nil && !v.RuledOut() && len(p) < someYoung.Int() {
+		v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer GC log: some minutes under load"}}
 		v.Summary = fmt.Sprintf("too few young collections (%d) for a rate", len(p))
 		return v
 	}
 	perMinute := 60 * g.PerSecond(p)
+	v.Counted(float64(len(p)), someYoung)
+	v.Weigh(g.PerSecond(p), oftenYoung)
 	v.Evidence = append(v.Evidence, g.rate("young collections per minute ("+g.NameOf(p[0])+")", p)...)
 	v.Evidence = append(v.Evidence, g.youngFigures(p)...)
 	load, known := younggen.LoadOf(c.Bundle, c.Subject, c.Ledger, g.Collector)
 	if known {
 		v.Evidence = append(v.Evidence, kneeFigures(c, load)...)
 	}
-	storm := b == nil && g.worst(p).Share() >= minuteOf*stoppedYoung
-	rare := g.PerSecond(p) < oftenYoung || len(p) < someYoung || g.ShareOf(p) < leastYoung
-	if home := c.IsHome("jvm.young-gc-rate", g.Collector, &terms); v.State == check.Supported && rare && !storm && !home && b != nil && b.Share() >= check.Material {
-		v.State, v.Saves, v.Prediction, v.Needs = check.Inconclusive, nil, nil, longer
+	storm := b == nil && g.worst(p).Share() >= check.MinuteOf.Value*stoppedYoung.Value
+	rare := g.PerSecond(p) < oftenYoung.Value || len(p) < someYoung.Int() || g.ShareOf(p) < leastYoung.Value
+	if home := c.IsHome("jvm.young-gc-rate", g.Collector, &terms); v.Supported() && rare && !storm && !home && b != nil && b.Share() >= check.Material.Value {
+		v.Rule, v.Saves, v.Prediction, v.Needs = check.TooFew, nil, nil, longer
 		v.Summary = fmt.Sprintf("young collections are %s, but %s of them are too few for a rate", check.OfSlow(b.Share()), units.Num(float64(len(p))))
-		if each := p.Seconds() / float64(len(p)); each >= longYoung && len(p) >= someYoung {
-			v.State, v.Needs, v.Saves = check.Supported, nil, b.Saves(c)
+		if each := p.Seconds() / float64(len(p)); each >= longYoung.Value && len(p) >= someYoung.Int() {
+			v.Rule, v.Needs, v.Saves = check.Matters, nil, b.Saves(c)
 			v.Summary = fmt.Sprintf("young collections are %s: %s, of %s each", check.OfSlow(b.Share()), units.Times(len(p)), units.Time(1e9*each))
 		}
-	} else if v.State == check.Supported && !storm && !home && rare {
-		v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
+	} else if v.Supported() && !storm && !home && rare {
+		v.Rule, v.Saves, v.Needs = check.TooLittle, nil, nil
 		v.Summary = fmt.Sprintf("%s young collections per minute pause the program only %s of the time", units.Num(perMinute), units.Percent(g.ShareOf(p)))
 		return v
 	}
 	if known && c.Slow() && load.Offered > load.Knee.Free().Value {
 		v.Summary = fmt.Sprintf("%s requests/s arrived, but even without GC the CPUs can serve only %s/s: there is too much work (service.over-capacity)", units.Num(load.Offered), units.Num(load.Knee.Free().Value))
-		if b == nil || b.Share() < mostOfIt {
-			v.State, v.Saves, v.Needs = check.RuledOut, nil, nil
+		if b == nil || b.Share() < mostOfIt.Value {
+			v.Rule, v.Saves, v.Needs = check.Explained, nil, nil
 			return v
 		}
 	}
-	if v.State != check.Supported {
+	if !v.Supported() {
 		return v
 	}
 	v.Title = fmt.Sprintf("Young GC (%s) runs %s times per minute and pauses the program %s of the time, because eden fills every %s.", g.NameOf(p[0]), units.Num(perMinute), units.Percent(g.ShareOf(p)), units.Time(1e9*p.Interval()))
-	if each, copied := p.Seconds()/float64(len(p)), g.copiedBy(p); each >= longYoung && copied >= muchCopied*each {
+	if each, copied := p.Seconds()/float64(len(p)), g.copiedBy(p); each >= longYoung.Value && copied >= muchCopied.Value*each {
 		v.Title = fmt.Sprintf("Young GC (%s) pauses the program for %s each time, %s times per minute, because %s survive each and are copied.", g.NameOf(p[0]), units.Time(1e9*each), units.Num(perMinute), units.Size(copied))
 		v.Evidence = append(v.Evidence, g.c.Figure("gc.survived_bytes", "survived each, and was copied (mean)", copied, "bytes", g.Origin))
 		v.Fix = append(v.Fix, fewerSurvive)
 	}
-	if storm && g.ShareOf(p) < stoppedYoung {
+	if storm && g.ShareOf(p) < stoppedYoung.Value {
 		v.Title = g.named(fmt.Sprintf("Young GC (%s) pauses the program %s of the time.", g.NameOf(p[0]), units.Percent(g.ShareOf(p))), p)
 	}
-	if knee := load.Knee.Rate(); known && load.Offered >= nearKnee*knee.Value {
+	if knee := load.Knee.Rate(); known && load.Offered >= nearKnee.Value*knee.Value {
 		v.Summary += fmt.Sprintf("; %s requests/s arrived, and the CPUs can serve about %s/s", units.Num(load.Offered), units.Num(knee.Value))
 	}
 	v.Evidence = append(v.Evidence, g.classes()...)

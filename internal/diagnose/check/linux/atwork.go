@@ -56,9 +56,8 @@ func (m *mechanism) ran(c *check.Case, k *kernel, x *charged) {
 	_, x.usual, x.over = c.Excess(l.UsualRows(), l.Slow, x.per1)
 }
 
-// oneAtWork is how many threads at work, on average, are about one: who holds what all others wait
-// for. That a second one answers, or reads a request, meanwhile is no more.
-const oneAtWork = 1.5
+var oneAtWork = check.Threshold{Name: "threads at work on average that are about one", Value: 1.5, Unit: "threads",
+	Why: "a second one answers, or reads a request, at the same time", Source: "judgement"}
 
 // holder is how much, in threads, is at work while others wait for a lock or to be woken; false
 // unless that is about one: then it is who they wait for, and what threads at work do is what
@@ -69,7 +68,7 @@ func holder(k *kernel) (work float64, alone bool) {
 	}
 	waits := k.work.Threads(evidence.KernelFutex)
 	work = k.work.Busy + k.work.Alone - waits - k.work.Beside(evidence.KernelFutex)
-	return work, waits >= work && work > leastWork && work <= oneAtWork
+	return work, waits >= work && work > leastWork.Value && work <= oneAtWork.Value
 }
 
 // partOfHolder is the part of the holder's time that the mechanism has, 0 where who holds is not known.
@@ -135,7 +134,7 @@ func (m *mechanism) partOfWork(k *kernel) float64 {
 		return 0
 	}
 	busy := k.work.Busy - k.work.Threads(evidence.KernelFutex)
-	if busy < leastWork {
+	if busy < leastWork.Value {
 		return 0
 	}
 	return k.work.Threads(m.classes...) / busy

@@ -31,16 +31,20 @@ the cgroup distinguishes them.
 
 What helps: fewer other processes on the host, reserved CPUs (cpuset, Guaranteed pods),
 CPU weights; a GOMAXPROCS that fits the quota.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for CPUs on a host that is 90 % busy; without a trace, other processes use half of the host and threads waited longer than they ran; of a host alone, CPUs that are 95 % busy with three tasks ready for each",
-	Needs:      "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
-	Applies:    func(c *check.Case) bool { return true },
-	Judge:      judgeSaturation,
-	JudgeHost:  judgeHostCPU,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs on a host that is %v busy; without a trace, other processes use half of the host and threads waited longer than they ran; of a host alone, CPUs that are 95 %% busy with three tasks ready for each",
+		check.SomeSlow, check.SlowShare, check.Material, full),
+	Thresholds: []check.Threshold{anySteal, calm, few, full, manyReady, mostSlow, mostWait, noneFree, noticeable, rarely, slice, spare, starving,
+		check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.Starved},
+
+	Needs:     "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
+	Applies:   func(c *check.Case) bool { return true },
+	Judge:     judgeSaturation,
+	JudgeHost: judgeHostCPU,
 }
 
 func judgeSaturation(c *check.Case) check.Verdict {
 	s := starvationOf(c)
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	if c.Traced() && c.Ledger.Host.Known {
 		l := c.Ledger
 		v.Summary = fmt.Sprintf("short system calls take on average %s × their median", units.Num(l.Host.Dilation))
@@ -63,7 +67,7 @@ func judgeSaturation(c *check.Case) check.Verdict {
 		v.Summary = fmt.Sprintf("for %s of its run time the host did not run the process", units.Percent(s.share))
 	}
 	if !s.agree {
-		v.State = check.Inconclusive
+		v.Rule = check.Contradictory
 		v.Summary = "the trace looks as if the host did not run the process, but the process had CPU time for all of its run time"
 		if s.host != nil {
 			v.Summary += fmt.Sprintf(": %s of %s CPUs", units.Num(s.host.process.Number), units.Num(s.host.run))
@@ -73,7 +77,7 @@ func judgeSaturation(c *check.Case) check.Verdict {
 	}
 	if !s.starved {
 		if d, ok := delayOf(c); ok && !d.innocent() && s.host != nil && !d.clears(c, &v) { // in other seconds than those of the trace
-			v.State = check.Inconclusive
+			v.Rule = check.CostUnknown
 			v.Summary += d.blames(true, "")
 			if d.convicts(c, hostOfAll(c, s.host)) {
 				d.saturated(c, &v)
@@ -82,22 +86,23 @@ func judgeSaturation(c *check.Case) check.Verdict {
 		return v
 	}
 	saves, share := s.saves(c)
+	v.Weigh(share, check.Material)
 	_, run := window(c)
 	switch t := throttleOf(c); {
 	case t.explains(s, run):
-		v.State = check.RuledOut
+		v.Rule = check.Explained
 		v.Summary += fmt.Sprintf(": a CPU quota throttled it in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
 		return v
-	case share < check.Material || !c.Slow():
-		v.State = check.Inconclusive
+	case share < check.Material.Value || !c.Slow():
+		v.Rule = check.Happens
 		v.Summary = fmt.Sprintf("the host was busy at times, but that is %s of slow time", units.Percent(share))
 	case s.host != nil && s.host.idle():
-		v.State = check.Inconclusive
+		v.Rule = check.Untold
 		v.Summary = fmt.Sprintf("the process did not run though the host never had more than %s of %.0f CPUs busy: it may be a CPU quota", units.Num(s.host.Peak), s.host.CPUs)
 		v.Needs = []check.Need{quotaEvidence}
 		return v
 	default:
-		v.State = check.Supported
+		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("The host did not run the process for about %s of its run time.", units.Percent(s.share))
 		v.Summary = fmt.Sprintf("%s of slow time", units.Percent(share))
 		v.Saves = saves
@@ -111,37 +116,41 @@ func judgeSaturation(c *check.Case) check.Verdict {
 
 // calm is the share of the time in which somebody waited for a processor below
 // which nobody was kept waiting long; from full on, they all are in use.
-const (
-	calm = .1
-	full = .9
+var (
+	calm = check.Threshold{Name: "share of the time in which a task waited for a CPU below which none waited long", Value: .1, Unit: "1",
+		Why: "a busy host has so much", Source: "judgement"}
+	full = check.Threshold{Name: "share of the host's CPUs from which all are in use", Value: .9, Unit: "1",
+		Why: "a queue at 90 % is nine times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
 )
 
 // saturationUntraced judges by the host alone: it can clear a host, but not say
 // that the requests were what it kept waiting.
 func saturationUntraced(c *check.Case, s starvation, v check.Verdict) check.Verdict {
-	v.State = check.Inconclusive
+	v.Rule = check.NotRecorded
 	h := s.host
 	if h == nil {
 		v.Summary = "whether the host ran the process's threads was not recorded"
 		v.Needs = []check.Need{hostEvidence}
-		if share, origin, ok := c.LongRuns(); ok && share >= check.Starved {
+		if share, origin, ok := c.LongRuns(); ok && share >= check.Starved.Value {
 			v.Summary = fmt.Sprintf("the host did not run the process all the time: %s of its run time is in stretches longer than the scheduler allows; what that cost requests was not recorded", units.Percent(share))
 			v.Evidence = append(v.Evidence, c.Figure("host.long_runs_share", "share of run time in stretches longer than the scheduler allows", share, "1", origin))
 		}
 		return v
 	}
 	v.Summary = fmt.Sprintf("the host uses %s of %.0f CPUs", units.Num(h.Taken()), h.CPUs)
+	v.Weigh(h.Pressure.Number, calm)
+	v.Weigh(h.Taken()/max(h.CPUs, 1), full)
 	d, waited := delayOf(c)
 	switch {
-	case h.Pressure.Number < calm && h.Peak < full*h.CPUs:
-		v.State = check.RuledOut
+	case h.Pressure.Number < calm.Value && h.Peak < full.Value*h.CPUs:
+		v.Rule = check.TooLittle
 		v.Summary += fmt.Sprintf(", and tasks waited for a CPU for at most %s of the time", units.Percent(h.Pressure.Number))
 	case waited && d.clears(c, &v):
 	case waited && d.convicts(c, h):
 		d.saturated(c, &v)
 	case waited && d.stands(c, h):
 		d.unasked(c, &v)
-	case h.Taken() >= full*h.CPUs:
+	case h.Taken() >= full.Value*h.CPUs:
 		v.Summary += d.blames(waited, "; whether these requests waited for a CPU was not recorded")
 		v.Needs = traced(c)
 	default:
@@ -152,7 +161,7 @@ func saturationUntraced(c *check.Case, s starvation, v check.Verdict) check.Verd
 
 // saturated says that requests wait for processors, by what threads waited.
 func (d delay) saturated(c *check.Case, v *check.Verdict) {
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Runnable threads waited for a CPU for %s of the time.", units.Percent(d.denied))
 	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(d.about))
 	v.Evidence = append(v.Evidence, d.figures(c)...)
@@ -166,12 +175,12 @@ func (d delay) stands(c *check.Case, h *host) bool {
 	if c.Ledger != nil && len(c.Ledger.Rows) > 0 {
 		return false
 	}
-	return d.threads >= check.Material && h.process.Known() && d.threads/(d.threads+h.process.Number) >= starving && h.crowded() && h.Taken() >= full*h.CPUs
+	return d.threads >= check.Material.Value && h.process.Known() && d.threads/(d.threads+h.process.Number) >= starving.Value && h.crowded() && h.Taken() >= full.Value*h.CPUs
 }
 
 // unasked says that threads wait for processors, where no requests tell what that costs.
 func (d delay) unasked(c *check.Case, v *check.Verdict) {
-	v.State, v.Weight = check.Supported, d.threads
+	v.Rule, v.Weight = check.Matters, d.threads
 	v.Title = fmt.Sprintf("The host has too few free CPUs: on average %s runnable threads of the process waited for one.", units.Num(d.threads))
 	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	v.Fix = append(v.Fix, freeCPUs)
@@ -189,12 +198,11 @@ func traced(c *check.Case) []check.Need {
 	return []check.Need{c.Trace("the same time", ", to show which requests waited for a CPU")}
 }
 
-// spare is the share of the host's processors of which, if no more were ever busy between
-// two readings, some were always free: a queue shorter than a reading needs more.
-const spare = .6
+var spare = check.Threshold{Name: "share of the host's CPUs in use below which some were always free", Value: .6, Unit: "1",
+	Why: "a queue shorter than a reading needs more", Source: "judgement"}
 
 // idle says that the host always had processors to give.
-func (h *host) idle() bool { return h.Peak < spare*h.CPUs }
+func (h *host) idle() bool { return h.Peak < spare.Value*h.CPUs }
 
 // dilation is how much longer than usual calls that never block take; nothing
 // where the trace does not time them.

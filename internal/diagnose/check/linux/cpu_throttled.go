@@ -33,10 +33,14 @@ What helps: a higher limit, or none (requests and weights still share fairly); a
 GOMAXPROCS that fits the quota, which Go 1.25 and later sets by itself; fewer threads
 that run at once. Tuning GC does not shorten its pauses while GC workers use up the
 quota.`,
-	Thresholds: "a quota that throttled 1 % of its periods, and 25 % of slow time (without a trace, slow time in the seconds with throttling); without requests, half of its periods",
-	Needs:      "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
-	Applies:    func(c *check.Case) bool { return true },
-	Judge:      judgeThrottled,
+	Least: fmt.Sprintf("a quota that throttled %v of its periods, and %v of slow time (without a trace, slow time in the seconds with throttling); without requests, half of its periods",
+		rarely, check.Material),
+	Thresholds: []check.Threshold{fewPeriods, fewSeconds, mostPeriods, nearQuota, noPeriod, rarely, check.Material, check.MinRequests, check.OftenStopped,
+		check.SlowShare, check.SomeSlow},
+
+	Needs:   "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
+	Applies: func(c *check.Case) bool { return true },
+	Judge:   judgeThrottled,
 }
 
 // throttle is what the kernel counted of a quota over a window, and what the process used.
@@ -47,15 +51,14 @@ type throttle struct {
 
 var quotaEvidence = check.Need{What: "cpu.stat of its cgroup with a trace from the same period, to show whether a quota throttled it", Command: "unstall record PID"}
 
-// noPeriod is what is counted of periods in which a quota was looked at where there is none:
-// the kernel counts none, and what was read between two of them is less than one.
-const noPeriod = .5
+var noPeriod = check.Threshold{Name: "periods of a quota below which there is none", Value: .5, Unit: "count",
+	Why: "the kernel counts none, and what was read between two of them is less than one", Source: "Documentation/scheduler/sched-bwc.rst of Linux"}
 
-// rarely is the share of periods below which being stopped explains nothing.
-const rarely = .01
+var rarely = check.Threshold{Name: "share of a quota's periods below which being throttled explains nothing", Value: .01, Unit: "1",
+	Why: "a p99 meets none", Source: "arithmetic: the p99"}
 
-// mostPeriods is the share of periods from which a quota that stops a process is a finding, also where nobody saw its requests.
-const mostPeriods = .5
+var mostPeriods = check.Threshold{Name: "share of a quota's periods from which throttling is a finding without requests", Value: .5, Unit: "1",
+	Why: "it is throttled most of the time", Source: "arithmetic: half"}
 
 // stretched are waits for what the process itself does: of one that is stopped in most periods each of them lasts as long as
 // the quota makes it, wherever the place.
@@ -65,7 +68,7 @@ var stretched = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, le
 // who else is on the host: the kernel stopped it for at least half of what it is
 // missing.
 func (t *throttle) explains(s starvation, run float64) bool {
-	if t == nil || t.Share() < rarely {
+	if t == nil || t.Share() < rarely.Value {
 		return false
 	}
 	return !s.measured || !(t.Waiting.Number < s.share*run/2)
@@ -103,7 +106,7 @@ func (t *throttle) figures(c *check.Case) []check.Evidence {
 }
 
 func judgeThrottled(c *check.Case) check.Verdict {
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	s := starvationOf(c)
 	t := throttleOf(c)
 	if t == nil {
@@ -115,17 +118,19 @@ func judgeThrottled(c *check.Case) check.Verdict {
 		if v, ok := throttledSinceCreated(c); ok {
 			return v
 		}
-		v.State = check.Inconclusive
+		v.Rule = check.NotRecorded
 		v.Summary = "cpu.stat of its cgroup was not recorded"
 		v.Needs = []check.Need{quotaEvidence}
 		return v
 	}
 	v.Evidence = t.figures(c)
+	v.Counted(t.Periods.Number, noPeriod)
+	v.Weigh(t.Share(), rarely)
 	v.Summary = fmt.Sprintf("throttled in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
-	if t.Periods.Number < noPeriod {
+	if t.Periods.Number < noPeriod.Value {
 		v.Summary = "its cgroup has no quota"
 	}
-	if t.Share() < rarely {
+	if t.Share() < rarely.Value {
 		if other, ok := throttledElsewhere(c); ok {
 			return other
 		}
@@ -134,7 +139,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	if c.Slow() && !s.known && t.judgeSeconds(c, &v) {
 		return v
 	}
-	if (c.Ledger == nil || len(c.Ledger.Rows) == 0) && t.Share() >= mostPeriods {
+	if (c.Ledger == nil || len(c.Ledger.Rows) == 0) && t.Share() >= mostPeriods.Value {
 		t.blame(&v, nil, 0)
 		v.Summary = fmt.Sprintf("throttled in %s of the periods; what that cost requests was not recorded", units.Percent(t.Share()))
 		v.Weight = t.Share()
@@ -142,8 +147,8 @@ func judgeThrottled(c *check.Case) check.Verdict {
 		t.fix(c, &v)
 		return v
 	}
-	if !c.Slow() || !s.known && t.Share() < check.OftenStopped {
-		v.State = check.Inconclusive
+	if !c.Slow() || !s.known && t.Share() < check.OftenStopped.Value {
+		v.Rule = check.CostUnknown
 		v.Summary = fmt.Sprintf("throttled in %s of the periods, but what that cost requests was not recorded", units.Percent(t.Share()))
 		v.Needs = traced(c)
 		return v
@@ -158,8 +163,10 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	low, high := t.bounds(c, w, lost.found, sum)
 	total := float64(max(1, c.Ledger.Total))
 	saves, share, most := c.Save(per, low, high), float64(sum)/total, float64(high)/total
+	v.Weigh(share, check.Material)
 	if by, part := s.saves(c); part > share { // also where it stopped one processor only
 		saves, share = by, part
+		v.Weigh(share, check.Material)
 	}
 	if !s.known && t.usedUp() { // requests queue for what it leaves, also between the stops
 		atMost := lostAtMost(c)
@@ -168,11 +175,11 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	}
 	switch { // where the kernel counted many stops, what they may have cost is enough
 	case !t.explains(s, run):
-		v.State = check.Inconclusive
+		v.Rule = check.PartlyExplained
 		v.Summary = fmt.Sprintf("throttled in %s of the periods, but the process lost more CPU time than that explains", units.Percent(t.Share()))
 		return v
-	case share < check.Material && !(t.Share() >= check.OftenStopped && sum > 0 && most >= check.Material):
-		v.State = check.Inconclusive
+	case share < check.Material.Value && !(t.Share() >= check.OftenStopped.Value && sum > 0 && most >= check.Material.Value):
+		v.Rule = check.Happens
 		v.Summary = fmt.Sprintf("throttled in %s of the periods, but that is only %s of slow time", units.Percent(t.Share()), units.Percent(share))
 		return v
 	}
@@ -186,16 +193,16 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	return v
 }
 
-// nearQuota is the part of a quota in use from which what comes queues for it: at 80 % of one server, requests wait four times as long as they take.
-const nearQuota = .8
+var nearQuota = check.Threshold{Name: "part of a quota in use from which work queues for it", Value: .8, Unit: "1",
+	Why: "at 80 % of one server, requests wait four times as long as they take", Source: "M/M/1: ρ/(1−ρ)"}
 
 // usedUp says whether the process uses what its quota gives, and is often stopped for it.
 func (t *throttle) usedUp() bool {
-	return t.Share() >= check.OftenStopped && t.used.Known() && t.CPUs.Known() && t.used.Number >= nearQuota*t.CPUs.Number
+	return t.Share() >= check.OftenStopped.Value && t.used.Known() && t.CPUs.Known() && t.used.Number >= nearQuota.Value*t.CPUs.Number
 }
 
-// fewPeriods are too few to judge by: ten seconds.
-const fewPeriods = 100
+var fewPeriods = check.Threshold{Name: "periods of a quota that were counted", Value: 100, Unit: "count",
+	Why: "ten seconds of the usual period", Source: "arithmetic: 100 ms each"}
 
 // throttledSinceCreated judges counters that were read once: they are of all the time since the group was created, so that only
 // a quota that stops it in most periods of all that time is a finding.
@@ -210,9 +217,9 @@ func throttledSinceCreated(c *check.Case) (v check.Verdict, ok bool) {
 	if f, ok := c.Fact(evidence.FactContainerCPU); ok && f.Number > 0 {
 		t.CPUs = metrics.Value{Number: f.Number, Origin: f.Origin, Watched: 1}
 	}
-	v = check.Verdict{State: check.Inconclusive, Evidence: t.figures(c), Summary: fmt.Sprintf("throttled in %.0f of %.0f periods since its cgroup was created: one reading does not show what happens now", stopped.Number, periods.Number)}
+	v = check.Verdict{Rule: check.OneLook, Evidence: t.figures(c), Summary: fmt.Sprintf("throttled in %.0f of %.0f periods since its cgroup was created: one reading does not show what happens now", stopped.Number, periods.Number)}
 	v.Needs = []check.Need{{What: "a second reading of cpu.stat, some seconds after the first, while it is slow"}}
-	if t.Share() >= mostPeriods && periods.Number >= fewPeriods && (c.Ledger == nil || len(c.Ledger.Rows) == 0) {
+	if t.Share() >= mostPeriods.Value && periods.Number >= fewPeriods.Value && (c.Ledger == nil || len(c.Ledger.Rows) == 0) {
 		t.blame(&v, nil, 0)
 		v.Summary = fmt.Sprintf("throttled in %s of the periods since its cgroup was created", units.Percent(t.Share()))
 		v.Weight = t.Share()
@@ -229,20 +236,20 @@ func throttledElsewhere(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	t := throttleOver(c, metrics.Window{From: l.All.From, Until: l.All.To})
-	if t == nil || t.Share() < rarely {
+	if t == nil || t.Share() < rarely.Value {
 		return v, false
 	}
-	v = check.Verdict{State: check.RuledOut, Evidence: t.figures(c)}
-	return v, t.judgeSeconds(c, &v) && v.State == check.Supported
+	v = check.Verdict{Rule: check.TooLittle, Evidence: t.figures(c)}
+	return v, t.judgeSeconds(c, &v) && v.Supported()
 }
 
 // blame says that the quota stops the process.
 func (t *throttle) blame(v *check.Verdict, saves *check.Saves, share float64) {
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("A CPU quota throttles the process in %.0f of %.0f periods.", t.Stopped.Number, t.Periods.Number)
 	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(share))
 	v.Saves = saves
-	if t.Share() >= mostPeriods {
+	if t.Share() >= mostPeriods.Value {
 		v.Explains = func(p *ledger.Place) bool { return slices.Contains(stretched, p.Mechanism) }
 	}
 	if t.CPUs.Known() {

@@ -86,9 +86,9 @@ var ready = []ledger.Mechanism{ledger.Own, ledger.RequestsCPU, ledger.Background
 // innocent says whether that can be what is in the way.
 func (d delay) innocent() bool {
 	if d.slow {
-		return d.share < check.Material
+		return d.share < check.Material.Value
 	}
-	return d.share < calm
+	return d.share < calm.Value
 }
 
 // ran says that the kernel counted what a trace only suggests: its threads hardly waited for a
@@ -98,13 +98,12 @@ func ran(c *check.Case) bool {
 	return ok && d.innocent()
 }
 
-// starving is the share of the time in which its threads were ready or ran from which they
-// were kept waiting for long: a busy host does that for a tenth.
-const starving = .5
+var starving = check.Threshold{Name: "share of the time of ready threads in which they waited for a CPU", Value: .5, Unit: "1",
+	Why: "a busy host makes them wait for a tenth", Source: "arithmetic: longer than they ran"}
 
 // convicts says whether waiting for processors that others use is what makes requests slow.
 func (d delay) convicts(c *check.Case, h *host) bool {
-	return d.slow && d.about >= check.Material && d.denied >= starving && slowAtAll(c) && h.crowded() && !h.idle()
+	return d.slow && d.about >= check.Material.Value && d.denied >= starving.Value && slowAtAll(c) && h.crowded() && !h.idle()
 }
 
 // hostOfAll is the host while any of the requests was seen, not just those that were traced;
@@ -125,13 +124,13 @@ func (d delay) clears(c *check.Case, v *check.Verdict) bool {
 	switch {
 	case d.innocent():
 	case d.slow && !d.worthwhile(c):
-		v.State = check.RuledOut
+		v.Rule = check.Brief
 		v.Summary += ", but slow requests take only milliseconds"
 		return true
 	default:
 		return false
 	}
-	v.State = check.RuledOut
+	v.Rule = check.TooLittle
 	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	if d.slow {
 		v.Summary += fmt.Sprintf(", but its threads waited for a CPU for at most %s of the slow time", units.Percent(d.share))

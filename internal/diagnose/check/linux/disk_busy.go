@@ -35,11 +35,16 @@ scattered reads; several reads in parallel (io_uring, threads) if the device can
 read-ahead for sequential files (blockdev --setra), a smaller one for random reads; a faster or
 dedicated device if many requests are in flight. For writes: write less, earlier
 (vm.dirty_background_bytes), or to another device.`,
-	Thresholds: "5 slow requests with 1 % of all request time, 25 % of slow time, above the usual, in waits for a disk or behind threads that wait for it, with a p99 of 20 ms unless --slo is given, and I/O pressure of 1 %; without requests, on average 0.1 busy threads in it, and 25 % of the time of busy threads; of a host alone, a disk that is busy for 90 % of the time with two requests and more at a time, each of 5 ms and more",
-	Needs:      "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks; /proc/pressure/io",
-	Applies:    func(c *check.Case) bool { m := disk(c); return m.met(c) || strained(c) },
-	Judge:      judgeDisk,
-	JudgeHost:  judgeHostDisk,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time, above the usual, in waits for a disk or behind threads that wait for it, with a p99 of %v unless --slo is given, and I/O pressure of %v; without requests, on average %v busy threads in it, and %v of the time of busy threads; of a host alone, a disk that is busy for %v of the time with two requests and more at a time, each of %v and more",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, slight, leastWork, check.Material, diskFull, slowDisk),
+	Thresholds: []check.Threshold{beyondQueue, diskFull, fewAtWork, fewPages, leastWork, manyRefaults, ofBusyThreads, oneAtWork, queued, slight,
+		slowDisk, check.Arguable, check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen,
+		check.Noticeable, check.SlowShare, check.SomeSlow},
+
+	Needs:     "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks; /proc/pressure/io",
+	Applies:   func(c *check.Case) bool { m := disk(c); return m.met(c) || strained(c) },
+	Judge:     judgeDisk,
+	JudgeHost: judgeHostDisk,
 }
 
 // reads are calls that wait for a disk where they are on a file, and writes those of them that write.
@@ -73,7 +78,7 @@ func disk(c *check.Case) *mechanism {
 func strained(c *check.Case) bool {
 	s := strain(c)
 	p, _ := pressure(s.IO, s.HostIO)
-	return p.Known() && p.Number >= slight
+	return p.Known() && p.Number >= slight.Value
 }
 
 func judgeDisk(c *check.Case) check.Verdict {
@@ -81,17 +86,20 @@ func judgeDisk(c *check.Case) check.Verdict {
 	s := strain(c)
 	p, of := pressure(s.IO, s.HostIO)
 	v, f := m.judge(c)
+	if p.Known() {
+		v.Weigh(p.Number, slight)
+	}
 	switch {
-	case p.Known() && p.Number < slight && v.State != check.Supported:
-		v.State, v.Needs = check.RuledOut, nil
+	case p.Known() && p.Number < slight.Value && !v.Supported():
+		v.Rule, v.Needs = check.TooLittle, nil
 		v.Summary = fmt.Sprintf("tasks of %s waited for a disk for %s of the time", of, units.Percent(p.Number))
 		v.Evidence = append(v.Evidence, c.Figure("disk.pressure_share", "share of the time in which a task of "+of+" waited for a disk", p.Number, "1", p.Origin))
 		return v
-	case v.State != check.Supported:
+	case !v.Supported():
 		return v
 	}
 	if again := refaults(c); again != "" && f.share > 0 { // what is read was there a moment ago
-		v.State, v.Saves, v.Explains, v.Weight, v.Work, v.Prediction = check.RuledOut, nil, nil, 0, 0, nil
+		v.Rule, v.Saves, v.Explains, v.Weight, v.Work, v.Prediction = check.Explained, nil, nil, 0, 0, nil
 		v.Summary = f.portion() + " is waiting for a disk, but " + again + ": see linux.memory-reclaim"
 		return v
 	}
@@ -114,7 +122,7 @@ func judgeDisk(c *check.Case) check.Verdict {
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: "keep often-read files in memory (more memory, or less other use), and read them before requests need them (posix_fadvise with POSIX_FADV_WILLNEED); cache the results", Code: siteOf(c, &f)})
 	d := metrics.DisksOf(c.Bundle, span(c))
-	if d.InFlight.Known() && d.InFlight.Number >= queued {
+	if d.InFlight.Known() && d.InFlight.Number >= queued.Value {
 		v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("the disks have %s requests at a time: give the service a dedicated device, or find the other users of the disk (iostat -x, io.stat of each cgroup) and limit them (io.max, io.weight)", units.Num(d.InFlight.Number))})
 	} else {
 		v.Fix = append(v.Fix, check.Fix{Text: "the disk gets one request after the other: issue several in parallel (threads, io_uring), or increase read-ahead if files are read sequentially (blockdev --setra)"})
@@ -122,9 +130,8 @@ func judgeDisk(c *check.Case) check.Verdict {
 	return v
 }
 
-// queued is how many requests at a time from which a disk has others waiting, if it does one after
-// the other.
-const queued = 2
+var queued = check.Threshold{Name: "requests at a time from which a disk has others waiting", Value: 2, Unit: "count",
+	Why: "if it does one after the other", Source: "arithmetic"}
 
 // refaults words that files are read again soon after they were dropped, "" where they are not.
 func refaults(c *check.Case) string {

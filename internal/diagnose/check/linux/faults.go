@@ -26,9 +26,11 @@ const perRequest = 200e3
 
 // Minor faults per second below which they are nobody's problem, and from which
 // on they may be.
-const (
-	fewFaults  = 500
-	manyFaults = 5000
+var (
+	fewFaults = check.Threshold{Name: "minor faults below which they matter to nothing", Value: 500, Unit: "1/s",
+		Why: "1 ms of a CPU a second", Source: "measured: 1.7 µs for a fault of 4 KiB"}
+	manyFaults = check.Threshold{Name: "minor faults from which they may matter", Value: 5000, Unit: "1/s",
+		Why: "10 ms of a CPU a second", Source: "measured: 1.7 µs for a fault of 4 KiB"}
 )
 
 // faults is what /proc said of a process's page faults over the trace, or over
@@ -90,13 +92,12 @@ func (f *faults) part(cost float64) float64 {
 // page is the least that a fault makes resident, bytes.
 const page = 4 << 10
 
-// kept is the part of the memory that faults made resident below which most of it was given
-// back meanwhile.
-const kept = .5
+var kept = check.Threshold{Name: "part of new memory that is still resident, below which most was given back", Value: .5, Unit: "1",
+	Why: "the larger part decides", Source: "arithmetic: half"}
 
 // again says that the same memory is returned to the system and requested again: what is resident
 // grows by less than the faults bring.
-func (f *faults) again() bool { return f.grew < kept*page*f.rate*f.seconds }
+func (f *faults) again() bool { return f.grew < kept.Value*page*f.rate*f.seconds }
 
 // title says what is touched.
 func (f *faults) title() string {
@@ -120,22 +121,23 @@ func (f *faults) fix() check.Fix {
 func (f *faults) steady() bool { return f.otherwise >= f.rate/2 }
 
 func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s minor page faults/s", units.Num(f.rate))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s minor page faults/s", units.Num(f.rate))}
+	v.Weigh(f.rate, fewFaults)
 	v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_per_s", "minor page faults of the process", f.rate, "1/s", f.origin))
 	if !math.IsNaN(f.otherwise) {
 		v.Evidence = append(v.Evidence, c.Figure("process.minor_faults_otherwise_per_s", "minor page faults before and after", f.otherwise, "1/s", f.origin))
 	}
-	if f.rate < fewFaults {
+	if f.rate < fewFaults.Value {
 		return v
 	}
 	if !math.IsNaN(f.system) {
 		v.Evidence = append(v.Evidence, c.Figure("process.system_cpus", "CPUs used in the kernel", f.system, "CPUs", f.origin))
 	}
 	if !c.HasRequestStates() || math.IsNaN(f.run) {
-		if f.rate < manyFaults {
+		if f.rate < manyFaults.Value {
 			return v
 		}
-		v.State = check.Inconclusive
+		v.Rule = check.NotRecorded
 		v.Summary += ", but what requests waited for was not recorded"
 		v.Needs = traced(c)
 		return v
@@ -143,8 +145,10 @@ func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
 	l := c.Ledger
 	v.Evidence = append(v.Evidence, c.Figure("process.fault_ms", "time each costs, by the CPU time in the kernel", f.cost()/1e6, "ms", f.origin),
 		c.Figure("process.faults_share", "share of its run time", f.part(f.cost()), "1", f.origin))
+	v.Weigh(f.rate, manyFaults)
+	v.Weigh(f.part(f.cost()), noticed)
 	v.Summary += fmt.Sprintf(", about %s of its run time", units.Percent(f.part(f.cost())))
-	if f.rate < manyFaults || f.part(max(f.cost(), faultCostHigh)) < check.Material {
+	if f.rate < manyFaults.Value || f.part(max(f.cost(), faultCostHigh)) < check.Material.Value {
 		return v
 	}
 	own := c.Share(ledger.Own, ledger.Kernel)
@@ -162,26 +166,27 @@ func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(grew), "1", check.From(l.StatesFrom())))
 	}
 	switch {
-	case !c.Slow() || own < check.Material:
+	case !c.Slow() || own < check.Material.Value:
 		v.Summary += fmt.Sprintf(", but own work is %s of slow time", units.Percent(own))
 		return v
 	case l.Host.Starved() && !ran(c):
 		v.Summary += ", on a host that did not run the process all the time"
 		return v
 	case heap == nil && f.steady() && !c.UserVisible(check.NoticeableCall):
+		v.Rule = check.Brief
 		v.Summary += ", as before and after, and slow requests are over within milliseconds"
 		return v
 	case heap != nil && grew < ledger.MinRequests:
-		v.State = check.Inconclusive
+		v.Rule = check.Untold
 		v.Summary += ", but the heap did not grow: memory is returned to the system and requested again"
 		v.Needs = []check.Need{{What: "a log of the memory that the runtime returns: start the process with", Command: "GODEBUG=scavtrace=1"}}
 		return v
-	case f.part(f.cost()) < noticed, !c.Traced() && f.part(f.cost())*own < check.Material:
-		v.State = check.Inconclusive
+	case f.part(f.cost()) < noticed.Value, !c.Traced() && f.part(f.cost())*own < check.Material.Value:
+		v.Rule = check.Happens
 		v.Needs = []check.Need{{What: "to measure the CPU time of a page fault here", Command: "perf stat -e page-faults,cycles:k -p PID"}}
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title, v.Work = f.title(), f.part(f.cost())
 	stretched := onProcessors
 	if !c.Traced() {
@@ -207,9 +212,8 @@ func (f *faults) judge(c *check.Case, heap *evidence.Series) check.Verdict {
 	return v
 }
 
-// noticed is the part of the time on processors from which faults are worth
-// naming.
-const noticed = .1
+var noticed = check.Threshold{Name: "share of CPU time in page faults", Value: .1, Unit: "1",
+	Why: "less is within what requests differ by", Source: "judgement"}
 
 // freshMemory returns when the heap was larger than ever before in the
 // recording.

@@ -37,10 +37,14 @@ or shard instead of one for all; a read-write lock, RCU or a copy if most thread
 counters per thread. For sections of a few µs on more than one CPU, a lock that spins before it
 sleeps (PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot); fewer threads that queue for it. Spinning does not
 help if CPUs are short: then the holder does not run.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, above the usual, in waits for locks whose holders ran, with a p99 of 20 ms unless --slo is given; without requests, on average 0.1 busy threads in it, and 25 % of the time of busy threads, or of their CPU time in lock operations",
-	Needs:      "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
-	Applies:    func(c *check.Case) bool { return ownLocks(c) && locking.met(c) },
-	Judge:      judgeFutex,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, above the usual, in waits for locks whose holders ran, with a p99 of %v unless --slo is given; without requests, on average %v busy threads in it, and %v of the time of busy threads, or of their CPU time in lock operations",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, leastWork, check.Material),
+	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastWork, ofBusyThreads, oneAtWork, check.Arguable, check.Material, check.MaterialBeyond,
+		check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow},
+
+	Needs:   "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
+	Applies: func(c *check.Case) bool { return ownLocks(c) && locking.met(c) },
+	Judge:   judgeFutex,
 }
 
 var locking = mechanism{what: "waiting for locks", classes: []string{evidence.KernelFutex}, locks: true}
@@ -53,7 +57,7 @@ func ownLocks(c *check.Case) bool {
 
 func judgeFutex(c *check.Case) check.Verdict {
 	v, f := locking.judge(c)
-	if v.State == check.Supported {
+	if v.Supported() {
 		return f.lock(c, v)
 	}
 	if c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && (c.HasRequestStates() || !c.Slow()) {
@@ -65,10 +69,10 @@ func judgeFutex(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Evidence = append(v.Evidence, c.Figure("lock.futex_cpu_share", "share of its CPU time in lock operations (futex)", part.Number, "1", part.Origin))
-	if part.Number < check.Material || used < leastWork || c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests {
+	if part.Number < check.Material.Value || used < leastWork.Value || c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests {
 		return v
 	}
-	v.State, v.Weight, v.Needs = check.Supported, used, nil
+	v.Rule, v.Weight, v.Needs = check.Matters, used, nil
 	f.share, f.of = part.Number, "its CPU time"
 	v.Evidence = append(v.Evidence, locking.proof(c, k)...)
 	return f.lock(c, v)

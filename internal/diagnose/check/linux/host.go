@@ -69,19 +69,19 @@ func (h *host) top() (most metrics.Neighbour) {
 // crowded says that others use processors, and as many of those that are busy as the process
 // can at most.
 func (h *host) crowded() bool {
-	return h.Others.Number >= few*h.CPUs && h.Others.Number >= h.Busy.Number/2
+	return h.Others.Number >= few.Value*h.CPUs && h.Others.Number >= h.Busy.Number/2
 }
 
 // strange says that the process in the host's recording is not the one traced.
 func (h *host) strange() bool { return metrics.IsAnotherProcess(h.process.Number, h.run) }
 
-// anySteal is from how many CPUs on, given to other virtual machines, that is told.
-const anySteal = .01
+var anySteal = check.Threshold{Name: "CPUs given to other virtual machines from which it is reported", Value: .01, Unit: "CPUs",
+	Why: "one tick a second", Source: "arithmetic: 10 ms"}
 
 // figures are the evidence of the host.
 func (h *host) figures(c *check.Case) []check.Evidence {
 	out := []check.Evidence{c.Figure("host.busy_cpus", fmt.Sprintf("CPUs of the host that were busy, of %.0f", h.CPUs), h.Busy.Number, "CPUs", h.Busy.Origin)}
-	if h.Steal.Number >= anySteal {
+	if h.Steal.Number >= anySteal.Value {
 		out = append(out, c.Figure("host.stolen_cpus", "CPUs that the hypervisor gave to other virtual machines", h.Steal.Number, "CPUs", h.Busy.Origin))
 	}
 	if h.Pressure.Known() {

@@ -9,10 +9,13 @@ import (
 )
 
 // What a report of iostat or mpstat must show to say by itself that whatever runs on the host waits.
-const (
-	diskFull = .9   // share of the time in which a disk had requests: of many at a time it says little by itself
-	slowDisk = 5e-3 // s for a request: what a disk with a seek takes alone, and fifty times as long as an SSD does
-	cpusFull = .8   // share of the CPUs that are busy: of what comes at random each waits four times as long as it runs (M/M/1)
+var (
+	diskFull = check.Threshold{Name: "share of the time in which a disk had requests", Value: .9, Unit: "1",
+		Why: "of a disk that takes many at a time it says little by itself", Source: "judgement"}
+	slowDisk = check.Threshold{Name: "time that a disk takes for a request", Value: 5e-3, Unit: "s",
+		Why: "what a disk with a seek takes alone, and fifty times as long as an SSD does", Source: "judgement"}
+	cpusFull = check.Threshold{Name: "share of the CPUs that are busy", Value: .8, Unit: "1",
+		Why: "of what comes at random each waits four times as long as it runs", Source: "M/M/1: ρ/(1−ρ)"}
 )
 
 // askProcess is what would show who waits.
@@ -25,11 +28,11 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 		if !slow.Known() || d.ReadTook.Number > slow.Number {
 			slow, what = d.ReadTook, "read"
 		}
-		if !(d.Busy.Number >= diskFull) || !(d.InFlight.Number >= queued) || !(slow.Number >= slowDisk) || v.Weight >= d.InFlight.Number {
+		if !(d.Busy.Number >= diskFull.Value) || !(d.InFlight.Number >= queued.Value) || !(slow.Number >= slowDisk.Value) || v.Weight >= d.InFlight.Number {
 			continue
 		}
 		ok = true
-		v = check.Verdict{State: check.Supported, Weight: d.InFlight.Number,
+		v = check.Verdict{Rule: check.Matters, Weight: d.InFlight.Number,
 			Title:   fmt.Sprintf("The disk %s is saturated: it is busy %s of the time, and a %s takes %s.", d.Name, units.Percent(d.Busy.Number), what, units.Time(slow.Number*1e9)),
 			Summary: fmt.Sprintf("%s requests at a time wait for %s", units.Num(d.InFlight.Number), d.Name)}
 		v.Evidence = append(v.Evidence, c.Figure("disk.busy_share", "share of the time in which "+d.Name+" had requests", d.Busy.Number, "1", d.Busy.Origin),
@@ -48,19 +51,18 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 	return v, ok
 }
 
-// mostlySoftirq is the share of all CPUs in interrupts from which they are the matter even if others of the CPUs are free: a card's interrupts
-// come to some CPUs alone, and what runs there has less than half of them.
-const mostlySoftirq = .45
+var mostlySoftirq = check.Threshold{Name: "share of the host's CPUs busy with interrupts, whatever else they do", Value: .45, Unit: "1",
+	Why: "nearly half of them are lost to programs", Source: "judgement"}
 
 // judgeHostSoftirq judges the host's CPUs: interrupts take much of them, and few are free.
 func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 	h := metrics.HostOf(c.Bundle, c.Subject, metrics.Whole)
 	s := metrics.StrainOf(c.Bundle, c.Subject, metrics.Whole)
-	if !(h.CPUs > 0) || !s.Softirq.Known() || s.Softirq.Number < check.Material*h.CPUs || h.Taken() < cpusFull*h.CPUs && s.Softirq.Number < mostlySoftirq*h.CPUs {
+	if !(h.CPUs > 0) || !s.Softirq.Known() || s.Softirq.Number < check.Material.Value*h.CPUs || h.Taken() < cpusFull.Value*h.CPUs && s.Softirq.Number < mostlySoftirq.Value*h.CPUs {
 		return v, false
 	}
 	part := s.Softirq.Number / h.CPUs
-	v = check.Verdict{State: check.Supported, Weight: s.Softirq.Number, Work: part,
+	v = check.Verdict{Rule: check.Matters, Weight: s.Softirq.Number, Work: part,
 		Title:   fmt.Sprintf("Interrupts (softirq) take %s of the host's CPU time; %s of it is free.", units.Percent(part), units.Percent(max(0, 1-h.Taken()/h.CPUs))),
 		Summary: fmt.Sprintf("softirq uses %s of %.0f CPUs", units.Num(s.Softirq.Number), h.CPUs)}
 	v.Evidence = append([]check.Evidence{c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin)}, (&host{Host: h, process: metrics.Unknown}).figures(c)...)
@@ -70,19 +72,21 @@ func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-const (
-	mostlyStolen = .25 // share of the CPUs given to other virtual machines: whatever runs takes a third longer at least
-	manyPages    = 256 // pages read from swap a second: 1 MiB
+var (
+	mostlyStolen = check.Threshold{Name: "share of the CPUs given to other virtual machines", Value: .25, Unit: "1",
+		Why: "whatever runs takes a third longer at least", Source: "arithmetic"}
+	manyPages = check.Threshold{Name: "pages read from swap, and written", Value: 256, Unit: "1/s",
+		Why: "1 MiB a second", Source: "arithmetic: 4 KiB each"}
 )
 
 // judgeHostSteal judges by what the hypervisor gave to others.
 func judgeHostSteal(c *check.Case) (v check.Verdict, ok bool) {
 	h := metrics.ShownOf(c.Bundle)
 	steal, busy := h.Steal, h.Busy
-	if !steal.Known() || steal.Number < mostlyStolen || busy.Known() && busy.Number+steal.Number < cpusFull {
+	if !steal.Known() || steal.Number < mostlyStolen.Value || busy.Known() && busy.Number+steal.Number < cpusFull.Value {
 		return v, false
 	}
-	v = check.Verdict{State: check.Supported, Weight: steal.Number,
+	v = check.Verdict{Rule: check.Matters, Weight: steal.Number,
 		Title:   fmt.Sprintf("Other virtual machines use the host's CPUs: the hypervisor gave them %s of the time.", units.Percent(steal.Number)),
 		Summary: fmt.Sprintf("%s of the CPUs were stolen", units.Percent(steal.Number))}
 	v.Evidence = append(v.Evidence, c.Figure("host.stolen_share", "share of the CPUs' time that the hypervisor gave to other virtual machines", steal.Number, "1", steal.Origin))
@@ -95,10 +99,10 @@ func judgeHostSteal(c *check.Case) (v check.Verdict, ok bool) {
 func judgeHostSwap(c *check.Case) (v check.Verdict, ok bool) {
 	h := metrics.ShownOf(c.Bundle)
 	in, out, waits := h.SwapIn, h.SwapOut, h.Iowait
-	if !(in.Number >= manyPages) || !(out.Number >= manyPages) || !(waits.Number >= check.Material) {
+	if !(in.Number >= manyPages.Value) || !(out.Number >= manyPages.Value) || !(waits.Number >= check.Material.Value) {
 		return v, false
 	}
-	v = check.Verdict{State: check.Supported, Weight: waits.Number,
+	v = check.Verdict{Rule: check.Matters, Weight: waits.Number,
 		Title:   fmt.Sprintf("Memory is short: the host reads %s pages/s back from swap and writes %s, and waits for disks %s of the time.", units.Num(in.Number), units.Num(out.Number), units.Percent(waits.Number)),
 		Summary: fmt.Sprintf("%s pages/s read from swap", units.Num(in.Number))}
 	v.Evidence = append(v.Evidence, c.Figure("host.swap_in_pages_per_s", "pages of the host read from swap", in.Number, "1/s", in.Origin),
@@ -110,9 +114,11 @@ func judgeHostSwap(c *check.Case) (v check.Verdict, ok bool) {
 }
 
 // Of a host without a free CPU whatever runs waits for one: nearly all are busy, and several tasks for each are ready to run.
-const (
-	noneFree  = .95
-	manyReady = 3
+var (
+	noneFree = check.Threshold{Name: "share of the host's CPUs that are busy when none is free", Value: .95, Unit: "1",
+		Why: "readings miss some ticks", Source: "judgement"}
+	manyReady = check.Threshold{Name: "tasks ready to run for each CPU", Value: 3, Unit: "times",
+		Why: "each waits for two others", Source: "judgement"}
 )
 
 // judgeHostCPU judges the host's CPUs: all are busy, and several times as many tasks are ready to run.
@@ -120,10 +126,10 @@ func judgeHostCPU(c *check.Case) (v check.Verdict, ok bool) {
 	h := metrics.ShownOf(c.Bundle)
 	cpus := float64(c.Bundle.Subjects[c.Subject].CPUs)
 	busy, ready := h.Busy, h.Running
-	if cpus == 0 || !busy.Known() || !ready.Known() || busy.Number < noneFree || ready.Number < manyReady*cpus {
+	if cpus == 0 || !busy.Known() || !ready.Known() || busy.Number < noneFree.Value || ready.Number < manyReady.Value*cpus {
 		return v, false
 	}
-	v = check.Verdict{State: check.Supported, Weight: ready.Number / cpus,
+	v = check.Verdict{Rule: check.Matters, Weight: ready.Number / cpus,
 		Title:   fmt.Sprintf("The host has too few CPUs for what runs on it: %s tasks are ready to run for %.0f CPUs, which are busy %s of the time.", units.Num(ready.Number), cpus, units.Percent(busy.Number)),
 		Summary: fmt.Sprintf("%s tasks ready for %.0f CPUs", units.Num(ready.Number), cpus)}
 	v.Evidence = append(v.Evidence, c.Figure("host.running_tasks", "tasks that ran or waited for a CPU", ready.Number, "count", ready.Origin),

@@ -25,9 +25,11 @@ func more(c *check.Case) check.Need {
 	return kernelEvidence
 }
 
-// leastWork is how many threads must have work, on average, for what they do to be worth naming where
-// no request tells what it costs: a tenth of one is what is called idle.
-const leastWork = .1
+var leastWork = check.Threshold{Name: "threads with work on average", Value: .1, Unit: "threads",
+	Why: "a tenth of one is what is called idle", Source: "judgement"}
+
+var ofBusyThreads = check.Threshold{Name: "share of the time of busy threads from which a cause is named", Value: check.Material.Value, Unit: "1",
+	Why: "without requests it stands for slow time, in which threads serve them", Source: "Little's law"}
 
 // finding is how much a mechanism takes.
 type finding struct {
@@ -42,12 +44,13 @@ type finding struct {
 // supported is for the cause to word; anything else is said already.
 func (m *mechanism) judge(c *check.Case) (v check.Verdict, f finding) {
 	l := c.Ledger
-	v.State = check.RuledOut
+	v.Rule = check.TooLittle
 	k := kernelOf(c)
 	switch {
 	case l == nil || len(l.Rows) < ledger.MinRequests:
 		return m.judgeThreads(c, k)
 	case !c.Slow():
+		v.Rule = check.NotSlow
 		v.Summary = "almost no requests were slow"
 		return v, f
 	case !c.HasRequestStates():
@@ -57,6 +60,8 @@ func (m *mechanism) judge(c *check.Case) (v check.Verdict, f finding) {
 	m.ran(c, k, x)
 	m.unheld(c, k, x)
 	f = finding{share: x.share, x: x, of: "slow time"}
+	v.Weigh(x.share, check.Material)
+	v.Weigh(x.over, check.MaterialBeyond)
 	v.Summary = check.OfSlow(x.share) + " is " + m.what
 	if x.ns == 0 {
 		v.Summary = "no slow request spent time on " + m.what
@@ -65,20 +70,24 @@ func (m *mechanism) judge(c *check.Case) (v check.Verdict, f finding) {
 			c.Figure("slow.kernel_requests", fmt.Sprintf("slow requests that spent time on it, of %d", len(l.Slow)), float64(x.waiters), "count", check.From(l.StatesFrom())),
 			c.Figure("requests.usual_kernel_ms", "usual time on it per request (median)", float64(x.usual)/1e6, "ms", check.From(l.StatesFrom())))
 	}
-	switch unseen := c.Share(ledger.Unobserved); {
-	case x.share >= check.Material && x.over < check.Material:
+	unseen := c.Share(ledger.Unobserved)
+	v.Missed(unseen, check.MaterialUnseen)
+	switch {
+	case x.share >= check.Material.Value && x.over < check.Material.Value:
+		v.Rule = check.Usual
 		v.Summary += ", as in requests that were not slow"
-	case x.share >= check.Material && !c.UserVisible(check.Noticeable):
+	case x.share >= check.Material.Value && !c.UserVisible(check.Noticeable):
+		v.Rule = check.Brief
 		v.Summary += ", but slow requests take only milliseconds"
-	case x.share >= check.Material:
-		v.State = check.Supported
+	case x.share >= check.Material.Value:
+		v.Rule = check.Matters
 		m.support(c, k, &v, &f)
-	case x.share >= check.Arguable:
-		v.State = check.Inconclusive
+	case x.share >= check.Arguable.Value:
+		v.Rule = check.OnTheEdge
 		v.Summary += ": just below the threshold"
 		v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
-	case unseen >= check.Material:
-		v.State, v.Needs = check.Inconclusive, []check.Need{more(c)}
+	case unseen >= check.MaterialUnseen.Value:
+		v.Rule, v.Needs = check.Unseen, []check.Need{more(c)}
 		v.Summary += fmt.Sprintf(", but %s of it was not observed", units.Percent(unseen))
 	}
 	return v, f
@@ -119,13 +128,13 @@ func (m *mechanism) support(c *check.Case, k *kernel, v *check.Verdict, f *findi
 // judgeUnspent judges where what requests did was not seen, but what the threads did that serve
 // them: they were in the mechanism for the same part of their time (Little's law).
 func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f finding) {
-	v.State = check.Inconclusive
+	v.Rule = check.NotRecorded
 	switch {
 	case !c.UserVisible(check.Noticeable):
-		v.State, v.Summary = check.RuledOut, "slow requests take only milliseconds"
+		v.Rule, v.Summary = check.Brief, "slow requests take only milliseconds"
 		return v, f
-	case k != nil && k.work != nil && k.work.Busy < leastWork:
-		v.State, v.Summary = check.RuledOut, fmt.Sprintf("its threads are almost idle: %s busy on average", units.Num(k.work.Busy))
+	case k != nil && k.work != nil && k.work.Busy < leastWork.Value:
+		v.Rule, v.Summary = check.TooLittle, fmt.Sprintf("its threads are almost idle: %s busy on average", units.Num(k.work.Busy))
 		return v, f
 	case k == nil || k.work == nil:
 		v.Summary = "the waits of slow requests in the kernel were not recorded"
@@ -135,17 +144,21 @@ func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f f
 	part := m.share(c, k)
 	about := part * c.Share(ledger.Unobserved, ledger.Own, ledger.Kernel, ledger.Unexplained)
 	f = finding{share: about, of: "slow time"}
+	v.Weigh(part, ofBusyThreads)
+	v.Weigh(about, check.Material)
 	v.Summary = fmt.Sprintf("busy threads spend %s of their time on %s", units.Percent(part), m.what)
 	switch {
-	case part < check.Arguable:
-		v.State = check.RuledOut
-	case about < check.Material:
+	case part < check.Arguable.Value:
+		v.Rule = check.TooLittle
+	case about < check.Material.Value:
+		v.Rule = check.OnTheEdge
 		v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
 	case elsewhere(c, k):
+		v.Rule = check.CostUnknown
 		v.Summary += fmt.Sprintf(", but only %s threads were busy while %s requests were in flight: most request time passed elsewhere", units.Num(k.work.Busy), units.Num(underWay(c)))
 		v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
 	default:
-		v.State = check.Supported
+		v.Rule = check.Matters
 		total := float64(c.Ledger.Total)
 		v.Saves = c.Bound(about*total, 0, c.Share(ledger.Unobserved, ledger.Own, ledger.Kernel, ledger.Unexplained)*total)
 		v.Explains = func(p *ledger.Place) bool { return m.at(c, p) }
@@ -158,16 +171,18 @@ func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f f
 // fewAtWork busy threads, on average, leave those who serve requests idle for most of the time.
 // Then not even one server that takes all requests in turn has beyondQueue times as many of them as it
 // would have if they came at random (M/M/1: busy ÷ (1 − busy)).
-const (
-	fewAtWork   = .5
-	beyondQueue = 4
+var (
+	fewAtWork = check.Threshold{Name: "busy threads on average, that leave those who serve requests idle most of the time", Value: .5, Unit: "threads",
+		Why: "the larger part decides", Source: "arithmetic: half"}
+	beyondQueue = check.Threshold{Name: "requests in flight, over what a queue of one server has at that load", Value: 4, Unit: "times",
+		Why: "requests that come at random do not queue so", Source: "M/M/1: busy/(1−busy)"}
 )
 
 // elsewhere says whether requests passed most of their time where no thread of the process had work:
 // on the way to it, or in the kernel's queues. What threads do says nothing of that.
 func elsewhere(c *check.Case, k *kernel) bool {
 	busy := k.work.Busy + k.work.Alone
-	return busy < fewAtWork && underWay(c) > beyondQueue*busy/(1-busy)
+	return busy < fewAtWork.Value && underWay(c) > beyondQueue.Value*busy/(1-busy)
 }
 
 // underWay is how many requests there were at a time, on average.
@@ -182,7 +197,7 @@ func underWay(c *check.Case) float64 {
 
 // judgeThreads judges without requests, by what threads with work spend their time on.
 func (m *mechanism) judgeThreads(c *check.Case, k *kernel) (v check.Verdict, f finding) {
-	v.State = check.Inconclusive
+	v.Rule = check.NotRecorded
 	if k == nil || k.work == nil {
 		v.Summary = "the waits of its threads in the kernel were not recorded"
 		v.Needs = []check.Need{kernelEvidence}
@@ -191,24 +206,28 @@ func (m *mechanism) judgeThreads(c *check.Case, k *kernel) (v check.Verdict, f f
 	work := k.work
 	f = finding{share: m.share(c, k), of: "the time of busy threads"}
 	f.threads = f.share * work.Busy
+	v.Weigh(f.share, ofBusyThreads)
+	v.Weigh(work.Busy, leastWork)
 	v.Evidence = append(v.Evidence, c.Figure("process.threads_with_work", "busy threads, on average", work.Busy, "count", work.Origin),
 		c.Figure("process.threads_in_kernel", "of these, in "+m.what, f.threads, "count", work.Origin))
 	v.Summary = fmt.Sprintf("busy threads spend %s of their time on %s", units.Percent(f.share), m.what)
 	switch beside := work.Beside(m.classes...); {
-	case work.Busy < leastWork && beside < leastWork:
-		v.State, v.Summary = check.RuledOut, fmt.Sprintf("its threads are almost idle: %s busy on average", units.Num(work.Busy))
-	case f.share >= check.Material && work.Busy >= leastWork:
-		v.State, v.Weight = check.Supported, f.threads
+	case work.Busy < leastWork.Value && beside < leastWork.Value:
+		v.Rule, v.Summary = check.TooLittle, fmt.Sprintf("its threads are almost idle: %s busy on average", units.Num(work.Busy))
+	case f.share >= check.Material.Value && work.Busy >= leastWork.Value:
+		v.Rule, v.Weight = check.Matters, f.threads
 		v.Explains = func(p *ledger.Place) bool { return m.at(c, p) }
 		v.Evidence = append(v.Evidence, m.proof(c, k)...)
 		f.where = m.fileOf(k)
-	case beside >= check.Material:
+	case beside >= check.Material.Value:
+		v.Rule = check.CostUnknown
 		v.Summary = fmt.Sprintf("one background thread spends %s of the time on %s; whether requests wait for it is unknown", units.Percent(min(1, beside)), m.what)
 		v.Needs = []check.Need{{What: "requests, to show whether they wait for it", Command: "unstall PID --load URL"}}
-	case f.share >= check.Arguable:
+	case f.share >= check.Arguable.Value:
+		v.Rule = check.OnTheEdge
 		v.Needs = []check.Need{{What: "a longer recording while it is slow", Command: "unstall record PID --kernel --for 5m"}}
 	default:
-		v.State = check.RuledOut
+		v.Rule = check.TooLittle
 	}
 	return v, f
 }
@@ -258,7 +277,7 @@ func (m *mechanism) proof(c *check.Case, k *kernel) (out []check.Evidence) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(told[b].Seconds, told[a].Seconds) })
 	for _, i := range order[:min(len(order), mostStacks)] {
-		if told[i].Seconds >= check.Arguable*sum {
+		if told[i].Seconds >= check.Arguable.Value*sum {
 			out = append(out, c.Figure("kernel.stack_share", "share of "+m.what+" "+texts[i], told[i].Seconds/sum, "1", told[i].Origin))
 		}
 	}
@@ -316,9 +335,11 @@ func pressure(group, host metrics.Value) (v metrics.Value, of string) {
 
 // slight is the share of the time in which anybody waited for it below which memory or disks can
 // make nothing slow; much, from which on they may.
-const (
-	slight = .01
-	much   = .1
+var (
+	slight = check.Threshold{Name: "share of the time under pressure below which memory or disks make nothing slow", Value: .01, Unit: "1",
+		Why: "a p99 meets none", Source: "arithmetic: the p99"}
+	much = check.Threshold{Name: "share of the time under pressure from which memory or disks may make requests slow", Value: .1, Unit: "1",
+		Why: "a p90 meets it", Source: "arithmetic: the p90"}
 )
 
 // met says whether there is anything to judge a mechanism by: stacks of the kernel, or slow time
@@ -331,5 +352,5 @@ func (m *mechanism) met(c *check.Case) bool {
 	if l == nil || len(l.Rows) < ledger.MinRequests || !c.HasRequestStates() || l.Total == 0 {
 		return false
 	}
-	return m.chargedOf(c).share >= check.Arguable
+	return m.chargedOf(c).share >= check.Arguable.Value
 }

@@ -36,10 +36,15 @@ the limit kills; memory.min for a service whose neighbours fill the memory; file
 not cached (posix_fadvise with POSIX_FADV_DONTNEED, O_DIRECT). On a host short of free pages,
 vm.min_free_kbytes and vm.watermark_scale_factor make kswapd start earlier, so that fewer threads
 reclaim memory themselves.`,
-	Thresholds: "5 slow requests with 1 % of all request time, 25 % of slow time in reclaim, or in waits for files that the limit dropped; without requests, 25 % of the time of busy threads or, without stacks, 25 % memory pressure of the cgroup while it is at its limit",
-	Needs:      "memory.pressure, memory.events and memory.stat of its cgroup, /proc/vmstat: unstall record PID, with --kernel for stacks",
-	Applies:    func(c *check.Case) bool { m := reclaim(c); return m.met(c) || shortOf(c) >= slight },
-	Judge:      judgeReclaim,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time in reclaim, or in waits for files that the limit dropped; without requests, %v of the time of busy threads or, without stacks, %v memory pressure of the cgroup while it is at its limit",
+		check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material),
+	Thresholds: []check.Threshold{beyondQueue, fewAtWork, fewPages, leastWork, manyRefaults, much, ofBusyThreads, oneAtWork, slight, check.Arguable,
+		check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
+		check.SlowShare, check.SomeSlow},
+
+	Needs:   "memory.pressure, memory.events and memory.stat of its cgroup, /proc/vmstat: unstall record PID, with --kernel for stacks",
+	Applies: func(c *check.Case) bool { m := reclaim(c); return m.met(c) || shortOf(c) >= slight.Value },
+	Judge:   judgeReclaim,
 }
 
 // reclaim is the mechanism as it is recognised here: where the group drops files and reads them
@@ -51,7 +56,7 @@ func reclaim(c *check.Case) *mechanism {
 		m.classes = append(m.classes, evidence.KernelDiskFault, evidence.KernelDisk)
 		m.onFiles, m.functions = reads, goReads
 	}
-	if kernelOf(c) == nil && shortOf(c) >= much && !swapping(c) {
+	if kernelOf(c) == nil && shortOf(c) >= much.Value && !swapping(c) {
 		m.calls = []string{"page fault"}
 	}
 	return m
@@ -67,13 +72,13 @@ func shortOf(c *check.Case) float64 {
 	return p.Number
 }
 
-// manyRefaults is how many pages a second are read back from which that is not the start of a program.
-const manyRefaults = 100
+var manyRefaults = check.Threshold{Name: "pages read back after the limit dropped them", Value: 100, Unit: "1/s",
+	Why: "the start of a program reads fewer", Source: "judgement"}
 
 // thrashing says that the group drops pages of files for its limit and reads them again.
 func thrashing(c *check.Case) bool {
 	s := strain(c)
-	return s.Refaults.Known() && s.Refaults.Number >= manyRefaults && limited(c) > 0
+	return s.Refaults.Known() && s.Refaults.Number >= manyRefaults.Value && limited(c) > 0
 }
 
 // limited is how often a second the group met its limits, 0 unknown.
@@ -94,20 +99,23 @@ func judgeReclaim(c *check.Case) check.Verdict {
 	p, of := pressure(s.Memory, s.HostMemory)
 	spans := metrics.KernelSpansOf(c.Bundle, c.Subject, span(c))
 	figures := reclaimFigures(c, spans)
+	if p.Known() {
+		v.Weigh(p.Number, slight)
+	}
 	switch {
 	case toAndFro(c):
-		v.State, v.Needs, v.Saves, v.Weight, v.Explains, v.Work, v.Prediction = check.RuledOut, nil, nil, 0, nil, 0, nil
+		v.Rule, v.Needs, v.Saves, v.Weight, v.Explains, v.Work, v.Prediction = check.Explained, nil, nil, 0, nil, 0, nil
 		v.Summary = "memory is freed by swapping out pages that are read back soon after: see linux.swap"
 		v.Evidence = append(v.Evidence, figures...)
 		return v
-	case v.State == check.Supported:
-	case p.Known() && p.Number < slight:
-		v.State, v.Needs = check.RuledOut, nil
+	case v.Supported():
+	case p.Known() && p.Number < slight.Value:
+		v.Rule, v.Needs = check.TooLittle, nil
 		v.Summary = fmt.Sprintf("tasks of %s waited for memory for %s of the time", of, units.Percent(p.Number))
 		v.Evidence = append(v.Evidence, figures...)
 		return v
 	case byPressure(c, s):
-		v.State, v.Weight, v.Needs = check.Supported, p.Number, []check.Need{kernelEvidence}
+		v.Rule, v.Weight, v.Needs = check.Matters, p.Number, []check.Need{kernelEvidence}
 		f = finding{share: p.Number, of: "the time"}
 	default:
 		v.Evidence = append(v.Evidence, figures...)
@@ -143,7 +151,7 @@ func judgeReclaim(c *check.Case) check.Verdict {
 // byPressure says whether, without stacks, counters alone show it: no request says what it costs,
 // and tasks of the group wait for memory for a quarter of the time while it meets its limit.
 func byPressure(c *check.Case, s metrics.Strain) bool {
-	return kernelOf(c) == nil && c.Ledger == nil && s.Memory.Known() && s.Memory.Number >= check.Material && limited(c) > 0 && !swapping(c)
+	return kernelOf(c) == nil && c.Ledger == nil && s.Memory.Known() && s.Memory.Number >= check.Material.Value && limited(c) > 0 && !swapping(c)
 }
 
 func reclaimFigures(c *check.Case, spans metrics.KernelSpans) (out []check.Evidence) {

@@ -75,18 +75,19 @@ func sent(c *check.Case, row int) (from, to int64) {
 	return min(from, to), to
 }
 
-// noticeable is how long (ns) slow requests must take, in the mean, for waits for a processor
-// to be worth naming, where nobody said what is slow: a few ms are what the scheduler gives
-// to whoever is at work before, on any host that has something to do.
-const noticeable = 20e6
+var noticeable = check.Threshold{Name: "mean length of slow requests from which waits for a CPU are named", Value: 20e6, Unit: "ns",
+	Why: "a few ms are what the scheduler gives to whatever is at work before", Source: "judgement"}
 
 // Shorter ones are worth naming where most requests meet them: most are slow, by more than a
 // slice of the scheduler in the mean, and a thread of the process waits for three times as
 // long as it runs.
-const (
-	mostSlow = .5
-	mostWait = .75
-	slice    = 4e6 // ns
+var (
+	mostSlow = check.Threshold{Name: "share of requests that are slow, for shorter ones to matter", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
+	mostWait = check.Threshold{Name: "share of the time of ready threads that they wait for a CPU, for shorter ones to matter", Value: .75, Unit: "1",
+		Why: "three times as long as they run", Source: "judgement"}
+	slice = check.Threshold{Name: "mean length of slow requests that may be waits for a CPU at all", Value: 4e6, Unit: "ns",
+		Why: "a slice of the scheduler", Source: "base_slice_ns of Linux: about 3 ms"}
 )
 
 // slowAtAll says whether slow requests are common enough among all that were seen.
@@ -99,6 +100,6 @@ func slowAtAll(c *check.Case) bool {
 func (d delay) worthwhile(c *check.Case) bool {
 	l := c.Ledger.All
 	mean := float64(l.Total) / float64(len(l.Slow))
-	return l.Rule != ledger.RuleFloor || mean >= noticeable ||
-		mean >= slice && d.denied >= mostWait && float64(len(l.Slow)) > mostSlow*float64(len(l.Rows))
+	return l.Rule != ledger.RuleFloor || mean >= noticeable.Value ||
+		mean >= slice.Value && d.denied >= mostWait.Value && float64(len(l.Slow)) > mostSlow.Value*float64(len(l.Rows))
 }

@@ -22,16 +22,19 @@ instead. That needs a recording of the host: CPU time by process at the same tim
 How to tell it from similar problems: a process whose own threads use all CPUs waits for
 itself; then other processes use less than it is missing. A quota stops a process while
 CPUs are free.`,
-	Thresholds: "other processes that use 10 % of the host's CPUs, and 25 % of slow time in which the host did not run the process, or in which its runnable threads waited longer than they ran, with slow requests of 20 ms or most requests slow; of a host alone, 25 % of the CPUs given to other virtual machines while 80 % are in use",
-	Needs:      "CPU time of the other processes on the host: " + Record,
-	Applies:    func(c *check.Case) bool { return true },
-	Judge:      judgeNeighbour,
-	JudgeHost:  judgeHostSteal,
+	Least: fmt.Sprintf("other processes that use 10 %% of the host's CPUs, and %v of slow time in which the host did not run the process, or in which its runnable threads waited longer than they ran, with slow requests of %v or most requests slow; of a host alone, %v of the CPUs given to other virtual machines while %v are in use",
+		check.Material, noticeable, mostlyStolen, cpusFull),
+	Thresholds: []check.Threshold{anySteal, calm, cpusFull, few, full, mostSlow, mostWait, mostlyStolen, noticeable, rarely, slice, spare, starving,
+		check.Material, check.MinRequests, check.SlowShare, check.SomeSlow},
+
+	Needs:     "CPU time of the other processes on the host: " + Record,
+	Applies:   func(c *check.Case) bool { return true },
+	Judge:     judgeNeighbour,
+	JudgeHost: judgeHostSteal,
 }
 
-// few is the part of the host's processors below which others cannot be what is
-// in the way.
-const few = .1
+var few = check.Threshold{Name: "share of the host's CPUs that others use, below which they are not in the way", Value: .1, Unit: "1",
+	Why: "nine tenths are left", Source: "judgement"}
 
 func judgeNeighbour(c *check.Case) check.Verdict {
 	s := starvationOf(c)
@@ -39,7 +42,7 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 		s.host = hostOfAll(c, s.host)
 	}
 	h := s.host
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	if s.known && !s.measured {
 		v.Evidence = append(v.Evidence, dilation(c)...)
 	}
@@ -55,13 +58,14 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 		default:
 			v.Summary = "what else used the CPUs was not recorded"
 		}
-		v.State = check.Inconclusive
+		v.Rule = check.NotRecorded
 		v.Needs = []check.Need{hostEvidence}
 		return v
 	}
 	others := h.Others.Number
 	top := h.top()
 	v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs", units.Num(others), h.CPUs)
+	v.Weigh(others/max(h.CPUs, 1), few)
 	v.Evidence = append(v.Evidence, c.Figure("host.others_cpus", fmt.Sprintf("CPUs used by other processes, of %.0f", h.CPUs), others, "CPUs", h.Busy.Origin))
 	if top.Cores > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("host.other_cpus", "of these, by "+top.String(), top.Cores, "CPUs", h.Busy.Origin))
@@ -69,13 +73,13 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence, h.figures(c)...)
 	quota := throttleOf(c)
 	switch {
-	case others < few*h.CPUs:
+	case others < few.Value*h.CPUs:
 		return v
 	case !s.starved:
 		d, ok := delayOf(c)
 		switch {
 		case !s.agree:
-			v.State = check.Inconclusive
+			v.Rule = check.Contradictory
 			v.Summary = fmt.Sprintf("the trace looks as if the host did not run the process, but the process had all its CPU time; other processes use %s of %.0f CPUs", units.Num(others), h.CPUs)
 		case s.known && (!ok || d.innocent()):
 			v.Summary += ", but the host ran the threads"
@@ -90,7 +94,7 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 			v.Saves, v.Weight = nil, d.threads
 			v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs, while %s of its threads wait for one", units.Num(others), h.CPUs, units.Num(d.threads))
 		default:
-			v.State = check.Inconclusive
+			v.Rule = check.CostUnknown
 			v.Summary += d.blames(ok, "; whether these requests waited for a CPU was not recorded")
 			if !s.known {
 				v.Needs = traced(c)
@@ -108,8 +112,9 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 		return v
 	}
 	saves, share := s.saves(c)
-	if share < check.Material || !c.Slow() {
-		v.State = check.Inconclusive
+	v.Weigh(share, check.Material)
+	if share < check.Material.Value || !c.Slow() {
+		v.Rule = check.Happens
 		v.Summary += fmt.Sprintf(", but that is %s of slow time", units.Percent(share))
 		return v
 	}
@@ -120,7 +125,7 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 // blame names who used the processors.
 func blame(h *host, v *check.Verdict, saves *check.Saves, share float64) {
 	others, top := h.Others.Number, h.top()
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Saves = saves
 	v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs, %s of slow time", units.Num(others), h.CPUs, units.Percent(share))
 	fix := "lower its priority (cpu.weight, nice), or give this service dedicated CPUs: cpuset, reserved cores"

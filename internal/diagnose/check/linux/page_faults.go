@@ -37,28 +37,39 @@ go.gc-rate.
 What helps: for memory taken again and again, keeping it: buffers that are reused, or an
 allocator that does not return them. For a heap that grows: waiting for it to pass before judging a change of heap size; warming up or
 pre-touching before the service takes traffic; transparent huge pages for the heap.`,
-	Thresholds: "20 requests inside and outside the time in which the heap grew, 50 % more work inside, and 25 % of slow time; without requests, page faults that take 20 % of the CPU time, and 0.25 CPUs",
-	Needs:      "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
-	Applies:    func(c *check.Case) bool { return true },
-	Judge:      judgeFaults,
+	Least: fmt.Sprintf("20 requests inside and outside the time in which the heap grew, 50 %% more work inside, and %v of slow time; without requests, page faults that take %v of the CPU time, and 0.25 CPUs",
+		check.Material, clearsMuch),
+	Thresholds: []check.Threshold{calm, clears, clearsMuch, fewFaults, kept, longer, manyFaults, mostly, noticed, check.Arguable, check.Material,
+		check.MinRequests, check.MostlyUnseen, check.NoticeableCall, check.SlowShare, check.SomeSlow},
+
+	Needs:   "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
+	Applies: func(c *check.Case) bool { return true },
+	Judge:   judgeFaults,
 }
 
 var faultEvidence = check.Need{What: "minor page faults of the process (field 10 of /proc/PID/stat). While it happens, with the service's PID", Command: Record}
 
 // A request met new memory if the heap grew for most of it. Its own work then takes longer
 // by a share that is more than how requests differ.
-const (
-	mostly = .5
-	longer = 1.5
+var (
+	mostly = check.Threshold{Name: "part of a request in which the heap grew", Value: .5, Unit: "1",
+		Why: "the request met new memory", Source: "arithmetic: half"}
+	longer = check.Threshold{Name: "work of requests that met new memory, over that of others", Value: 1.5, Unit: "times",
+		Why: "requests differ by less", Source: "judgement"}
 )
 
 // Of its CPU time what a process clears for allocations from which on faults are worth
 // naming, and from which on they may be the reason where nothing can be compared. A profile
 // sees the clearing, about half of what a fault costs.
+var (
+	clears = check.Threshold{Name: "share of CPU time that clears memory, by a profile", Value: .1, Unit: "1",
+		Why: "a profile sees half of what a fault costs", Source: "judgement"}
+	clearsMuch = check.Threshold{Name: "share of CPU time that clears memory, where nothing can be compared", Value: .2, Unit: "1",
+		Why: "it may be the reason", Source: "judgement"}
+)
+
 const (
-	clears     = .1
-	clearsMuch = .2
-	ofFault    = .5
+	ofFault = .5
 )
 
 func judgeFaults(c *check.Case) check.Verdict {
@@ -82,14 +93,14 @@ func judgeFaults(c *check.Case) check.Verdict {
 		ch := l.Of(row)
 		work := ch[ledger.Own] + ch[ledger.Kernel]
 		switch part := float64(fresh.Within(r.Begins(row), r.End.At(row))) / float64(max(1, r.Latency(row))); {
-		case part > mostly:
+		case part > mostly.Value:
 			inside = append(inside, work)
 		case part == 0:
 			outside = append(outside, work)
 		}
 	}
 	origin := check.From(l.StatesFrom())
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("the heap grew into new memory during %d of %d requests", len(inside), len(l.Rows))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("the heap grew into new memory during %d of %d requests", len(inside), len(l.Rows))}
 	v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(len(inside)), "1", origin))
 	if len(inside) < ledger.MinRequests {
 		return v
@@ -118,10 +129,12 @@ func judgeFaults(c *check.Case) check.Verdict {
 	}
 	share := float64(extra) / float64(max(1, l.Total))
 	v.Summary = fmt.Sprintf("requests in new memory use %s × the CPU time, which is %s of slow time", units.Num(float64(in)/float64(max(out, 1))), units.Percent(share))
-	if float64(in) < longer*float64(out) || share < check.Material || !c.Slow() || l.Host.Starved() {
+	v.Weigh(float64(in)/float64(max(out, 1)), longer)
+	v.Weigh(share, check.Material)
+	if float64(in) < longer.Value*float64(out) || share < check.Material.Value || !c.Slow() || l.Host.Starved() {
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("The heap grows into new memory: during that time a request's own work takes %s × as long.", units.Num(float64(in)/float64(out)))
 	v.Saves = c.Save(per, -1, -1)
 	v.Needs = []check.Need{faultEvidence}
@@ -136,13 +149,13 @@ func judgeFaults(c *check.Case) check.Verdict {
 // can decide; without one only the host can.
 func alwaysFresh(c *check.Case, heap *evidence.Series, v check.Verdict) check.Verdict {
 	work := c.Share(ledger.Own, ledger.Kernel, ledger.RequestsCPU)
-	if work < check.Material || !c.Slow() {
+	if work < check.Material.Value || !c.Slow() {
 		v.Summary = fmt.Sprintf("the heap grew into new memory, but own work and waiting for a CPU are %s of slow time", units.Percent(work))
 		return v
 	}
 	pages := (slices.Max(heap.V) - heap.V[0]) / (4 << 10)
 	span := float64(heap.T[len(heap.T)-1]-heap.T[0]) / 1e9
-	v.State, v.Needs = check.Inconclusive, []check.Need{faultEvidence}
+	v.Rule, v.Needs = check.NotRecorded, []check.Need{faultEvidence}
 	v.Evidence = append(v.Evidence, c.Figure("heap.grew_pages_per_s", "pages of 4 KiB by which the heap grew", pages/max(span, 1e-9), "1/s", check.From(c.Ledger.StatesFrom())))
 	v.Summary = fmt.Sprintf("the heap grew all the time, by %s pages/s, so there are no other requests to compare with", units.Num(pages/max(span, 1e-9)))
 	cleared, origin, ok := clearing(c)
@@ -150,10 +163,10 @@ func alwaysFresh(c *check.Case, heap *evidence.Series, v check.Verdict) check.Ve
 		return v
 	}
 	v.Evidence = append(v.Evidence, c.Figure("process.clearing_cpu_share", "share of CPU time spent clearing new memory", cleared, "1", origin))
-	if cleared*work < ofFault*check.Material || cleared < clearsMuch || c.Ledger.Host.Starved() {
+	if cleared*work < ofFault*check.Material.Value || cleared < clearsMuch.Value || c.Ledger.Host.Starved() {
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("The heap grows into new memory: clearing it takes %s of the process's CPU time.", units.Percent(cleared))
 	l := c.Ledger
 	of := func(row int) int64 {
@@ -205,12 +218,13 @@ func faultsByStacks(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	used := k.CPU(evidence.KernelPageFault)
-	v = check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("page faults are %s of its CPU time", units.Percent(part))}
+	v = check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("page faults are %s of its CPU time", units.Percent(part))}
+	v.Weigh(part, clearsMuch)
 	v.Evidence = append(v.Evidence, c.Figure("process.new_memory_cpu_share", "share of its CPU time in page faults for new memory", part, "1", used.Origin))
-	if part < clearsMuch || used.Number < check.Material {
+	if part < clearsMuch.Value || used.Number < check.Material.Value {
 		return v, true
 	}
-	v.State, v.Weight, v.Work = check.Supported, used.Number, part
+	v.Rule, v.Weight, v.Work = check.Matters, used.Number, part
 	v.Title = fmt.Sprintf("Page faults take %s of the process's CPU time: it touches new memory.", units.Percent(part))
 	v.Evidence = append(v.Evidence, (&mechanism{what: "page faults", classes: []string{evidence.KernelPageFault}}).proof(c, k)...)
 	v.Fix = append(v.Fix, passes)
@@ -232,15 +246,16 @@ func (k *kernel) faulting() float64 {
 }
 
 func faultsByProfile(c *check.Case) check.Verdict {
-	v := check.Verdict{State: check.Inconclusive, Summary: "page faults were not recorded", Needs: []check.Need{faultEvidence}}
+	v := check.Verdict{Rule: check.NotRecorded, Summary: "page faults were not recorded", Needs: []check.Need{faultEvidence}}
 	share, origin, ok := clearing(c)
 	if !ok {
 		return v
 	}
 	v.Summary = fmt.Sprintf("clearing new memory takes %s of the CPU time", units.Percent(share))
+	v.Weigh(share, clears)
 	v.Evidence = append(v.Evidence, c.Figure("process.clearing_cpu_share", "share of CPU time spent clearing new memory", share, "1", origin))
-	if share < clears {
-		v.State, v.Needs = check.RuledOut, nil
+	if share < clears.Value {
+		v.Rule, v.Needs = check.TooLittle, nil
 	}
 	return v
 }

@@ -37,11 +37,15 @@ queues (ethtool -L), interrupts spread over CPUs (/proc/irq/N/smp_affinity), RPS
 rps_flow_cnt) where there is one queue, and the service kept off the CPU that handles them. A
 larger budget (net.core.netdev_budget, netdev_budget_usecs) if it is used up while CPUs are free.
 Between processes of one host, a UNIX socket or shared memory: no packets at all.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time: the share of their own work that stacks show in softirq, or waits for CPUs busy with it; without requests, 25 % of the process's CPU time, and 0.25 CPUs, while its threads wait for a CPU or saturate one; of a host alone, 25 % of the time of all its CPUs, of which 80 % are busy",
-	Needs:      "stacks of its running threads: unstall record PID --kernel; softirq in /proc/stat",
-	Applies:    func(c *check.Case) bool { return softirq.met(c) || softirqOf(c) >= few },
-	Judge:      judgeSoftirq,
-	JudgeHost:  judgeHostSoftirq,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time: the share of their own work that stacks show in softirq, or waits for CPUs busy with it; without requests, %v of the process's CPU time, and 0.25 CPUs, while its threads wait for a CPU or saturate one; of a host alone, %v of the time of all its CPUs, of which 80 %% are busy",
+		check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material),
+	Thresholds: []check.Threshold{anySteal, cpusFull, few, leastWork, mostlySoftirq, oneFull, check.Arguable, check.Material, check.MinRequests,
+		check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow},
+
+	Needs:     "stacks of its running threads: unstall record PID --kernel; softirq in /proc/stat",
+	Applies:   func(c *check.Case) bool { return softirq.met(c) || softirqOf(c) >= few.Value },
+	Judge:     judgeSoftirq,
+	JudgeHost: judgeHostSoftirq,
 }
 
 var softirq = mechanism{what: "softirq", classes: []string{evidence.KernelSoftirq}}
@@ -58,7 +62,7 @@ func softirqOf(c *check.Case) float64 {
 
 func judgeSoftirq(c *check.Case) check.Verdict {
 	k, s, l := kernelOf(c), strain(c), c.Ledger
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	if s.Softirq.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin))
 		v.Summary = fmt.Sprintf("interrupts use %s CPUs of the host", units.Num(s.Softirq.Number))
@@ -70,40 +74,41 @@ func judgeSoftirq(c *check.Case) check.Verdict {
 	if part.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("process.softirq_cpu_share", "share of the process's CPU time in softirq", part.Number, "1", part.Origin))
 		v.Summary = fmt.Sprintf("softirq is %s of its CPU time", units.Percent(part.Number))
+		v.Weigh(part.Number, check.Material)
 	}
 	switch {
 	case !part.Known() && k != nil && k.Running > 0:
 		v.Summary = "its threads rarely ran"
 		return v
-	case !part.Known() && softirqOf(c) < few:
+	case !part.Known() && softirqOf(c) < few.Value:
 		return v
 	case !part.Known():
-		v.State, v.Needs = check.Inconclusive, []check.Need{kernelEvidence}
+		v.Rule, v.Needs = check.CostUnknown, []check.Need{kernelEvidence}
 		v.Summary += "; what that costs this process was not recorded"
 		return v
 	case l != nil && len(l.Rows) >= ledger.MinRequests:
 		return softirqOfRequests(c, v, part.Number)
-	case part.Number < check.Material || used.Number < check.Material:
+	case part.Number < check.Material.Value || used.Number < check.Material.Value:
 		return v
 	case !wantsCPU(c):
 		v.Summary += ", but a CPU is always free for it: on the loopback device every sender processes its packets itself"
 		return v
 	}
-	v.State, v.Weight, v.Work = check.Supported, used.Number, part.Number
+	v.Rule, v.Weight, v.Work = check.Matters, used.Number, part.Number
 	v.Title = fmt.Sprintf("%s of the process's CPU time is softirq: %s.", units.Percent(part.Number), irqWork(k))
 	v.Evidence = append(v.Evidence, softirq.proof(c, k)...)
 	v.Fix = fewerPackets(k)
 	return v
 }
 
-// oneFull is the part of one CPU from which on a process of one busy thread can do no more.
-const oneFull = .8
+var oneFull = check.Threshold{Name: "share of one CPU from which a process of one busy thread can do no more", Value: .8, Unit: "1",
+	Why: "a queue at 80 % is four times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
 
 // wantsCPU says whether a process lacks CPU time: its threads wait for a CPU, or use one up. Where
 // neither is known it may.
 func wantsCPU(c *check.Case) bool {
 	p := metrics.ProcessOf(c.Bundle, c.Subject, span(c))
-	return !p.CPU.Known() || !p.RunDelay.Known() || p.RunDelay.Number >= leastWork || p.CPU.Number >= oneFull
+	return !p.CPU.Known() || !p.RunDelay.Known() || p.RunDelay.Number >= leastWork.Value || p.CPU.Number >= oneFull.Value
 }
 
 // softirqHeld is the part of the time in which threads were ready and did not run that interrupts had the
@@ -119,12 +124,13 @@ func softirqHeld(c *check.Case) float64 {
 func softirqOfRequests(c *check.Case, v check.Verdict, part float64) check.Verdict {
 	l := c.Ledger
 	if !c.Slow() {
+		v.Rule = check.NotSlow
 		v.Summary += ", and almost no requests were slow"
 		return v
 	}
 	if !c.HasRequestStates() {
-		if part >= check.Arguable {
-			v.State, v.Needs = check.Inconclusive, []check.Need{c.Trace("a few seconds under load", "")}
+		if part >= check.Arguable.Value {
+			v.Rule, v.Needs = check.CostUnknown, []check.Need{c.Trace("a few seconds under load", "")}
 		}
 		return v
 	}
@@ -140,15 +146,16 @@ func softirqOfRequests(c *check.Case, v check.Verdict, part float64) check.Verdi
 	}
 	share := float64(sum) / float64(max(1, l.Total))
 	v.Summary += fmt.Sprintf(", %s of slow time", units.Percent(share))
+	v.Weigh(share, check.Material)
 	switch {
-	case share < check.Arguable:
+	case share < check.Arguable.Value:
 		return v
-	case share < check.Material || !c.UserVisible(check.Noticeable):
-		v.State, v.Needs = check.Inconclusive, []check.Need{c.Trace("a longer recording under load", "")}
+	case share < check.Material.Value || !c.UserVisible(check.Noticeable):
+		v.Rule, v.Needs = check.Happens, []check.Need{c.Trace("a longer recording under load", "")}
 		return v
 	}
 	k := kernelOf(c)
-	v.State, v.Work = check.Supported, part
+	v.Rule, v.Work = check.Matters, part
 	v.Title = fmt.Sprintf("The CPUs are busy with softirq, %s: %s of slow time.", irqWork(k), units.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
 	v.Prediction = append(v.Prediction, c.PredictP99(lost))

@@ -21,8 +21,8 @@ type stoppedSeconds struct {
 	when   metrics.Spans
 }
 
-// fewSeconds is the part of the time that must be without a stop to say what is usual.
-const fewSeconds = .1
+var fewSeconds = check.Threshold{Name: "part of the time without a stop that says what is usual", Value: .1, Unit: "1",
+	Why: "of less the usual is by chance", Source: "judgement"}
 
 // stoppedSecondsOf is false where half of slow time was not watched.
 func (t *throttle) stoppedSecondsOf(c *check.Case) (s stoppedSeconds, ok bool) {
@@ -52,7 +52,7 @@ func (t *throttle) stoppedSecondsOf(c *check.Case) (s stoppedSeconds, ok bool) {
 		return s, false
 	}
 	s.inside, s.most, s.least, s.excess = inside/slow, most/slow, least/slow, math.NaN()
-	if usual := time - stopped; usual >= fewSeconds*time {
+	if usual := time - stopped; usual >= fewSeconds.Value*time {
 		s.excess = max(0, inside-(slow-inside)*stopped/usual) / slow
 	}
 	return s, true
@@ -73,10 +73,10 @@ func (t *throttle) judgeSeconds(c *check.Case, v *check.Verdict) bool {
 	switch {
 	case !ok:
 		return false
-	case s.most < check.Material:
+	case s.most < check.Material.Value:
 		v.Summary += fmt.Sprintf(", but that is at most %s of slow time", units.Percent(s.most))
 		return true
-	case s.share() < check.Material && !(math.IsNaN(s.excess) && t.Share() >= check.OftenStopped):
+	case s.share() < check.Material.Value && !(math.IsNaN(s.excess) && t.Share() >= check.OftenStopped.Value):
 		return false
 	}
 	total := float64(c.Ledger.Total)

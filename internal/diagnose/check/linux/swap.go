@@ -29,27 +29,32 @@ What helps: more memory, or less of it in use: smaller heaps and caches, fewer p
 service: memory.min (MemoryMin= in systemd) so that the kernel takes other memory first,
 memory.swap.max=0 (MemorySwapMax=0) so that it is never swapped out, mlockall for a small
 one. vm.swappiness low makes the kernel drop files first; 0 does not switch swap off. Zswap or zram make reading back cheaper.`,
-	Thresholds: "pages read from swap, and 25 % of slow time in these reads with 5 slow requests with 1 % of all request time; without requests, 25 % of the time of busy threads or, without stacks, memory pressure in 25 % of the time while the process has major faults; of a host alone, 256 pages/s read from swap and as many written, and CPUs that wait for disks 25 % of the time",
-	Needs:      "/proc/vmstat and the process's major faults: unstall record PID, with --kernel for stacks",
-	Applies:    func(c *check.Case) bool { m := swapIn(c); return m.met(c) || strain(c).SwapIn.Known() },
-	Judge:      judgeSwap,
-	JudgeHost:  judgeHostSwap,
+	Least: fmt.Sprintf("pages read from swap, and %v of slow time in these reads with %v slow requests with %v of all request time; without requests, %v of the time of busy threads or, without stacks, memory pressure in %v of the time while the process has major faults; of a host alone, 256 pages/s read from swap and as many written, and CPUs that wait for disks %v of the time",
+		check.Material, check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material),
+	Thresholds: []check.Threshold{beyondQueue, fewAtWork, fewPages, leastWork, manyPages, ofBusyThreads, oneAtWork, check.Arguable, check.Material,
+		check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare,
+		check.SomeSlow},
+
+	Needs:     "/proc/vmstat and the process's major faults: unstall record PID, with --kernel for stacks",
+	Applies:   func(c *check.Case) bool { m := swapIn(c); return m.met(c) || strain(c).SwapIn.Known() },
+	Judge:     judgeSwap,
+	JudgeHost: judgeHostSwap,
 }
 
-// fewPages is how many pages a second are read from swap below which nobody notices.
-const fewPages = 10
+var fewPages = check.Threshold{Name: "pages read from swap below which nothing is slower", Value: 10, Unit: "1/s",
+	Why: "some ms of a disk", Source: "judgement"}
 
 // swapping says that pages are read back from swap.
 func swapping(c *check.Case) bool {
 	s := strain(c)
-	return s.SwapIn.Known() && s.SwapIn.Number >= fewPages
+	return s.SwapIn.Known() && s.SwapIn.Number >= fewPages.Value
 }
 
 // toAndFro says that memory is freed by writing to swap what is read back soon after, rather than by
 // dropping files: freeing it is a part of swapping then.
 func toAndFro(c *check.Case) bool {
 	s := strain(c)
-	return swapping(c) && s.SwapOut.Known() && s.SwapOut.Number >= fewPages && !(s.Refaults.Known() && s.Refaults.Number > s.SwapIn.Number)
+	return swapping(c) && s.SwapOut.Known() && s.SwapOut.Number >= fewPages.Value && !(s.Refaults.Known() && s.Refaults.Number > s.SwapIn.Number)
 }
 
 // swapIn is the mechanism: a thread that is seen to wait for a page, while pages are read from
@@ -60,7 +65,7 @@ func swapIn(c *check.Case) *mechanism {
 		m.what = "swapping memory out and reading it back"
 		m.classes = append(m.classes, evidence.KernelReclaim)
 	}
-	if s := strain(c); kernelOf(c) == nil && swapping(c) && s.MajorFaults.Known() && s.MajorFaults.Number >= fewPages {
+	if s := strain(c); kernelOf(c) == nil && swapping(c) && s.MajorFaults.Known() && s.MajorFaults.Number >= fewPages.Value {
 		m.calls = []string{"page fault"}
 	}
 	return m
@@ -81,19 +86,22 @@ func judgeSwap(c *check.Case) check.Verdict {
 		figures = append(figures, c.Figure("process.major_faults_per_s", "major page faults of the process", s.MajorFaults.Number, "1/s", s.MajorFaults.Origin))
 	}
 	v.Evidence = append(v.Evidence, figures...)
+	if s.SwapIn.Known() {
+		v.Weigh(s.SwapIn.Number, fewPages)
+	}
 	p, _ := pressure(s.Memory, s.HostMemory)
 	switch {
-	case s.SwapIn.Known() && s.SwapIn.Number < fewPages:
-		v.State, v.Needs, v.Saves, v.Weight, v.Explains = check.RuledOut, nil, nil, 0, nil
+	case s.SwapIn.Known() && s.SwapIn.Number < fewPages.Value:
+		v.Rule, v.Needs, v.Saves, v.Weight, v.Explains = check.TooLittle, nil, nil, 0, nil
 		v.Summary = fmt.Sprintf("%s pages/s were read from swap", units.Num(s.SwapIn.Number))
 		return v
-	case v.State == check.Supported:
-	case s.MajorFaults.Known() && s.MajorFaults.Number < fewPages:
-		v.State, v.Needs = check.RuledOut, nil
+	case v.Supported():
+	case s.MajorFaults.Known() && s.MajorFaults.Number < fewPages.Value:
+		v.Rule, v.Needs = check.TooLittle, nil
 		v.Summary = fmt.Sprintf("%s pages/s were read from swap on the host, but the process had %s major page faults/s", units.Num(s.SwapIn.Number), units.Num(s.MajorFaults.Number))
 		return v
-	case kernelOf(c) == nil && c.Ledger == nil && swapping(c) && s.MajorFaults.Known() && p.Known() && p.Number >= check.Material:
-		v.State, v.Weight, v.Needs = check.Supported, p.Number, []check.Need{kernelEvidence}
+	case kernelOf(c) == nil && c.Ledger == nil && swapping(c) && s.MajorFaults.Known() && p.Known() && p.Number >= check.Material.Value:
+		v.Rule, v.Weight, v.Needs = check.Matters, p.Number, []check.Need{kernelEvidence}
 		f = finding{share: p.Number, of: "the time"}
 	default:
 		return v

@@ -42,7 +42,7 @@ func (t *thp) idle() bool {
 // elsewhere says that memory is compacted, but not for what the process touches.
 func (t *thp) elsewhere() bool {
 	r := t.Seen.Running
-	return r.Known() && r.Elsewhere >= worthTHP && r.Compaction < suspectTHP
+	return r.Known() && r.Elsewhere >= worthTHP.Value && r.Compaction < suspectTHP.Value
 }
 
 // compacting is the share of the process's CPU time in direct compaction.
@@ -79,7 +79,7 @@ func (t *thp) cost() float64 { return t.compacting() + t.sparse() }
 // helps says that huge pages save more than they cost, and enough to be told.
 func (t *thp) helps() bool {
 	saved := t.Saved()
-	return saved.Known() && t.dense() && saved.Value < -suspectTHP*t.CPU
+	return saved.Known() && t.dense() && saved.Value < -suspectTHP.Value*t.CPU
 }
 
 func (t *thp) praise() string {
@@ -121,7 +121,7 @@ func (t *thp) ofRequests(c *check.Case) (share float64, ok bool) {
 // that is little of a CPU.
 func inKernel(c *check.Case) bool {
 	share, ok := partOf(c, metrics.SystemTime(c.Bundle, c.Subject, metrics.WatchedTime(c.Bundle, c.Subject)), 1)
-	return ok && share >= check.Arguable
+	return ok && share >= check.Arguable.Value
 }
 
 // partOf is ofRequests of what a curve tells of, scaled.

@@ -31,7 +31,7 @@ func (t *thp) fixes(c *check.Case) (out []check.Fix) {
 	switch {
 	case t.dense():
 		out = append(out, compaction)
-	case t.sparse() > 0 && t.compacting() < worthTHP:
+	case t.sparse() > 0 && t.compacting() < worthTHP.Value:
 		out = append(out, offForIt)
 	case t.Touched.Known():
 		out = append(out, offForIt, compaction)

@@ -50,31 +50,37 @@ Outdated advice: since Linux 5.8 a write after a fork copies 4 KiB of a huge pag
 MiB, and THP makes the fork of a Redis of 2 GB 30 times faster there (LATENCY DOCTOR
 predates this). MongoDB wants THP on from 8.0, off before; Oracle wants madvise; Go since
 1.21.4 requests none for its heap.`,
-	Thresholds: "20 % of the process's CPU time, and 3 % of a CPU or 25 % of slow request time; with requests, threads in it for 15 % of request time",
-	Needs:      "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
-	Applies:    func(c *check.Case) bool { return thpOf(c).known() },
-	Judge:      judgeTHP,
+	Least: fmt.Sprintf("%v of the process's CPU time, and 3 %% of a CPU or %v of slow request time; with requests, threads in it for %v of request time",
+		worthTHP, check.Material, check.Arguable),
+	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastTHP, leastWork, ofBusyThreads, oneAtWork, someStalls, suspectTHP, worthTHP, check.Arguable,
+		check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
+		check.SlowShare, check.SomeSlow},
+
+	Needs:   "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
+	Applies: func(c *check.Case) bool { return thpOf(c).known() },
+	Judge:   judgeTHP,
 }
 
 // Of the CPU time of a process what huge pages must take to be worth naming, and from which on the
 // counters of a host that has no stacks are worth a second look.
-const (
-	worthTHP   = .2
-	suspectTHP = .1
+var (
+	worthTHP = check.Threshold{Name: "share of the process's CPU time in making huge pages", Value: .2, Unit: "1",
+		Why: "less is within what requests differ by", Source: "judgement"}
+	suspectTHP = check.Threshold{Name: "share of the process's CPU time from which the counters of a host deserve a second look", Value: .1, Unit: "1",
+		Why: "half of what is named", Source: "judgement"}
 )
 
-// leastTHP is how much of a processor they must take.
-const leastTHP = .03
+var leastTHP = check.Threshold{Name: "CPU that making huge pages takes", Value: .03, Unit: "CPUs",
+	Why: "30 ms a second", Source: "judgement"}
 
-// someStalls is how many times per second somebody on the host must have compacted memory for it
-// to be anybody's problem: at some ms each, from a few on.
-const someStalls = 3
+var someStalls = check.Threshold{Name: "times that a thread on the host compacted memory", Value: 3, Unit: "1/s",
+	Why: "at some ms each, from a few on they matter", Source: "judgement"}
 
 var kernelStacks = check.Need{What: "kernel stacks of the process, to show what its page faults do", Command: "unstall record PID --kernel"}
 
 func judgeTHP(c *check.Case) check.Verdict {
 	t := thpOf(c)
-	v := check.Verdict{State: check.RuledOut, Evidence: t.figures(c)}
+	v := check.Verdict{Rule: check.TooLittle, Evidence: t.figures(c)}
 	switch {
 	case !t.sampled():
 		return t.byCounters(c, v)
@@ -85,7 +91,9 @@ func judgeTHP(c *check.Case) check.Verdict {
 		return v
 	}
 	share, ok := t.ofRequests(c)
-	if t.cost() < worthTHP || t.cost()*t.CPU < leastTHP && !(ok && share >= check.Material) {
+	v.Weigh(t.cost(), worthTHP)
+	v.Weigh(t.cost()*t.CPU, leastTHP)
+	if t.cost() < worthTHP.Value || t.cost()*t.CPU < leastTHP.Value && !(ok && share >= check.Material.Value) {
 		if t.helps() {
 			v.Summary = t.praise()
 			v.Prediction = append(v.Prediction, t.without())
@@ -94,11 +102,11 @@ func judgeTHP(c *check.Case) check.Verdict {
 	}
 	// Requests lose more than the threads that work on them: others wait behind these for a CPU or
 	// a lock of the memory map. They lose no more than the part of all work that it is.
-	if ok && share < check.Arguable {
+	if ok && share < check.Arguable.Value {
 		v.Summary += fmt.Sprintf(", but that is %s of slow request time", units.Percent(share))
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = t.title()
 	v.Work, v.Weight = min(1, t.cost()), t.cost()*t.CPU
 	if ok && c.Slow() {
@@ -120,7 +128,7 @@ func (t *thp) placed(c *check.Case, v *check.Verdict) {
 	}
 	v.Explains = func(p *ledger.Place) bool { return m.at(c, p) }
 	seen, _ := m.judge(c)
-	if seen.State == check.Supported && seen.Saves != nil && (v.Saves == nil || seen.Saves.Value > v.Saves.Value) {
+	if seen.Supported() && seen.Saves != nil && (v.Saves == nil || seen.Saves.Value > v.Saves.Value) {
 		v.Saves, v.Explains = seen.Saves, seen.Explains
 		v.Work = max(v.Work, seen.Work)
 	}
@@ -139,16 +147,16 @@ func (t *thp) byCounters(c *check.Case, v check.Verdict) check.Verdict {
 	case t.idle():
 		v.Summary = t.summary()
 	case math.IsNaN(s):
-		v.State, v.Needs = check.Inconclusive, []check.Need{kernelStacks}
-	case s < worthTHP:
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{kernelStacks}
+	case s < worthTHP.Value:
 		v.Summary = fmt.Sprintf("the process uses only %s of its CPU time in the kernel", units.Percent(s))
-	case t.System < leastTHP && !inKernel(c):
+	case t.System < leastTHP.Value && !inKernel(c):
 		v.Summary = fmt.Sprintf("the process uses only %s of a CPU in the kernel", units.Percent(t.System))
-	case t.helps() && !(stalls.Number >= someStalls): // what compacting costs is not in what its faults cost
+	case t.helps() && !(stalls.Number >= someStalls.Value): // what compacting costs is not in what its faults cost
 		v.Summary = t.praise()
 		v.Prediction = append(v.Prediction, t.without())
-	case stalls.Number >= someStalls || excess >= suspectTHP:
-		v.State, v.Needs = check.Inconclusive, []check.Need{kernelStacks}
+	case stalls.Number >= someStalls.Value || excess >= suspectTHP.Value:
+		v.Rule, v.Needs = check.CostUnknown, []check.Need{kernelStacks}
 		v.Summary += fmt.Sprintf(", and the process uses %s of its CPU time in the kernel", units.Percent(s))
 		if t.Enabled != "" {
 			v.Summary += fmt.Sprintf(" (enabled=%s, defrag=%s)", t.Enabled, t.Defrag)

@@ -34,17 +34,24 @@ What helps: appendfsync everysec, if the last second may be lost; a dedicated di
 cache; no sync during a rewrite (no-appendfsync-on-rewrite yes); the writes of one request in one
 pipeline, so that they share one sync; a replica that writes the log instead of the primary. With
 WAITAOF (7.2 and later) only clients that need durability wait for the disk.`,
-	Thresholds: "appendfsync always, and syncs that block the main thread for 10 % of the time (kernel stacks), or for 0.5 % of it in events of 10 ms and more, or PINGs that wait 1 ms on average; or two delayed fsyncs within the recording, or three log lines about them within ten minutes",
-	Needs:      "INFO twice and CONFIG GET append*, and evidence of the waits: unstall redis://HOST:PORT",
-	Applies:    isRedis,
-	Judge:      judgeFsync,
+	Least: fmt.Sprintf("appendfsync always, and syncs that block the main thread for 10 %% of the time (kernel stacks), or for %v of it in events of 10 ms and more, or PINGs that wait %v on average; or two delayed fsyncs within the recording, or three log lines about them within ten minutes",
+		often, pingSync),
+	Thresholds: []check.Threshold{aside, few, forAll, longStop, longSync, ofThread, often, pingSync, rare, rarely, saturated, toldSyncs},
+
+	Needs:   "INFO twice and CONFIG GET append*, and evidence of the waits: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeFsync,
 }
 
-const (
-	longSync  = .1  // share of the time of the main thread in syncs: it queues as at a server that is busy for a tenth longer
-	pingSync  = 1e6 // ns that PINGs wait in the mean: ten times what they take where nobody waits
-	toldSyncs = 3   // lines of a log within ten minutes: each is of a write that waited for 2 s for a sync and then went on to a disk that was not done (flushAppendOnlyFile of src/aof.c)
+var (
+	longSync = check.Threshold{Name: "share of the time of the main thread in syncs", Value: .1, Unit: "1",
+		Why: "clients queue as at a server that is busy for a tenth longer", Source: "judgement"}
+	pingSync = check.Threshold{Name: "mean wait of PINGs", Value: 1e6, Unit: "ns",
+		Why: "ten times what they take where none waits", Source: "judgement"}
 )
+
+var toldSyncs = check.Threshold{Name: "log lines of delayed syncs within ten minutes", Value: 3, Unit: "count",
+	Why: "each is of a write that waited 2 s and then went on", Source: "flushAppendOnlyFile of src/aof.c of Redis"}
 
 func judgeFsync(c *check.Case) check.Verdict {
 	s := serverOf(c)
@@ -53,13 +60,17 @@ func judgeFsync(c *check.Case) check.Verdict {
 	}
 	told := s.told(evidence.RedisSlowFsync)
 	events := s.events(syncEvents...)
-	v := check.Verdict{State: check.RuledOut, Summary: "no AOF (appendonly no)"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: "no AOF (appendonly no)"}
 	a := &s.AOF
 	switch {
 	case a.Told && !a.Enabled && told == 0:
+		v.Rule = check.Absent
 		return v
 	case !a.Told && told == 0 && len(events) == 0:
-		return s.unless(check.Verdict{State: check.RuledOut, Summary: "no sign of slow AOF syncs"})
+		return s.unless(check.Verdict{Rule: check.Absent, Summary: "no sign of slow AOF syncs"})
+	}
+	if s.waits.Mean.Known() {
+		v.Weigh(s.waits.Mean.Number, pingSync)
 	}
 	v.Summary = "AOF syncs delay no client"
 	if a.Fsync != "" {
@@ -68,28 +79,28 @@ func judgeFsync(c *check.Case) check.Verdict {
 	switch {
 	case noticed(events):
 		s.syncs(c, &v, events)
-	case a.Fsync == "always" && s.syncing() >= longSync:
+	case a.Fsync == "always" && s.syncing() >= longSync.Value:
 		k := metrics.RedisKept{What: "fsync", Over: 1e9, Total: s.syncing() * 1e9, Origin: s.kernel.Origin}
 		s.syncs(c, &v, []metrics.RedisKept{k})
-	case a.Fsync == "always" && s.waits.Mean.Number-explained(s.known()) >= pingSync && s.Main.Number < saturated && s.kernel == nil:
+	case a.Fsync == "always" && s.waits.Mean.Number-explained(s.known()) >= pingSync.Value && s.Main.Number < saturated.Value && s.kernel == nil:
 		s.syncs(c, &v, nil)
-	case a.Delayed.Number >= few && !s.Single:
+	case a.Delayed.Number >= few.Value && !s.Single:
 		s.syncs(c, &v, nil)
-	case s.inRush(evidence.RedisSlowFsync, toldSyncs):
+	case s.inRush(evidence.RedisSlowFsync, toldSyncs.Int()):
 		s.syncs(c, &v, nil)
-	case s.longSyncs() >= longStop:
+	case s.longSyncs() >= longStop.Value:
 		most, from := s.longest(syncEvents...)
 		return aLongOne(c, fmt.Sprintf("%s probably waits for its disk when it writes the AOF, up to %s.", s.title(), units.Time(most)), "waiting for the disk", "a write or sync of the AOF", most, from,
 			check.Fix{Text: "put the AOF on a faster disk, or on one that nothing else writes to", Setting: "appendfsync everysec"})
 	case a.Fsync == "always" && !s.waits.Mean.Known() && s.kernel == nil:
-		v.State, v.Summary = check.Inconclusive, "appendfsync always: each write waits for the disk; the wait was not measured"
+		v.Rule, v.Summary = check.NotRecorded, "appendfsync always: each write waits for the disk; the wait was not measured"
 		if f, ok := s.Setting("latency-monitor-threshold"); !ok || f.Number == 0 {
 			v.Needs = append(v.Needs, check.Need{What: "the latency monitor, switched on while Redis is slow, and some minutes later the answer to LATENCY HISTORY aof-fsync-always (then set it to 0 again)", Command: "redis-cli CONFIG SET latency-monitor-threshold 10"})
 		}
 		v.Needs = append(v.Needs, asked)
 		return v
 	case told > 0 && s.Looks == 0:
-		v.State, v.Needs = check.Inconclusive, []check.Need{asked}
+		v.Rule, v.Needs = check.TooFew, []check.Need{asked}
 		v.Summary = "its log tells " + units.Times(told) + " of an AOF sync that took over 2 s: too rarely to say that clients waited for it"
 		return v
 	default:
@@ -127,7 +138,7 @@ func (s *server) known() []metrics.RedisKept {
 // syncs words a verdict that is supported; of kept the time is known in which the thread waited.
 func (s *server) syncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept) {
 	a := &s.AOF
-	v.State = check.Supported
+	v.Rule = check.Matters
 	share := shareOf(kept)
 	mean := math.NaN()
 	if s.waits.Mean.Known() {
@@ -137,13 +148,13 @@ func (s *server) syncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept
 	switch {
 	case share > 0:
 		how = fmt.Sprintf(": its main thread waits for the disk %s of the time", units.Percent(share))
-	case mean >= pingSync:
+	case mean >= pingSync.Value:
 		how = fmt.Sprintf(": commands wait %s on average", units.Time(mean))
 	}
 	if a.Fsync == "always" {
 		v.Title = fmt.Sprintf("Each write to %s waits until it is on the disk (appendfsync always)%s.", s.title(), how)
 	} else {
-		if _, when := s.rush(evidence.RedisSlowFsync); how == "" && !(a.Delayed.Number >= few) {
+		if _, when := s.rush(evidence.RedisSlowFsync); how == "" && !(a.Delayed.Number >= few.Value) {
 			how = fmt.Sprintf(": most log lines at %s UTC", clock(when.From))
 		}
 		v.Title = fmt.Sprintf("AOF syncs are so slow that %s itself waits for the disk%s.", s.title(), how)
@@ -170,7 +181,7 @@ func (s *server) syncs(c *check.Case, v *check.Verdict, kept []metrics.RedisKept
 	if n, when := s.rush(evidence.RedisSlowFsync); n > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("aof.slow_fsync_lines", "log lines: AOF fsync is taking too long", float64(s.told(evidence.RedisSlowFsync)), "count", s.toldAt(evidence.RedisSlowFsync)),
 			c.Figure("aof.slow_fsync_lines_worst", "of these, most within ten minutes, at "+clock(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
-		v.Weight = math.Max(v.Weight, often)
+		v.Weight = math.Max(v.Weight, often.Value)
 	}
 	if s.Main.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin))
@@ -202,12 +213,12 @@ func (s *server) rush(kind string) (n int, when metrics.Window) {
 // inRush says whether there were so many, at the time of what else is told of the server: a log goes back for years.
 func (s *server) inRush(kind string, least int) bool {
 	n, when := s.rush(kind)
-	now := s.Looks < 2 || when.Until >= s.Over.From-aside && when.From <= s.Over.Until+aside
+	now := s.Looks < 2 || when.Until >= s.Over.From-aside.Int64() && when.From <= s.Over.Until+aside.Int64()
 	return n >= least && now
 }
 
-// aside is how far apart (ns) a log's lines and answers to INFO may be to be of one incident.
-const aside = 3600e9
+var aside = check.Threshold{Name: "time between log lines and INFO samples of one incident", Value: 3600e9, Unit: "ns",
+	Why: "an hour", Source: "judgement"}
 
 func clock(ns int64) string { return time.Unix(0, ns).UTC().Format("2 Jan 2006 15:04") }
 

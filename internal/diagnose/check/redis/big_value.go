@@ -31,15 +31,20 @@ What helps: values of some kB that hold only data read together; large values sp
 in an object store with only their key in Redis; a cache of them in the client; a dedicated server,
 so that small values do not wait behind them. io-threads (6.0 and later) move socket reads and
 writes off the main thread.`,
-	Thresholds: "a value of 1 MiB or more in transfer, and 10 % of the main thread's time for bytes (1 ns per byte and direction), or simple commands on large values that block it for 0.5 % of the time, 10 ms or more each",
-	Needs:      "INFO twice, half a minute apart, and SLOWLOG GET: unstall redis://HOST:PORT",
-	Applies:    isRedis,
-	Judge:      judgeBig,
+	Least: fmt.Sprintf("a value of 1 MiB or more in transfer, and %v of the main thread's time for bytes (1 ns per byte and direction), or simple commands on large values that block it for %v of the time, 10 ms or more each",
+		ofThread, often),
+	Thresholds: []check.Threshold{anyTraffic, big, few, forAll, hasTime, mostLooks, ofThread, often, rare, someAnswers, waitsToBeSent},
+
+	Needs:   "INFO twice, half a minute apart, and SLOWLOG GET: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeBig,
 }
 
+var big = check.Threshold{Name: "size of a value", Value: 1 << 20, Unit: "bytes",
+	Why: "it keeps the thread as long as a hundred small commands", Source: "arithmetic: 1 ns a byte"}
+
 const (
-	big     = 1 << 20 // bytes of a value: it keeps the thread for as long as a hundred small commands
-	perByte = 1.      // ns: copied to a buffer, and through a socket
+	perByte = 1. // ns: copied to a buffer, and through a socket
 )
 
 func judgeBig(c *check.Case) check.Verdict {
@@ -48,24 +53,26 @@ func judgeBig(c *check.Case) check.Verdict {
 		return notTold("")
 	}
 	largest, from := s.largest()
-	v := check.Verdict{State: check.RuledOut, Summary: "no value of 1 MiB was transferred"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: "no value of 1 MiB was transferred"}
 	if largest > 0 {
 		v.Summary = fmt.Sprintf("the largest value transferred had %s", units.Size(largest))
 	}
-	if largest < big {
+	v.Weigh(largest, big)
+	if largest < big.Value {
 		return s.unless(v)
 	}
 	v.Evidence = append(v.Evidence, c.Figure("redis.largest_value_bytes", "largest value transferred", largest, "bytes", from.Origin))
 	bytes := zero(s.NetIn.Number) + zero(s.NetOut.Number)
 	moving := math.Min(1, bytes*perByte/1e9)
+	v.Weigh(moving, ofThread)
 	_, little := s.slow()
 	switch {
 	case noticed(little):
-		v.State = check.Supported
+		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("Values of up to %s delay all clients of %s: %s takes up to %s, %s of the time.", units.Size(largest), s.title(), s.called(&little[0]), units.Time(longestOf(little)), units.Percent(shareOf(little)))
 		s.charge(c, &v, little)
-	case moving >= ofThread && !s.Single && !s.slowTakers():
-		v.State = check.Supported
+	case moving >= ofThread.Value && !s.Single && !s.slowTakers():
+		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("Values of up to %s delay all clients of %s: its main thread moves %s/s.", units.Size(largest), s.title(), units.Size(bytes))
 		much, _ := s.slow()
 		v.Weight = moving
@@ -89,7 +96,7 @@ func judgeBig(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", s.Main.Number, "cores", s.Main.Origin), c.Figure("redis.main_thread_system_cores", "of it in the kernel: sockets, memory", s.MainSystem.Number, "cores", s.MainSystem.Origin))
 	}
 	for _, e := range s.Slow.ByCommand {
-		if e.Bytes >= big {
+		if e.Bytes >= big.Int64() {
 			v.Evidence = append(v.Evidence, c.Figure("redis.slowlog_argument_bytes", "slow log: "+e.Command+words(hosts(e.Hosts))+", bytes of its arguments at most", float64(e.Bytes), "bytes", e.Origin))
 		}
 	}

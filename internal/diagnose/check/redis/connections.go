@@ -34,18 +34,29 @@ What helps: a pool of connections in each process, kept open (PHP: pconnect; Pyt
 ConnectionPool for the process; not one client per request); fewer processes, or a proxy that pools
 for them; reconnecting with exponential backoff and jitter; for bursts a longer tcp-backlog and
 net.core.somaxconn; for refused connections a larger maxclients and a timeout for idle ones.`,
-	Thresholds: "100 new connections per second, and at least one per three commands or enough to take 10 % of the main thread's time; or bursts of 500 per second while clients wait 10 ms and more for 0.5 % of the time; or two refused connections; or 50 more clients, and 50 % more, of which almost none disconnects, so that maxclients is reached within ten minutes",
-	Needs:      "INFO twice, half a minute apart: unstall redis://HOST:PORT",
-	Applies:    isRedis,
-	Judge:      judgeConnections,
+	Least: fmt.Sprintf("100 new connections per second, and at least one per three commands or enough to take %v of the main thread's time; or bursts of 500 per second while clients wait 10 ms and more for %v of the time; or two refused connections; or %v more clients, and 50 %% more, of which almost none disconnects, so that maxclients is reached within ten minutes",
+		ofThread, often, manyKept),
+	Thresholds: []check.Threshold{almostFull, aside, burst, elsewhereFor, few, forCommands, goesOn, halfLooks, keptOpen, manyKept, manyOpened,
+		ofThread, often, soon},
+
+	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeConnections,
 }
 
+var (
+	manyOpened = check.Threshold{Name: "new connections", Value: 100, Unit: "1/s",
+		Why: "below, they take less than 1 % of the thread", Source: "arithmetic: 60 µs each"}
+	forCommands = check.Threshold{Name: "new connections for each command", Value: .3, Unit: "count",
+		Why: "HELLO or AUTH, SELECT, and one that is wanted", Source: "arithmetic: one in three"}
+	ofThread = check.Threshold{Name: "share of the main thread's time", Value: .1, Unit: "1",
+		Why: "commands that come at that time wait", Source: "judgement; the p90"}
+	burst = check.Threshold{Name: "connections opened within a second", Value: 500, Unit: "1/s",
+		Why: "30 ms of the thread at once", Source: "arithmetic: 60 µs each"}
+)
+
 const (
-	manyOpened  = 100  // 1/s: below, no thread notices
-	forCommands = .3   // connections for each command: HELLO or AUTH, SELECT, and one that is wanted
-	costs       = 60e3 // ns of the main thread for each, opened and closed
-	ofThread    = .1   // share of the thread's time: as for commands, who comes meanwhile waits
-	burst       = 500  // opened within a second
+	costs = 60e3 // ns of the main thread for each, opened and closed
 )
 
 func judgeConnections(c *check.Case) check.Verdict {
@@ -54,7 +65,8 @@ func judgeConnections(c *check.Case) check.Verdict {
 		return notTold("")
 	}
 	opened, each := s.Connections.Number, s.Connections.Number/s.Ops.Number
-	v := check.Verdict{State: check.RuledOut, Summary: "connections are kept"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: "connections are kept"}
+	v.Weigh(opened, manyOpened)
 	if opened > 0 {
 		v.Summary = fmt.Sprintf("%s new connections/s, one per %s commands", units.Num(opened), units.Num(1/math.Max(each, 1e-9)))
 		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_per_s", "connections opened", opened, "1/s", s.Connections.Origin), c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
@@ -62,33 +74,33 @@ func judgeConnections(c *check.Case) check.Verdict {
 	most := metrics.Highest(s.Rate(evidence.SeriesRedisConnections))
 	refused := s.Rejected.Number * s.Seconds
 	switch {
-	case refused >= few && !s.Single:
-		v.State = check.Supported
+	case refused >= few.Value && !s.Single:
+		v.Rule = check.StandsAlone
 		v.Title = fmt.Sprintf("%s refuses connections: %s are open, which is its limit (maxclients), and %s more were refused.", s.title(), units.Num(s.ClientsMost.Number), units.Num(refused))
 		v.Summary = fmt.Sprintf("%s connections were refused", units.Num(refused))
-		if s.ClientsMost.Number < almostFull*s.MaxClients.Number { // the counter is of both
+		if s.ClientsMost.Number < almostFull.Value*s.MaxClients.Number { // the counter is of both
 			v.Title = fmt.Sprintf("%s refuses connections from other hosts: %s were, though only %s are open (maxclients %s).", s.title(), units.Num(refused), units.Num(s.ClientsMost.Number), units.Num(s.MaxClients.Number))
 			v.Fix = append(v.Fix, check.Fix{Text: "it runs in protected mode and answers only 127.0.0.1: set a password or an ACL, and bind it to the address that clients use"})
 		}
-		v.Weight = math.Max(often, s.Rejected.Number*elsewhereFor)
+		v.Weight = math.Max(often.Value, s.Rejected.Number*elsewhereFor.Value)
 		v.Evidence = append(v.Evidence, c.Figure("redis.connections_refused_per_s", "connections refused", s.Rejected.Number, "1/s", s.Rejected.Origin), c.Figure("redis.maxclients", "maxclients", s.MaxClients.Number, "count", s.MaxClients.Origin))
 	case s.turnedAway() != "":
-		v.State = check.Supported
+		v.Rule = check.StandsAlone
 		v.Title = fmt.Sprintf("%s refuses connections: it has reached its client limit (maxclients).", s.title())
 		v.Summary, v.Weight = "connections were refused", 1
 		v.Evidence = append(v.Evidence, c.Seen("it answered: "+s.turnedAway(), s.toldAt(evidence.RedisMaxClients)))
-	case s.left() <= soon:
-		v.State = check.Supported
+	case s.left() <= soon.Value:
+		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("Clients of %s open connections and close none: %s are open, and in %s they reach the limit (maxclients %s).", s.title(), units.Num(s.Curve(evidence.SeriesRedisConnected).Last()),
 			units.Time(s.left()*1e9), units.Num(s.MaxClients.Number))
-		v.Summary, v.Weight = "connections are opened and not closed", often
+		v.Summary, v.Weight = "connections are opened and not closed", often.Value
 		v.Fix = append(v.Fix, check.Fix{Text: "find the client that opens them (CLIENT LIST: addr, age, idle) and make it close or reuse each; until then close idle connections", Setting: "timeout 300"})
-	case opened >= manyOpened && (each >= forCommands || opened*costs/1e9 >= ofThread):
-		v.State = check.Supported
+	case opened >= manyOpened.Value && (each >= forCommands.Value || opened*costs/1e9 >= ofThread.Value):
+		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("Clients of %s do not reuse connections: %s new ones per second, one for every %s.", s.title(), units.Num(opened), commands(1/each))
 		v.Weight = math.Max(math.Min(1, opened*costs/1e9), opened*2*zero(s.waits.Best.Number)/1e9)
-	case most >= burst && !s.Single && s.waits.Late.Number >= often && !s.hasSlow(s.waits.Late.Number/2):
-		v.State = check.Supported
+	case most >= burst.Value && !s.Single && s.waits.Late.Number >= often.Value && !s.hasSlow(s.waits.Late.Number/2):
+		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("Clients of %s connect in bursts: %s within one second, while all other clients wait.", s.title(), units.Num(most))
 		v.Weight = s.waits.Late.Number
 	default:
@@ -100,12 +112,17 @@ func judgeConnections(c *check.Case) check.Verdict {
 
 // A server that is full within minutes is one of today's incidents; connections are not closed if most of those that were opened are
 // still open, and a pool that fills has few.
-const (
-	soon      = 600 // s
-	keptOpen  = .5  // of those that were opened
-	manyKept  = 50
-	goesOn    = .25 // of the growth comes in the second half of the time at least: a pool that is filled stops
-	halfLooks = 6   // looks from which on there are halves
+var (
+	soon = check.Threshold{Name: "time until maxclients is reached", Value: 600, Unit: "s",
+		Why: "a server that is full within minutes is one of today's incidents", Source: "judgement"}
+	keptOpen = check.Threshold{Name: "part of the opened connections that is still open", Value: .5, Unit: "1",
+		Why: "they are not closed", Source: "arithmetic: half"}
+	manyKept = check.Threshold{Name: "clients more than before", Value: 50, Unit: "count",
+		Why: "a pool that fills has fewer", Source: "judgement"}
+	goesOn = check.Threshold{Name: "part of the growth in the second half of the time", Value: .25, Unit: "1",
+		Why: "a pool that is filled stops", Source: "arithmetic: half of a half"}
+	halfLooks = check.Threshold{Name: "samples from which there are halves", Value: 6, Unit: "count",
+		Why: "three in each", Source: "arithmetic"}
 )
 
 // left is after how long (s) there are as many clients as there may be, at the rate at which they become more while hardly
@@ -117,10 +134,10 @@ func (s *server) left() float64 {
 	}
 	first, last := k.V[0], k.Last()
 	grew := last - first
-	if grew < manyKept || grew < keptOpen*s.Connections.Number*s.Seconds || grew < first/2 {
+	if grew < manyKept.Value || grew < keptOpen.Value*s.Connections.Number*s.Seconds || grew < first/2 {
 		return math.Inf(1)
 	}
-	if half := k.V[len(k.V)/2]; len(k.V) >= halfLooks && last-half < goesOn*grew {
+	if half := k.V[len(k.V)/2]; len(k.V) >= halfLooks.Int() && last-half < goesOn.Value*grew {
 		return math.Inf(1)
 	}
 	return (s.MaxClients.Number - last) / (grew / s.Seconds)
@@ -129,7 +146,7 @@ func (s *server) left() float64 {
 // turnedAway is what it answered to who was one too many, "" nobody was as far as is known.
 func (s *server) turnedAway() string {
 	for _, t := range s.Told {
-		if t.Kind == evidence.RedisMaxClients && strings.Contains(t.Text, "number of clients reached") && (t.Most == 0 || s.inRush(t.Kind, few)) {
+		if t.Kind == evidence.RedisMaxClients && strings.Contains(t.Text, "number of clients reached") && (t.Most == 0 || s.inRush(t.Kind, few.Int())) {
 			return t.Text
 		}
 	}
@@ -137,8 +154,11 @@ func (s *server) turnedAway() string {
 }
 
 // commands is how many a connection is used for, in words.
+// oneEach is from how many on commands are counted.
+const oneEach = 1.5
+
 func commands(n float64) string {
-	if n < 1.5 {
+	if n < oneEach {
 		return "command"
 	}
 	return units.Num(n) + " commands"
@@ -173,7 +193,7 @@ func (s *server) connecting(c *check.Case, v *check.Verdict, most float64) {
 	v.Fix = append(v.Fix, check.Fix{Text: "keep connections in each client process: one small pool, created once, instead of one client per request"},
 		check.Fix{Text: "for many short-lived processes (PHP, functions): persistent connections, or a pooling proxy on their host"},
 		check.Fix{Text: "after a failed connection, retry with exponential backoff and jitter"})
-	if s.Rejected.Number > 0 && s.ClientsMost.Number >= almostFull*s.MaxClients.Number {
+	if s.Rejected.Number > 0 && s.ClientsMost.Number >= almostFull.Value*s.MaxClients.Number {
 		v.Fix = append(v.Fix, check.Fix{Text: "raise maxclients, and close idle connections", Setting: "maxclients " + check.Digits(3, 2*math.Max(1000, s.MaxClients.Number))}, check.Fix{Text: "close idle connections", Setting: "timeout 300"})
 	}
 }

@@ -30,30 +30,37 @@ What helps: fewer commands (MGET, HMGET, a local cache with client-side caching)
 several servers (a cluster or manual sharding) or replicas for reads; io-threads if most of the time
 is in the kernel, for sockets (6.0 and later); shorter pipelines if other clients wait behind long
 ones. More CPUs do not help, nor do io-threads if commands use the time.`,
-	Thresholds: "a main thread that uses 80 % of a CPU between two INFO samples (95 % of the CPU it was given, if it waits for one), or runs commands for 95 % of the time; most of it not in commands of 10 ms and more",
-	Needs:      "INFO twice, half a minute apart: unstall redis://HOST:PORT",
-	Applies:    isRedis,
-	Judge:      judgeSaturated,
+	Least: fmt.Sprintf("a main thread that uses 80 %% of a CPU between two INFO samples (%v of the CPU it was given, if it waits for one), or runs commands for %v of the time; most of it not in commands of 10 ms and more",
+		full, full),
+	Thresholds: []check.Threshold{full, leastOwn, notRun, often, saturated},
+
+	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeSaturated,
 }
 
 // A thread that uses as much of a core makes a queue by itself: at 80 % it is four times as long as what is
 // served (M/M/1). One that waits for a CPU for part of its time has no time left when both add up to as much as full.
-const (
-	saturated = .8
-	full      = .95
-	notRun    = .8 // of the time in commands: it was on a CPU for less
-	leastOwn  = .6 // of a core that it must use itself: else it is those who use the CPUs
+var (
+	saturated = check.Threshold{Name: "share of a CPU that the main thread uses", Value: .8, Unit: "1",
+		Why: "a queue at 80 % is four times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
+	full = check.Threshold{Name: "share of a CPU that it uses and waits for together", Value: .95, Unit: "1",
+		Why: "it has no time left", Source: "judgement"}
+	notRun = check.Threshold{Name: "share of the time in commands that the thread was on a CPU, below which the host did not run it", Value: .8, Unit: "1",
+		Why: "commands do not wait by themselves", Source: "judgement"}
+	leastOwn = check.Threshold{Name: "CPU that the main thread uses itself", Value: .6, Unit: "CPUs",
+		Why: "else it is those who use the CPUs", Source: "judgement"}
 )
 
 // thread is how much of a core its main thread uses, and whether it has no more to give. One that is in commands all the
 // time has none, whether the host runs it or not.
 func (s *server) thread() (cores float64, isFull bool) {
 	cores = s.Main.Number
-	if cores >= saturated || s.InCommands.Number >= full && !s.Single {
+	if cores >= saturated.Value || s.InCommands.Number >= full.Value && !s.Single {
 		return cores, true
 	}
 	delay := zero(s.all.RunDelay.Number)
-	return cores, cores >= leastOwn && cores+math.Min(delay, 1-cores) >= full && delay > 0 && delay <= cores
+	return cores, cores >= leastOwn.Value && cores+math.Min(delay, 1-cores) >= full.Value && delay > 0 && delay <= cores
 }
 
 func judgeSaturated(c *check.Case) check.Verdict {
@@ -62,32 +69,35 @@ func judgeSaturated(c *check.Case) check.Verdict {
 	case s == nil:
 		return notTold("")
 	case !s.Main.Known() && s.Looks > 0 && s.CPU.Known():
-		return check.Verdict{State: check.Inconclusive, Summary: "Redis reports the CPU of its main thread only from 6.2 on, and other threads are active",
+		return check.Verdict{Rule: check.NotRecorded, Summary: "Redis reports the CPU of its main thread only from 6.2 on, and other threads are active",
 			Needs: []check.Need{{What: "the CPU of each thread of the process", Command: "unstall record PID"}}}
 	case !s.Main.Known():
 		return notTold("")
 	}
 	cores, isFull := s.thread()
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("its main thread uses %s of a CPU", units.Percent(cores))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("its main thread uses %s of a CPU", units.Percent(cores))}
+	v.Weigh(cores, saturated)
 	v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", cores, "cores", s.Main.Origin))
 	if !isFull {
-		if s.Single && cores < saturated {
+		if s.Single && cores < saturated.Value {
 			return s.unless(v)
 		}
 		return v
 	}
 	if s.hasSlow(cores / 2) {
+		v.Rule = check.Explained
 		v.Summary += ", most of it in slow commands (redis.slow-command)"
 		return v
 	}
 	if id := s.busyWith(c, cores); id != "" {
+		v.Rule = check.Explained
 		v.Summary += ", most of it not in commands, as " + id + " explains"
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("The main thread of %s is busy %s of the time: it can run no more than %s commands/s.", s.title(), units.Percent(math.Min(1, cores)), units.Num(s.Ops.Number))
 	v.Spends = "queueing for its main thread, which is busy " + units.Percent(math.Min(1, cores)) + " of the time"
-	if ran := s.OnCPUShare(); ran < notRun && cores < saturated {
+	if ran := s.OnCPUShare(); ran < notRun.Value && cores < saturated.Value {
 		v.Title = fmt.Sprintf("The main thread of %s is saturated: it runs commands %s of the time, but the host gives it only %s of a CPU.", s.title(), units.Percent(s.InCommands.Number), units.Percent(cores))
 		v.Spends = "queueing for its main thread, which the host does not run all the time"
 		v.Fix = append(v.Fix, check.Fix{Text: "first find what else uses the CPUs of its host: commands take longer than they need", Code: "sudo unstall host"})
@@ -131,7 +141,7 @@ func (s *server) work(c *check.Case, v *check.Verdict) {
 	}
 	v.Evidence = append(v.Evidence, c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
 	for _, x := range s.Commands[:min(len(s.Commands), 3)] {
-		if x.Time.Number >= often {
+		if x.Time.Number >= often.Value {
 			v.Evidence = append(v.Evidence, c.Figure("redis.command_share", "time in "+x.Name, x.Time.Number, "1", x.Time.Origin), c.Figure("redis.command_per_s", x.Name, x.Calls.Number, "1/s", x.Calls.Origin))
 		}
 	}

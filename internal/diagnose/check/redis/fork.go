@@ -36,30 +36,35 @@ What helps: snapshots only on a replica, or none if they are not needed (save ""
 smaller servers (several of 4 GB fork one after the other, each briefly); huge pages on Linux 5.8
 and later; fewer writes during a save; vm.overcommit_memory=1 against failing forks. Diskless syncs
 do not avoid the fork.`,
-	Thresholds: "forks of 10 ms and more that stop the server for 0.5 % of the time, two of them or one of a second; two of 100 ms and more for 0.1 % of the time; or clients that wait 10 ms and more for 0.5 % of the time, twice as often during a save; or 0.5 % of commands refused after a failed fork; by one INFO alone, a last fork of a second",
-	Needs:      "INFO twice, with a fork in between: unstall redis://HOST:PORT",
-	Applies:    isRedis,
-	Judge:      judgeFork,
+	Least: fmt.Sprintf("forks of 10 ms and more that stop the server for %v of the time, two of them or one of a second; two of %v and more for %v of the time; or clients that wait 10 ms and more for %v of the time, twice as often during a save; or %v of commands refused after a failed fork; by one INFO alone, a last fork of a second",
+		often, longFork, rarely, often, often),
+	Thresholds: []check.Threshold{elsewhereFor, few, forAll, longFork, longStop, ofThread, often, rare, rarely},
+
+	Needs:   "INFO twice, with a fork in between: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeFork,
 }
 
 // A fork of longFork (ns) and more is told of from rarely on, a part of the time: one command in a thousand meets it, which is p99.9, and waits
 // for longer than people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5: 0.1 s).
-const (
-	longFork = 100e6
-	rarely   = .001
+var (
+	longFork = check.Threshold{Name: "length of a fork", Value: 100e6, Unit: "ns",
+		Why: "people take less for immediate", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 0.1 s"}
+	rarely = check.Threshold{Name: "share of the time in such forks", Value: .001, Unit: "1",
+		Why: "one command in a thousand meets it", Source: "arithmetic: the p99.9"}
 )
 
-// longStop (ns) is from when on one fork alone is told of: everybody notices a second (J. Nielsen, likewise).
-const longStop = 1e9
+var longStop = check.Threshold{Name: "length of one fork alone", Value: 1e9, Unit: "ns",
+	Why: "after a second people lose their thought", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 1 s"}
 
 // recurring says whether forks are long and come again, though rarely.
 func recurring(forks []metrics.RedisKept) bool {
-	return len(forks) > 0 && forks[0].Count >= few && forks[0].Each() >= longFork && shareOf(forks) >= rarely
+	return len(forks) > 0 && forks[0].Count >= few.Value && forks[0].Each() >= longFork.Value && shareOf(forks) >= rarely.Value
 }
 
 func judgeFork(c *check.Case) check.Verdict {
 	s := serverOf(c)
-	if last := c.Series(evidence.SeriesRedisLatestFork); last != nil && (s == nil || s.Looks == 0) && last.V[len(last.V)-1]*1e3 >= longStop {
+	if last := c.Series(evidence.SeriesRedisLatestFork); last != nil && (s == nil || s.Looks == 0) && last.V[len(last.V)-1]*1e3 >= longStop.Value {
 		return oneFork(c, s, last.V[len(last.V)-1]*1e3, last.Origin) // a section of INFO, without the time it is from
 	}
 	if s == nil || s.Looks == 0 && len(s.Events) == 0 && s.told(evidence.RedisSaveBegan)+s.told(evidence.RedisRewriteBegan)+s.told(evidence.RedisForkFailed) == 0 {
@@ -67,7 +72,10 @@ func judgeFork(c *check.Case) check.Verdict {
 	}
 	f := &s.Fork
 	forks := s.forks()
-	v := check.Verdict{State: check.RuledOut, Summary: "it did not fork"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: "it did not fork"}
+	if share := shareOf(forks); share > 0 {
+		v.Weigh(share, often)
+	}
 	if f.Count.Number > 0 && f.Last.Known() {
 		v.Summary = fmt.Sprintf("forks of %s, %s of the time", units.Time(f.Most.Number), units.Percent(zero(shareOf(forks))))
 		v.Evidence = append(v.Evidence, c.Figure("fork.longest_ms", "longest fork", f.Most.Number/1e6, "ms", f.Most.Origin))
@@ -78,33 +86,36 @@ func judgeFork(c *check.Case) check.Verdict {
 	}
 	failed := s.ErrorKinds["MISCONF"]
 	switch {
-	case failed.Number > 0 && failed.Number >= often*s.Ops.Number:
-		v.State = check.Supported
+	case failed.Number > 0 && failed.Number >= often.Value*s.Ops.Number:
+		v.Rule = check.Matters
 		v.Spends = "refusing writes after a failed save"
 		v.Title = fmt.Sprintf("%s refuses %s writes/s because it could not save its data.", s.title(), units.Num(failed.Number))
 		v.Summary = "writes are refused after a save failed"
-		v.Weight = math.Max(failed.Number/s.Ops.Number, failed.Number*elsewhereFor)
+		v.Weight = math.Max(failed.Number/s.Ops.Number, failed.Number*elsewhereFor.Value)
 		v.Evidence = append(v.Evidence, c.Figure("redis.misconf_per_s", "commands refused (MISCONF)", failed.Number, "1/s", failed.Origin))
 		s.failures(c, &v)
 		v.Fix = append(v.Fix, check.Fix{Text: "allow forks to overcommit memory", Setting: "vm.overcommit_memory=1"}, check.Fix{Text: "give it a disk with free space and write permission"},
 			check.Fix{Text: "or accept writes despite the failed save", Setting: "stop-writes-on-bgsave-error no"})
 		return v
-	case noticed(forks), recurring(forks), len(forks) > 0 && forks[0].What == "fork" && forks[0].Count < few && longestOf(forks) >= metrics.RedisStall && shareOf(forks) >= often && s.Forks() >= few:
+	case noticed(forks), recurring(forks), len(forks) > 0 && forks[0].What == "fork" && forks[0].Count < few.Value && longestOf(forks) >= metrics.RedisStall && shareOf(forks) >= often.Value && s.Forks() >= few.Value:
 		s.forked(c, &v, forks)
 		return v
 	}
-	if late, otherwise, ok := s.whileSaving(); ok && late*f.Child.Number >= often && late >= 2*otherwise && !s.hasSlow(late/2) {
-		k := metrics.RedisKept{What: "saving", Over: 1e9, Total: late * f.Child.Number * 1e9, Longest: s.waits.Most.Number, Count: few, Origin: s.waits.Late.Origin}
+	if late, otherwise, ok := s.whileSaving(); ok && late*f.Child.Number >= often.Value && late >= 2*otherwise && !s.hasSlow(late/2) {
+		k := metrics.RedisKept{What: "saving", Over: 1e9, Total: late * f.Child.Number * 1e9, Longest: s.waits.Most.Number, Count: few.Value, Origin: s.waits.Late.Origin}
 		k.Squares = k.Total * k.Longest / 2
 		s.forked(c, &v, []metrics.RedisKept{k})
 		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands then wait 10 ms and more, %s otherwise.", s.title(), units.Percent(late), units.Percent(otherwise))
 		return v
 	}
-	if most, from := s.longest("fork"); most >= longStop {
+	if most, from := s.longest("fork"); most >= longStop.Value {
 		return oneFork(c, s, most, from)
 	}
-	if f.Last.Number >= longStop && s.Single {
+	if f.Last.Number >= longStop.Value && s.Single {
 		return oneFork(c, s, f.Last.Number, f.Last.Origin)
+	}
+	if len(forks) == 0 {
+		v.Rule = check.Absent
 	}
 	if v.Summary == "it did not fork" && s.Looks == 0 {
 		return notTold("")
@@ -119,7 +130,7 @@ func (s *server) forks() (all []metrics.RedisKept) {
 		return s.events("fork")
 	}
 	k := metrics.RedisKept{What: "fork", Over: s.Seconds * 1e9, Origin: f.Last.Origin}
-	if f.Count.Number < few && s.Forks() < few { // one may be the only one there ever is
+	if f.Count.Number < few.Value && s.Forks() < few.Value { // one may be the only one there ever is
 		return s.events("fork")
 	}
 	each := f.Stopped.Number * s.Seconds * 1e9 / f.Count.Number
@@ -137,7 +148,7 @@ func (s *server) whileSaving() (while, otherwise float64, ok bool) {
 // forked words a verdict that is supported.
 func (s *server) forked(c *check.Case, v *check.Verdict, kept []metrics.RedisKept) {
 	f := &s.Fork
-	v.State = check.Supported
+	v.Rule = check.Matters
 	what := "save its data"
 	if f.Rewrites.Number > 0 && !(f.Saves.Number > 0) {
 		what = "rewrite its AOF"
@@ -215,7 +226,7 @@ func oneFork(c *check.Case, s *server, took float64, origin evidence.Origin) che
 	if s != nil {
 		title = s.title()
 	}
-	return check.Verdict{State: check.Supported, Weight: rarely,
+	return check.Verdict{Rule: check.StandsAlone, Weight: rarely.Value,
 		Title:    fmt.Sprintf("%s probably stops for %s each time it forks to save its data.", title, units.Time(took)),
 		Summary:  fmt.Sprintf("its last fork took %s", units.Time(took)),
 		Spends:   fmt.Sprintf("in forks of %s to save its data", units.Time(took)),

@@ -24,7 +24,7 @@ func (s *server) longest(names ...string) (ns float64, origin evidence.Origin) {
 // aLongOne judges by the length of one event alone, where how often there is one is not known, or is seldom: whoever asks meanwhile notices a
 // second.
 func aLongOne(c *check.Case, title, spends, what string, ns float64, origin evidence.Origin, fix ...check.Fix) check.Verdict {
-	return check.Verdict{State: check.Supported, Weight: rarely, Title: title, Summary: fmt.Sprintf("one of %s, by the latency monitor", units.Time(ns)), Spends: spends,
+	return check.Verdict{Rule: check.StandsAlone, Weight: rarely.Value, Title: title, Summary: fmt.Sprintf("one of %s, by the latency monitor", units.Time(ns)), Spends: spends,
 		Evidence: []check.Evidence{c.Figure("redis.event_longest_ms", what+", the longest by the latency monitor", ns/1e6, "ms", origin)}, Fix: fix,
 		Needs: []check.Need{{What: "how often it happens: LATENCY HISTORY of the event, and INFO twice", Command: "unstall redis://HOST:PORT"}}}
 }

@@ -33,18 +33,24 @@ under heavy writes) and for client buffers; a suitable policy (allkeys-lru or al
 cache, volatile-* if only some keys may be evicted, noeviction for data that must not be lost);
 times to live; smaller values; several servers. A larger maxmemory-samples evicts better keys and
 costs CPU.`,
-	Thresholds: "0.5 % of commands refused for memory; or evictions while 10 % of lookups miss, with at least one eviction per ten misses; or 0.5 % of the time in evictions of 10 ms and more",
-	Needs:      "INFO twice, half a minute apart: unstall redis://HOST:PORT",
-	Applies:    isRedis,
-	Judge:      judgeMemory,
+	Least: fmt.Sprintf("%v of commands refused for memory; or evictions while 10 %% of lookups miss, with at least one eviction per ten misses; or %v of the time in evictions of 10 ms and more",
+		often, often),
+	Thresholds: []check.Threshold{almostFull, elsewhereFor, evictedOf, few, forAll, manyMisses, ofClients, ofThread, often, rare},
+
+	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeMemory,
 }
 
 // A cache of which more than a tenth of look-ups miss makes pages wait for what it stands in for; evictions may be
 // why if there is at least one for ten misses, below most misses are of keys that were not evicted.
-const (
-	manyMisses = .1
-	evictedOf  = .1
-	almostFull = .95
+var (
+	manyMisses = check.Threshold{Name: "share of lookups that miss", Value: .1, Unit: "1",
+		Why: "pages wait for what the cache stands in for", Source: "judgement"}
+	evictedOf = check.Threshold{Name: "evictions for each miss", Value: .1, Unit: "count",
+		Why: "below, most misses are of keys that were not evicted", Source: "judgement"}
+	almostFull = check.Threshold{Name: "share of maxmemory in use", Value: .95, Unit: "1",
+		Why: "evictions begin at all of it", Source: "judgement"}
 )
 
 func judgeMemory(c *check.Case) check.Verdict {
@@ -52,7 +58,7 @@ func judgeMemory(c *check.Case) check.Verdict {
 	if s == nil || s.Looks == 0 {
 		return notTold("")
 	}
-	v := check.Verdict{State: check.RuledOut, Summary: "no memory limit, and nothing evicted"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: "no memory limit, and nothing evicted"}
 	limit := s.MaxMemory.Number
 	if limit > 0 {
 		v.Summary = fmt.Sprintf("%s of maxmemory in use, nothing evicted or refused", units.Percent(s.UsedMost.Number/limit))
@@ -64,11 +70,12 @@ func judgeMemory(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("redis.maxmemory_bytes", "maxmemory", limit, "bytes", s.MaxMemory.Origin))
 	}
 	refused, misses := s.refused(), s.misses()
+	v.Weigh(misses, manyMisses)
 	evicting := s.Evicted.Number > 0
 	switch {
-	case refused.Number >= often*s.Ops.Number && refused.Number > 0:
+	case refused.Number >= often.Value*s.Ops.Number && refused.Number > 0:
 		s.refuses(c, &v, refused)
-	case evicting && misses >= manyMisses && s.Evicted.Number >= evictedOf*s.Misses.Number && s.Misses.Number > 0:
+	case evicting && misses >= manyMisses.Value && s.Evicted.Number >= evictedOf.Value*s.Misses.Number && s.Misses.Number > 0:
 		s.evicts(c, &v, misses)
 	case noticed(s.events("eviction-cycle", "eviction-del")):
 		s.evictsSlowly(c, &v)
@@ -79,12 +86,12 @@ func judgeMemory(c *check.Case) check.Verdict {
 		}
 		v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin))
 	}
-	if v.State == check.Supported {
+	if v.Supported() {
 		v.Spends = "evicting and refusing at its memory limit"
 		s.memory(c, &v)
 		return v
 	}
-	if s.Single && evicting || s.Single && limit > 0 && s.UsedMost.Number >= almostFull*limit {
+	if s.Single && evicting || s.Single && limit > 0 && s.UsedMost.Number >= almostFull.Value*limit {
 		return s.unless(v)
 	}
 	return s.unless(v)
@@ -102,28 +109,27 @@ func (s *server) misses() float64 {
 	return s.Misses.Number / all
 }
 
-// A refused command, and a look-up of what was evicted, make their client wait for something else: as long as is worth
-// naming, which is all that is known of it.
-const elsewhereFor = float64(check.NoticeableCall) / 1e9 // s
+var elsewhereFor = check.Threshold{Name: "time that a client waits elsewhere for a refused command", Value: check.NoticeableCall.Value / 1e9, Unit: "s",
+	Why: "nothing else is known of it", Source: "judgement; as long as a call that is noticed"} // s
 
 func (s *server) refuses(c *check.Case, v *check.Verdict, refused metrics.Value) {
-	v.State = check.Supported
+	v.Rule = check.Matters
 	share := math.Min(1, refused.Number/s.Ops.Number)
 	v.Title = fmt.Sprintf("%s refuses %s writes/s: it has reached its memory limit of %s and may evict nothing.", s.title(), units.Num(refused.Number), units.Size(s.MaxMemory.Number))
 	v.Summary = fmt.Sprintf("%s of commands refused for memory", units.Percent(share))
-	v.Weight = math.Max(share, refused.Number*elsewhereFor)
+	v.Weight = math.Max(share, refused.Number*elsewhereFor.Value)
 	v.Evidence = append(v.Evidence, c.Figure("redis.oom_per_s", "commands refused for memory (OOM)", refused.Number, "1/s", refused.Origin), c.Figure("redis.oom_share", "of all commands", share, "1", refused.Origin))
 	v.Fix = append(v.Fix, more(s), check.Fix{Text: "if it is a cache: allow eviction", Setting: "maxmemory-policy allkeys-lru"},
 		check.Fix{Text: "if it is not a cache: give keys a time to live, and find keys that are never deleted (redis-cli --bigkeys, --memkeys)"})
 }
 
 func (s *server) evicts(c *check.Case, v *check.Verdict, misses float64) {
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("%s evicts keys that are still in use: %s keys/s at its limit of %s, and %s of lookups miss.", s.title(), units.Num(s.Evicted.Number),
 		units.Size(s.MaxMemory.Number), units.Percent(misses))
 	v.Summary = fmt.Sprintf("%s keys/s evicted, %s of lookups miss", units.Num(s.Evicted.Number), units.Percent(misses))
 	part := math.Min(s.Evicted.Number, s.Misses.Number) // as many look-ups at most are of what was evicted
-	v.Weight = math.Max(misses, part*elsewhereFor)
+	v.Weight = math.Max(misses, part*elsewhereFor.Value)
 	v.Evidence = append(v.Evidence, c.Figure("redis.evicted_per_s", "keys evicted", s.Evicted.Number, "1/s", s.Evicted.Origin), c.Figure("redis.misses_per_s", "lookups that miss", s.Misses.Number, "1/s", s.Misses.Origin),
 		c.Figure("redis.misses_share", "share of lookups that miss", misses, "1", s.Misses.Origin))
 	if s.Policy == "volatile-lru" || s.Policy == "volatile-lfu" || s.Policy == "volatile-random" || s.Policy == "volatile-ttl" {
@@ -138,7 +144,7 @@ func (s *server) evicts(c *check.Case, v *check.Verdict, misses float64) {
 
 func (s *server) evictsSlowly(c *check.Case, v *check.Verdict) {
 	all := s.events("eviction-cycle", "eviction-del")
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Evictions delay all clients of %s: up to %s at a time, %s of the time.", s.title(), units.Time(longestOf(all)), units.Percent(shareOf(all)))
 	v.Summary = units.Percent(shareOf(all)) + " of the time in evictions"
 	s.charge(c, v, all)
@@ -167,6 +173,9 @@ func megabytes(bytes float64) string {
 }
 
 // memory is what else is known of it.
+var ofClients = check.Threshold{Name: "part of maxmemory in buffers of clients, from which it is reported", Value: .1, Unit: "1",
+	Why: "it is no data, and a client that does not read keeps it", Source: "judgement"}
+
 func (s *server) memory(c *check.Case, v *check.Verdict) {
 	if s.Policy != "" {
 		v.Evidence = append(v.Evidence, c.Seen("maxmemory-policy "+s.Policy, s.Origin))
@@ -174,7 +183,7 @@ func (s *server) memory(c *check.Case, v *check.Verdict) {
 	if s.RSS.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.resident_bytes", "resident", s.RSS.Number, "bytes", s.RSS.Origin))
 	}
-	if s.ClientMemory.Number > .1*s.MaxMemory.Number && s.MaxMemory.Number > 0 {
+	if s.ClientMemory.Number > ofClients.Value*s.MaxMemory.Number && s.MaxMemory.Number > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("redis.client_buffers_bytes", "of it, buffers of clients", s.ClientMemory.Number, "bytes", s.ClientMemory.Origin))
 	}
 	if s.EvictionExceeded.Number > 0 {

@@ -31,18 +31,25 @@ What helps: fewer bytes: only the needed fields, compressed values, client-side 
 later); several servers on several links, or replicas near the clients; a faster link, or client and
 server on one machine. For a client that does not read: find what it does instead; make it request
 less at a time.`,
-	Thresholds: "output buffers of 64 KiB and more in half of the CLIENT LIST samples, or clients closed for their output buffer, with 1 MB/s sent, while the main thread uses less than 60 % of a CPU",
-	Needs:      "INFO twice and CLIENT LIST: unstall redis://HOST:PORT",
-	Applies:    isRedis,
-	Judge:      judgeNetwork,
+	Least:      "output buffers of 64 KiB and more in half of the CLIENT LIST samples, or clients closed for their output buffer, with 1 MB/s sent, while the main thread uses less than 60 % of a CPU",
+	Thresholds: []check.Threshold{anyTraffic, big, few, hasTime, mostLooks, someAnswers, waitsToBeSent},
+
+	Needs:   "INFO twice and CLIENT LIST: unstall redis://HOST:PORT",
+	Applies: isRedis,
+	Judge:   judgeNetwork,
 }
 
-const (
-	waitsToBeSent = 64 << 10 // bytes: what the socket's own buffer did not take
-	anyTraffic    = 1e6      // bytes/s
-	hasTime       = .6       // of a core
-	someAnswers   = 4        // of a slow command: as many may wait for those who have just asked
-	mostLooks     = .5       // of the looks at its clients
+var (
+	waitsToBeSent = check.Threshold{Name: "bytes in a client's output buffer", Value: 64 << 10, Unit: "bytes",
+		Why: "what the socket's own buffer did not take", Source: "judgement"}
+	anyTraffic = check.Threshold{Name: "bytes sent", Value: 1e6, Unit: "bytes/s",
+		Why: "less fills no network", Source: "judgement"}
+	hasTime = check.Threshold{Name: "CPU that the main thread uses, below which it has time", Value: .6, Unit: "CPUs",
+		Why: "half of it is free", Source: "judgement"}
+	someAnswers = check.Threshold{Name: "answers of a slow command that wait at a time", Value: 4, Unit: "count",
+		Why: "as many may wait for those who have just asked", Source: "judgement"}
+	mostLooks = check.Threshold{Name: "share of samples of its clients", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
 )
 
 func judgeNetwork(c *check.Case) check.Verdict {
@@ -51,14 +58,16 @@ func judgeNetwork(c *check.Case) check.Verdict {
 		return notTold("")
 	}
 	waiting, part := s.unsent()
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s/s sent", units.Size(zero(s.NetOut.Number)))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s/s sent", units.Size(zero(s.NetOut.Number)))}
+	v.Weigh(part, mostLooks)
+	v.Weigh(zero(s.NetOut.Number), anyTraffic)
 	if s.NetOut.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.sent_bytes_per_s", "sent", s.NetOut.Number, "bytes/s", s.NetOut.Origin))
 	}
 	if math.IsNaN(part) {
 		v.Summary += "; output buffers were not recorded"
-		if s.OutputLimit.Number > 0 || s.ClientMemory.Number >= 16*big {
-			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "the output buffer of each client", Command: "redis-cli CLIENT LIST > clients.txt"}}
+		if s.OutputLimit.Number > 0 || s.ClientMemory.Number >= 16*big.Value {
+			v.Rule, v.Needs = check.NotRecorded, []check.Need{{What: "the output buffer of each client", Command: "redis-cli CLIENT LIST > clients.txt"}}
 			return v
 		}
 	} else {
@@ -67,7 +76,7 @@ func judgeNetwork(c *check.Case) check.Verdict {
 	if !s.slowTakers() {
 		return s.unless(v)
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	who := ""
 	for _, h := range s.Hosts {
 		if h.Output.Number >= waiting/2 {
@@ -104,14 +113,14 @@ func (s *server) unsent() (bytes, part float64) {
 	for _, h := range s.Hosts {
 		bytes += zero(h.Output.Number)
 	}
-	return bytes, s.LooksAbove(evidence.SeriesRedisMostOutput, waitsToBeSent)
+	return bytes, s.LooksAbove(evidence.SeriesRedisMostOutput, waitsToBeSent.Value)
 }
 
 // slowTakers says whether clients, or the link to them, take answers more slowly than they are made.
 func (s *server) slowTakers() bool {
 	bytes, part := s.unsent()
-	closed := s.OutputLimit.Number >= few && !s.Single
-	return (bytes >= waitsToBeSent && part >= mostLooks && bytes >= s.atOnce() || closed) && s.NetOut.Number >= anyTraffic && !(s.Main.Number >= hasTime)
+	closed := s.OutputLimit.Number >= few.Value && !s.Single
+	return (bytes >= waitsToBeSent.Value && part >= mostLooks.Value && bytes >= s.atOnce() || closed) && s.NetOut.Number >= anyTraffic.Value && !(s.Main.Number >= hasTime.Value)
 }
 
 // atOnce is how many bytes may wait because a slow command has just written them: a few of its answers.
@@ -124,13 +133,13 @@ func (s *server) atOnce() float64 {
 	if calls == 0 {
 		return 0
 	}
-	return someAnswers * zero(s.NetOut.Number) / calls
+	return someAnswers.Value * zero(s.NetOut.Number) / calls
 }
 
 // takers are connections from where answers wait for them.
 func (s *server) takers() (n int) {
 	for _, h := range s.Hosts {
-		if h.Output.Number >= waitsToBeSent {
+		if h.Output.Number >= waitsToBeSent.Value {
 			n += int(math.Max(1, h.Connections.Number))
 		}
 	}

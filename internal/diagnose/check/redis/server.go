@@ -31,18 +31,18 @@ type server struct {
 	host   string // release of its kernel, "" unknown
 }
 
-// often is the part of the time in which who comes has to wait from which on a stall is worth naming: of a page that asks
-// ten times, one in twenty meets it.
-const often = .005
+var often = check.Threshold{Name: "share of the time in which commands have to wait", Value: .005, Unit: "1",
+	Why: "of a page that asks ten times, one in twenty meets it", Source: "arithmetic"}
 
-// forAll is how long all commands wait in the mean for stalls that are shorter, but many, from which on these are worth naming, ns: a
-// page that asks ten times waits some ms, where it waits a tenth of that of a server that is well.
-const forAll = .25e6
+var forAll = check.Threshold{Name: "mean wait of all commands for stalls that are shorter, but many", Value: .25e6, Unit: "ns",
+	Why: "a page that asks ten times waits some ms", Source: "judgement; ten times what they wait at a healthy server"}
 
 // few stalls are an accident, unless one of them is as long as rare: a client gives up on it.
-const (
-	few  = 2
-	rare = 1e9 // ns
+var (
+	few = check.Threshold{Name: "stalls in a recording", Value: 2, Unit: "count",
+		Why: "one is an accident", Source: "judgement"}
+	rare = check.Threshold{Name: "length of a single stall that is named however rare", Value: 1e9, Unit: "ns",
+		Why: "a client gives up on it", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 1 s"}
 )
 
 func isRedis(c *check.Case) bool { return c.Runtime() == platform.Redis.ID }
@@ -82,27 +82,25 @@ var (
 
 // notTold is the answer where the server was not asked.
 func notTold(string) check.Verdict {
-	return check.Verdict{State: check.Inconclusive, Summary: "the server's own figures were not recorded", Needs: []check.Need{asked}}
+	return check.Verdict{Rule: check.NotRecorded, Summary: "the server's own figures were not recorded", Needs: []check.Need{asked}}
 }
 
 // sinceStart is the answer where one INFO tells sums since the server's start and nothing in them stands out.
 func (s *server) sinceStart() check.Verdict {
-	return check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("one INFO sample only gives the average of the %s since its start", units.Time(s.Seconds*1e9)), Needs: []check.Need{again, asked}}
+	return check.Verdict{Rule: check.OneLook, Summary: fmt.Sprintf("one INFO sample only gives the average of the %s since its start", units.Time(s.Seconds*1e9)), Needs: []check.Need{again, asked}}
 }
 
 // unless takes back that something is ruled out that one answer to INFO cannot show.
 func (s *server) unless(v check.Verdict) check.Verdict {
-	if v.State != check.RuledOut {
+	if !v.RuledOut() {
 		return v
 	}
 	switch {
 	case s.Looks == 0:
-		v.State, v.Needs = check.Inconclusive, []check.Need{asked}
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{asked}
 	case s.Single:
 		not := s.sinceStart()
-		not.Summary = v.Summary + "; " + not.Summary
-		not.Evidence = v.Evidence
-		return not
+		v.Rule, v.Summary, v.Needs = not.Rule, v.Summary+"; "+not.Summary, not.Needs
 	}
 	return v
 }
@@ -118,10 +116,10 @@ func noticed(all []metrics.RedisKept) bool {
 			share += v
 		}
 	}
-	if longest >= metrics.RedisStall && share >= often && (n >= few || longest >= rare) {
+	if longest >= metrics.RedisStall && share >= often.Value && (n >= few.Value || longest >= rare.Value) {
 		return true
 	}
-	return share >= ofThread && explained(all) >= forAll
+	return share >= ofThread.Value && explained(all) >= forAll.Value
 }
 
 // shareOf is the part of the time in which any of them kept the thread, NaN where of none it is known.
@@ -201,12 +199,15 @@ func (s *server) period() string {
 	return ""
 }
 
+// rarer is the rate below which an interval is easier to read.
+const rarer = .1
+
 // rate words how often: "0.5 times per second".
 func rate(perSecond float64) string {
 	switch {
 	case math.IsNaN(perSecond) || perSecond <= 0:
 		return ""
-	case perSecond < .1:
+	case perSecond < rarer:
 		return "every " + units.Time(1e9/perSecond)
 	}
 	if n := units.Num(perSecond); n != "1" {

@@ -34,10 +34,13 @@ XREAD BLOCK wait on purpose and delay no other client.
 What helps: SCAN, HSCAN, SSCAN and ZSCAN instead of full scans; only the needed fields and ranges;
 values split by what is read together; UNLINK instead of DEL (4.0 and later); short scripts; full
 scans on a replica. More CPUs, io-threads and pipelines do not help.`,
-	Thresholds: "calls of 10 ms and more that occupy the main thread for 0.5 % of the time, two of them or one of a second; or shorter calls that occupy it for 10 % of the time and delay commands by 0.25 ms on average; from the slow log, LATENCY HISTOGRAM or commandstats; where their rate is unknown, one call of 0.5 s, or two of 100 ms and more on average",
-	Needs:      "INFO twice (or SLOWLOG GET with five entries): unstall redis://HOST:PORT, or files of redis-cli",
-	Applies:    isRedis,
-	Judge:      judgeSlow,
+	Least: fmt.Sprintf("calls of 10 ms and more that occupy the main thread for %v of the time, two of them or one of a second; or shorter calls that occupy it for %v of the time and delay commands by 0.25 ms on average; from the slow log, LATENCY HISTOGRAM or commandstats; where their rate is unknown, one call of 0.5 s, or two of %v and more on average",
+		often, ofThread, longFork),
+	Thresholds: []check.Threshold{few, forAll, longCall, longFork, longStop, notRun, ofThread, often, rare, rarely},
+
+	Needs:   "INFO twice (or SLOWLOG GET with five entries): unstall redis://HOST:PORT, or files of redis-cli",
+	Applies: isRedis,
+	Judge:   judgeSlow,
 }
 
 // single are commands that touch one element, or as many as they name: by themselves they take µs, and longer only by the
@@ -71,9 +74,8 @@ func (s *server) slow() (much, little []metrics.RedisKept) {
 	return much, little
 }
 
-// A call of so many ns is worth naming however rare it is: whoever asks meanwhile waits for half of it, longer than the 200 ms that some
-// clients wait at most by their own settings. Of several calls the mean counts, from longFork on: one who meets it notices.
-const longCall = 500e6
+var longCall = check.Threshold{Name: "length of a single command that is named however rare", Value: 500e6, Unit: "ns",
+	Why: "what arrives at that time waits for half of it, longer than the 200 ms of some clients' timeouts", Source: "arithmetic"}
 
 // long says whether calls of a rate that is hardly known are worth naming. They are not where the slow log has several that are far apart, or
 // where other commands take nearly all of the time.
@@ -85,14 +87,14 @@ func (s *server) long(k *metrics.RedisKept) bool {
 		}
 		last = e.At
 	}
-	if over := float64(last-first) * k.Count / (k.Count - 1); k.Count >= few && last > first && k.Total < rarely*over {
+	if over := float64(last-first) * k.Count / (k.Count - 1); k.Count >= few.Value && last > first && k.Total < rarely.Value*over {
 		return false
 	}
 	var spent float64
 	for i := range s.Commands {
 		spent += zero(s.Commands[i].Spent.Number)
 	}
-	return k.Total >= ofThread*spent && (k.Longest >= longCall || k.Count >= few && k.Each() >= longFork)
+	return k.Total >= ofThread.Value*spent && (k.Longest >= longCall.Value || k.Count >= few.Value && k.Each() >= longFork.Value)
 }
 
 func judgeSlow(c *check.Case) check.Verdict {
@@ -102,10 +104,13 @@ func judgeSlow(c *check.Case) check.Verdict {
 	}
 	much, little := s.slow()
 	watched := s.Looks > 0 || s.Slow.Watched || len(s.Commands) > 0
-	v := check.Verdict{State: check.RuledOut, Summary: "no command took 10 ms"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: "no command took 10 ms"}
+	if share := shareOf(much); share > 0 {
+		v.Weigh(share, often)
+	}
 	switch {
 	case !watched:
-		if most, from := s.longest("command"); most >= longStop {
+		if most, from := s.longest("command"); most >= longStop.Value {
 			return aLongOne(c, fmt.Sprintf("A command probably delays all clients of %s, up to %s.", s.title(), units.Time(most)), "in long commands", "a command", most, from,
 				check.Fix{Text: "find which one: the slow log names it", Code: "SLOWLOG GET 128"})
 		}
@@ -116,7 +121,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 		s.rare(c, &v, &much[0])
 		return v
 	case len(much) > 0 && math.IsNaN(shareOf(much)):
-		v.State = check.Inconclusive
+		v.Rule = check.OneLook
 		v.Summary = fmt.Sprintf("%s took %s, but its frequency is unknown", much[0].What, units.Time(much[0].Longest))
 		v.Needs = []check.Need{asked}
 		return v
@@ -124,13 +129,16 @@ func judgeSlow(c *check.Case) check.Verdict {
 		v.Summary = fmt.Sprintf("%s of the time in long commands, up to %s (%s)", units.Percent(shareOf(much)), units.Time(longestOf(much)), much[0].What)
 	}
 	if !noticed(much) {
+		if len(much) == 0 {
+			v.Rule = check.Absent
+		}
 		if s.Looks == 0 { // a slow log that goes back as far as it does
-			v.State, v.Needs = check.Inconclusive, []check.Need{asked}
+			v.Rule, v.Needs = check.NotRecorded, []check.Need{asked}
 			return v
 		}
 		return s.unless(v)
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	top := &much[0]
 	v.Title = fmt.Sprintf("%s delays all clients of %s: %s each time, %s.", s.called(top), s.title(), units.Time(top.Each()), words(rate(top.PerSecond()), units.Percent(shareOf(much))+" of the time"+s.period()))
 	v.Spends = "in " + s.called(top)
@@ -143,7 +151,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure("redis.slowlog_argument_bytes", name+": bytes of its arguments, at most", float64(slow.Bytes), "bytes", slow.Origin))
 		}
 	}
-	if ran := s.OnCPUShare(); ran < notRun {
+	if ran := s.OnCPUShare(); ran < notRun.Value {
 		v.Evidence = append(v.Evidence, c.Figure("redis.on_cpu_share", "share of the time in commands that the thread was on a CPU; otherwise the host did not run it", ran, "1", s.Main.Origin))
 	}
 	s.charge(c, &v, much)
@@ -162,7 +170,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 // rare words a verdict of calls that are long, of which nothing tells how often they come.
 func (s *server) rare(c *check.Case, v *check.Verdict, k *metrics.RedisKept) {
 	name := s.called(k)
-	v.State, v.Weight = check.Supported, often
+	v.Rule, v.Weight = check.StandsAlone, often.Value
 	v.Title = fmt.Sprintf("%s delays all clients of %s: %s each time; how often is unknown.", name, s.title(), units.Time(k.Each()))
 	v.Summary = fmt.Sprintf("%s took %s, and no other command ran during it", k.What, units.Time(k.Longest))
 	v.Spends = "in " + name

@@ -39,19 +39,23 @@ A proxy in front of the service connects at once unless that queue is full: wher
 What helps: a higher limit, or more workers, if what they do can take it; shorter requests; a shorter
 keep-alive timeout where idle connections hold the places. A longer queue (net.core.somaxconn and the backlog
 that the program gives to listen) prevents drops, and makes no request faster.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited in an accept queue; without requests, 1 connection on average that waits 20 ms",
-	Needs:      "the accept queues of its sockets (unstall record PID, or the output of ss -ltn over time), or a proxy's log with the time it took to connect",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited in an accept queue; without requests, 1 connection on average that waits %v",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable),
+	Thresholds: []check.Threshold{leastConnect, leastConnects, leastQueued, nearlyAll, check.FewClocked, check.Material, check.Noticeable, check.SlowShare,
+		check.SomeSlow},
+
+	Needs: "the accept queues of its sockets (unstall record PID, or the output of ss -ltn over time), or a proxy's log with the time it took to connect",
 	Applies: func(c *check.Case) bool {
-		return len(metrics.ListenQueues(c.Bundle, c.Subject)) > 0 || c.Slow() && c.Share(ledger.Queued) >= check.Material
+		return len(metrics.ListenQueues(c.Bundle, c.Subject)) > 0 || c.Slow() && c.Share(ledger.Queued) >= check.Material.Value
 	},
 	Judge: judgeAcceptQueue,
 }
 
-// leastQueued is from how many connections on average a queue is taken to stand.
-const leastQueued = 1
+var leastQueued = check.Threshold{Name: "connections in an accept queue on average", Value: 1, Unit: "count",
+	Why: "a queue stands where one always waits", Source: "judgement"}
 
-// nearlyAll of the time before the service is that of its sockets' queues.
-const nearlyAll = .8
+var nearlyAll = check.Threshold{Name: "part of the time before the service that is in its sockets' queues", Value: .8, Unit: "1",
+	Why: "the rest lies between two readings", Source: "judgement"}
 
 // What helps where connections wait to be accepted, and where they wait to be read.
 var (
@@ -65,12 +69,12 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		return v
 	}
 	if len(all) == 0 {
-		return check.Verdict{State: check.Inconclusive, Summary: check.OfSlow(c.Share(ledger.Queued)) + " passed before the service saw the request; the accept queues of its sockets were not recorded",
+		return check.Verdict{Rule: check.NotRecorded, Summary: check.OfSlow(c.Share(ledger.Queued)) + " passed before the service saw the request; the accept queues of its sockets were not recorded",
 			Needs: []check.Need{{What: "the accept queues of its sockets", Command: "unstall record PID"}, {What: "or, while it happens", Command: "ss -ltn"}}}
 	}
 	q := &all[0]
 	mean, unread := q.Waiting.Over(metrics.Whole), q.Unread.Over(metrics.Whole)
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s connections waited to be accepted on average, %s at most", units.Num(mean.Number), units.Num(q.Most()))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s connections waited to be accepted on average, %s at most", units.Num(mean.Number), units.Num(q.Most()))}
 	v.Evidence = append(v.Evidence,
 		c.Figure("listen.queue_mean", "connections waiting in the accept queue of "+q.Address+", on average", mean.Number, "count", mean.Origin),
 		c.Figure("listen.queue_most", "the same, at most", q.Most(), "count", mean.Origin))
@@ -101,10 +105,12 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		}
 		share := float64(sum) / float64(max(1, l.Total))
 		v.Summary = check.SlowWait("at the service's sockets", sum, share)
-		if share < check.Material || !c.UserVisible(check.Noticeable) {
+		v.Weigh(share, check.Material)
+		if share < check.Material.Value || !c.UserVisible(check.Noticeable) {
 			return judgeHeldInside(c, v, share)
 		}
 		if by := stopsReading(c); by != "" {
+			v.Rule = check.Explained
 			v.Summary += "; " + by + " keeps it from taking them up"
 			return v
 		}
@@ -114,20 +120,20 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		}
 		v.Saves = c.Save(each, -1, -1)
 		less := func(row int) int64 { return entranceWait(c, row) }
-		if float64(sum) >= nearlyAll*float64(l.Charges[ledger.Queued]) { // between two readings of the queue the rest is no other wait
+		if float64(sum) >= nearlyAll.Value*float64(l.Charges[ledger.Queued]) { // between two readings of the queue the rest is no other wait
 			less = func(row int) int64 { ch := l.Of(row); return ch[ledger.Queued] }
 		}
 		v.Prediction = append(v.Prediction, c.PredictP99(less))
 		v.Title = fmt.Sprintf("Connections %s: %s of slow time passes in the %s, before the service sees the request.", held, units.Percent(share), where)
-	case waits < leastQueued, len(c.Found) > 0: // what keeps the service from taking requests up is found
+	case waits < leastQueued.Value, len(c.Found) > 0: // what keeps the service from taking requests up is found
 		return v
-	case rows && (waits/l.Requests.Rate < check.Noticeable.Seconds() || l.FromOutside() && l.Rule == ledger.RuleSLO):
+	case rows && (waits/l.Requests.Rate < check.Noticeable.Duration().Seconds() || l.FromOutside() && l.Rule == ledger.RuleSLO):
 		return v
 	default: // the service's own figures begin after the wait, and clients that all wait alike are not slow for one another
 		v.Weight = waits
 		v.Title = fmt.Sprintf("Connections %s: %s on average in the %s, before the service sees their requests.", held, units.Num(max(mean.Number, unread.Number)), where)
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	if full || dropped.Known() && dropped.Number > 0 {
 		v.Title = strings.TrimSuffix(v.Title, ".") + "; the queue was full at times, and the kernel dropped connections."
 	}
@@ -161,15 +167,15 @@ func judgeConnecting(c *check.Case) (v check.Verdict, slow bool) {
 	var sum int64
 	n := 0
 	for _, ns := range each {
-		if sum += ns; ns >= int64(leastConnect) {
+		if sum += ns; ns >= leastConnect.Int64() {
 			n++
 		}
 	}
 	share := float64(sum) / float64(max(1, c.Ledger.Total))
-	if n < leastConnects || share < check.Material || !c.UserVisible(check.Noticeable) || len(c.Found) > 0 { // found: what keeps the service from taking connections
+	if n < leastConnects.Int() || share < check.Material.Value || !c.UserVisible(check.Noticeable) || len(c.Found) > 0 { // found: what keeps the service from taking connections
 		return v, false
 	}
-	v = check.Verdict{State: check.Supported, Summary: check.SlowWait("to be connected", sum, share), Saves: c.Save(each, -1, -1)}
+	v = check.Verdict{Rule: check.Matters, Summary: check.SlowWait("to be connected", sum, share), Saves: c.Save(each, -1, -1)}
 	v.Title = fmt.Sprintf("Connections wait before the service accepts them: %s of slow time passes while a proxy connects with it.", units.Percent(share))
 	v.Evidence = append(v.Evidence, c.Figure("slow.connect_ms", "slow time in which the proxy connected with the service", float64(sum)/1e6, "ms", check.From(c.Ledger.Source)))
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return waitFor(c, row, evidence.ConnectingTo) }))
@@ -178,9 +184,11 @@ func judgeConnecting(c *check.Case) (v check.Verdict, slow bool) {
 }
 
 // A connection within a host or a network takes less than leastConnect; a dropped one is tried again after a second.
-const (
-	leastConnect  = 10 * time.Millisecond
-	leastConnects = 5
+var (
+	leastConnect = check.Threshold{Name: "time to connect", Value: float64(10 * time.Millisecond), Unit: "ns",
+		Why: "within a host or a network it takes less; a dropped connection is tried again after a second", Source: "RFC 6298: the first retry after 1 s"}
+	leastConnects = check.Threshold{Name: "slow requests that waited to be connected", Value: 5, Unit: "count",
+		Why: "one or two are a lost packet", Source: "judgement"}
 )
 
 // waitsFor is how long (ns) each slow request waited before the service for what has a name that begins so; waitFor that of one.
@@ -223,21 +231,21 @@ func loopRuns(c *check.Case, v *check.Verdict) string {
 func judgeHeldInside(c *check.Case, v check.Verdict, atSockets float64) check.Verdict {
 	each := heldInside(c)
 	share := float64(sumOf(each)) / float64(max(1, c.Ledger.Total))
-	if way := c.Share(ledger.Queued) - share; way >= check.Material {
-		v.State = check.Inconclusive
+	if way := c.Share(ledger.Queued) - share; way >= check.Material.Value {
+		v.Rule = check.Untold
 		v.Summary = check.OfSlow(way) + " before the requests arrived: on the way, or in their clients"
 		v.Needs = []check.Need{{What: "a load from another host, or with CPUs to spare on this one"}}
 		return v
 	}
-	if share-atSockets < check.Material || !c.UserVisible(check.Noticeable) || len(c.Found) > 0 {
+	if share-atSockets < check.Material.Value || !c.UserVisible(check.Noticeable) || len(c.Found) > 0 {
 		return v
 	}
-	if inProxy := float64(sumOf(waitsFor(c, evidence.InProxy))) / float64(max(1, c.Ledger.Total)); share-atSockets-inProxy < check.Material {
-		v.State = check.Inconclusive
+	if inProxy := float64(sumOf(waitsFor(c, evidence.InProxy))) / float64(max(1, c.Ledger.Total)); share-atSockets-inProxy < check.Material.Value {
+		v.Rule = check.Untold
 		v.Summary = check.OfSlow(inProxy) + " in the proxy before the service"
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Summary = check.OfSlow(share) + " before handlers begin, while its sockets hold no backlog"
 	v.Title = fmt.Sprintf("Requests wait before their handlers begin: %s of slow time. The service has accepted their connections and read them, so it holds them itself.", units.Percent(share))
 	v.Evidence = append(v.Evidence, c.Figure("slow.queue_ms", "slow time between the client's sending and the start of the handler", float64(sumOf(each))/1e6, "ms", check.From(c.Ledger.StatesFrom())))

@@ -35,8 +35,11 @@ can: then no single route keeps it for long.
 
 What helps: take the long work off the loop, to a pool of threads or another process, or replace the
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for an event loop; without --slo, a p99 of 20 ms",
-	Needs:      "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable),
+	Thresholds: []check.Threshold{check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
+
+	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
 		return len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) > 0 && c.Ledger != nil && platform.ByID(c.Runtime()).OnThreads()
 	},
@@ -46,18 +49,19 @@ blocking call by one that does not block. More loops or processes share the wait
 func judgeBlockedLoop(c *check.Case) check.Verdict {
 	l := c.Ledger
 	if len(l.Rows) < ledger.MinRequests {
-		return check.Verdict{State: check.Inconclusive, Summary: "too few requests finished during the recording", Needs: []check.Need{{What: "a longer recording", Command: "unstall record PID --for 5m"}}}
+		return check.Verdict{Rule: check.TooFew, Summary: "too few requests finished during the recording", Needs: []check.Need{{What: "a longer recording", Command: "unstall record PID --for 5m"}}}
 	}
 	w := loopWaitsOf(c)
-	v := check.Verdict{State: check.RuledOut, Summary: check.SlowWait("for an event loop", w.sum, w.share(w.sum))}
-	if !c.Slow() || w.share(w.sum) < check.Material || !c.UserVisible(check.Noticeable) {
+	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for an event loop", w.sum, w.share(w.sum))}
+	v.Weigh(w.share(w.sum), check.Material)
+	if !c.Slow() || w.share(w.sum) < check.Material.Value || !c.UserVisible(check.Noticeable) {
 		return v
 	}
 	h := w.holders[0]
 	at := check.From(l.Source)
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Requests wait for the %s, which handles one at a time: %s of slow time.", w.loopName(), units.Percent(w.share(w.sum)))
-	if part := w.of(h.ns); h.route != "" && part >= check.Material {
+	if part := w.of(h.ns); h.route != "" && part >= check.Material.Value {
 		v.Title += fmt.Sprintf(" In %s of that it %s.", units.Percent(part), h.what())
 	}
 	v.Evidence = append(v.Evidence,

@@ -27,23 +27,34 @@ How to tell it from similar problems: a slow query that each request makes is sl
 What helps: let one request make the value while the others wait for it (single flight, a lock for each key) or
 get the old one; make it again before it expires; spread when entries expire. What does not help: a longer time to
 live alone, a larger pool, a faster database.`,
-	Thresholds: "4 identical calls at the same time, 8 of 10 of them begun before the first was answered, at least twice; at least as long as that takes without any before; requests of the route that make none half as many as all, and four times as quick; and 25 % of slow time during these calls",
-	Needs:      "the calls on each connection (as root, unstall record PID)",
+	Least: "4 identical calls at the same time, 8 of 10 of them begun before the first was answered, at least twice; at least as long as that takes without any before; requests of the route that make none half as many as all, and four times as quick; and 25 % of slow time during these calls",
+	Thresholds: []check.Threshold{begunBefore, givenUp, mostInCrowds, mostMeanwhile, quickerWithout, servedWithout, stampedeCalls, stampedeLeast,
+		stampedeTimes, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
+
+	Needs: "the calls on each connection (as root, unstall record PID)",
 	Applies: func(c *check.Case) bool {
 		return c.Ledger != nil && exchangedOf(c) != nil && len(exchangedOf(c).calls) > 0
 	},
 	Judge: judgeStampede,
 }
 
-const (
-	stampedeCalls  = 4          // at the same time
-	stampedeTimes  = 2          // a single crowd may be chance
-	stampedeLeast  = int64(5e6) // ns that the call takes: what is quicker needs no cache
-	begunBefore    = .8         // of the calls, before the first of them was answered
-	mostInCrowds   = .8         // of all such calls
-	servedWithout  = .5         // of the route's requests
-	quickerWithout = 4          // times
-	mostMeanwhile  = .5         // of a slow request's time
+var (
+	stampedeCalls = check.Threshold{Name: "identical calls at the same time", Value: 4, Unit: "count",
+		Why: "two or three are by chance", Source: "judgement"}
+	stampedeTimes = check.Threshold{Name: "crowds of identical calls", Value: 2, Unit: "count",
+		Why: "a single crowd may be chance", Source: "judgement"}
+	stampedeLeast = check.Threshold{Name: "time that such a call takes", Value: 5e6, Unit: "ns",
+		Why: "what is quicker needs no cache", Source: "judgement"}
+	begunBefore = check.Threshold{Name: "part of the calls begun before the first of them was answered", Value: .8, Unit: "1",
+		Why: "the others may follow from it", Source: "judgement"}
+	mostInCrowds = check.Threshold{Name: "part of all such calls that are in crowds", Value: .8, Unit: "1",
+		Why: "else the call is made all the time", Source: "judgement"}
+	servedWithout = check.Threshold{Name: "part of the route's requests that need no such call", Value: .5, Unit: "1",
+		Why: "a cache answers them", Source: "arithmetic: half"}
+	quickerWithout = check.Threshold{Name: "how much quicker requests without the call are", Value: 4, Unit: "times",
+		Why: "then it is the call that takes their time", Source: "judgement"}
+	mostMeanwhile = check.Threshold{Name: "part of a slow request's time in such calls", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
 )
 
 // crowd is identical calls that run side by side.
@@ -65,7 +76,7 @@ type stampede struct {
 }
 
 func judgeStampede(c *check.Case) check.Verdict {
-	v := check.Verdict{State: check.RuledOut, Summary: "no call is made by many requests at once and then by none"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: "no call is made by many requests at once and then by none"}
 	x, l := exchangedOf(c), c.Ledger
 	s := findStampede(c, x)
 	if s == nil {
@@ -81,7 +92,7 @@ func judgeStampede(c *check.Case) check.Verdict {
 			}
 			ns += min(until, of.until) - max(from, of.from)
 		}
-		if float64(ns) < mostMeanwhile*float64(until-from) {
+		if float64(ns) < mostMeanwhile.Value*float64(until-from) {
 			return 0
 		}
 		return ns
@@ -92,16 +103,17 @@ func judgeStampede(c *check.Case) check.Verdict {
 		to = fmt.Sprintf("%s (%s)", to, c.Bundle.Names.Text(s.call.operation))
 	}
 	v.Evidence = append(v.Evidence,
-		c.Figure("calls.crowds", fmt.Sprintf("times that %d or more identical calls to %s ran side by side", stampedeCalls, to), float64(len(s.crowds)), "count", x.origin),
+		c.Figure("calls.crowds", fmt.Sprintf("times that %d or more identical calls to %s ran side by side", stampedeCalls.Int(), to), float64(len(s.crowds)), "count", x.origin),
 		c.Figure("calls.crowd_most", "most of these calls at once", float64(s.most), "count", x.origin),
 		c.Figure("calls.quiet_ms", "median time without such a call before they begin", float64(s.quiet)/1e6, "ms", x.origin),
 		c.Figure("call.p50_ms", "median duration of such a call", float64(s.took)/1e6, "ms", x.origin),
 		c.Figure("requests.without_call_share", fmt.Sprintf("share of the requests of %s that make no such call", routeName(c, s.route)), s.without, "1", x.origin))
 	v.Summary = fmt.Sprintf("identical calls of several requests at once are %s of slow time", units.Percent(share))
-	if !c.Slow() || share < check.Material || !c.UserVisible(check.Noticeable) {
+	v.Weigh(share, check.Material)
+	if !c.Slow() || share < check.Material.Value || !c.UserVisible(check.Noticeable) {
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Up to %d requests of %s make the same call to %s at once, after %s without one: %s of slow time passes during these calls. A cached value has probably expired.", s.most, routeName(c, s.route), to, units.Time(float64(s.quiet)), units.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
 	v.Fix = append(v.Fix, check.Fix{Text: "let one request make the value while the others wait for it or get the old one (single flight, a lock for each key), or make it again before it expires"})
@@ -137,7 +149,7 @@ func findStampede(c *check.Case, x *exchanged) (worst *stampede) {
 
 // crowdsOf finds crowds among identical calls, which are in order of time.
 func crowdsOf(calls []*exchangedCall) *stampede {
-	if len(calls) < stampedeTimes*stampedeCalls {
+	if len(calls) < stampedeTimes.Int()*stampedeCalls.Int() {
 		return nil
 	}
 	s := &stampede{call: calls[0]}
@@ -163,7 +175,7 @@ func crowdsOf(calls []*exchangedCall) *stampede {
 				early++
 			}
 		}
-		if i == 0 || early < stampedeCalls || float64(early) < begunBefore*float64(len(of.calls)) || of.from-all[i-1].until < of.until-of.from {
+		if i == 0 || early < stampedeCalls.Int() || float64(early) < begunBefore.Value*float64(len(of.calls)) || of.from-all[i-1].until < of.until-of.from {
 			continue
 		}
 		in += len(of.calls)
@@ -175,11 +187,11 @@ func crowdsOf(calls []*exchangedCall) *stampede {
 			took = append(took, x.took())
 		}
 	}
-	if len(s.crowds) < stampedeTimes || float64(in) < mostInCrowds*float64(len(calls)-len(all[0].calls)) {
+	if len(s.crowds) < stampedeTimes.Int() || float64(in) < mostInCrowds.Value*float64(len(calls)-len(all[0].calls)) {
 		return nil
 	}
 	s.quiet, s.took = stats.QuantileOf(quiet, .5), stats.QuantileOf(took, .5)
-	if s.took < stampedeLeast {
+	if s.took < stampedeLeast.Int64() {
 		return nil
 	}
 	return s
@@ -223,9 +235,9 @@ func (s *stampede) cached(c *check.Case, x *exchanged) bool {
 		}
 	}
 	n := of[s.route]
-	if n == nil || n.with < stampedeTimes*stampedeCalls {
+	if n == nil || n.with < stampedeTimes.Int()*stampedeCalls.Int() {
 		return false
 	}
 	s.without = float64(n.without) / float64(n.with+n.without)
-	return s.without >= servedWithout && quickerWithout*stats.QuantileOf(quick[s.route], .5) <= s.took
+	return s.without >= servedWithout.Value && quickerWithout.Int64()*stats.QuantileOf(quick[s.route], .5) <= s.took
 }

@@ -169,9 +169,8 @@ func (s *spanned) sum() string {
 // aboutOne is by how much the calls of a request may differ from one, in the mean, to be told as one.
 const aboutOne = .05
 
-// aside is the part of what calls take one by one below which some ran side by side; what is
-// above it is rounding.
-const aside = .95
+var aside = check.Threshold{Name: "part of what calls take one by one, below which some ran side by side", Value: .95, Unit: "1",
+	Why: "what is above is rounding", Source: "judgement"}
 
 // product says what so many calls of so long come to; those that run side by side take
 // less than their sum.
@@ -180,7 +179,7 @@ func product(n, each, all, of float64) string {
 		return "1 call of " + units.Time(each)
 	}
 	text := fmt.Sprintf("%s calls × %s = %s of %s", units.Num(n), millis(each), units.Time(n*each), units.Time(of))
-	if all < aside*n*each {
+	if all < aside.Value*n*each {
 		text = fmt.Sprintf("%s calls × %s, side by side %s of %s", units.Num(n), millis(each), units.Time(all), units.Time(of))
 	}
 	return text

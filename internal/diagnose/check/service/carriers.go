@@ -8,9 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// mostlyPinned is the part of the looks at who keeps the carriers from which they are kept
-// because a thread cannot give its own back, and not because it has work: that is jvm.pinned-thread.
-const mostlyPinned = .5
+var mostlyPinned = check.Threshold{Name: "share of samples of those that keep the carriers, that show them pinned", Value: .5, Unit: "1",
+	Why: "else they keep them because they have work", Source: "arithmetic: half"}
 
 // carriers are those that virtual threads wait for, if that is what a wait is for.
 func carriers(c *check.Case, name string) *threads.Limit {
@@ -27,7 +26,7 @@ func carriers(c *check.Case, name string) *threads.Limit {
 func pinnedNames(c *check.Case) map[evidence.NameID]bool {
 	names := make(map[evidence.NameID]bool)
 	for _, x := range limits(c) {
-		if x.Carriers && x.Pinned >= mostlyPinned {
+		if x.Carriers && x.Pinned >= mostlyPinned.Value {
 			names[c.Bundle.Names.Lookup(x.Words())] = true
 		}
 	}

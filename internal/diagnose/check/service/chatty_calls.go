@@ -28,17 +28,25 @@ How to tell it from similar problems: if single calls take long, the dependency 
 
 What helps: one query with a join or a list of ids (IN, ANY, a batch endpoint), eager loading in an ORM, a
 pipeline, or a cache for what repeats. A faster database helps little, as most of such a call is the way.`,
-	Thresholds: "10 calls of the median request of a route, to one place, of less than 10 ms each on average, one after the other, and 25 % of slow time in them; without slow requests, half of the time of requests of 20 ms or more",
-	Needs:      "the calls of each request (as root, unstall record PID sees them on its connections; Go: an execution trace; or spans)",
-	Applies:    func(c *check.Case) bool { return c.Ledger != nil && len(callsOf(c)) > 0 },
-	Judge:      judgeChatty,
+	Least: fmt.Sprintf("%v calls of the median request of a route, to one place, of less than %v each on average, one after the other, and %v of slow time in them; without slow requests, half of the time of requests of %v or more",
+		manyCalls, shortCall, check.Material, check.Noticeable),
+	Thresholds: []check.Threshold{manyCalls, mostlyCall, oneByOne, shortCall, timesLonger, check.Material, check.Noticeable, check.SlowShare,
+		check.SomeSlow},
+
+	Needs:   "the calls of each request (as root, unstall record PID sees them on its connections; Go: an execution trace; or spans)",
+	Applies: func(c *check.Case) bool { return c.Ledger != nil && len(callsOf(c)) > 0 },
+	Judge:   judgeChatty,
 }
 
-const (
-	manyCalls  = 10   // of one request
-	shortCall  = 10e6 // ns, in the mean
-	oneByOne   = .7   // of what they take together is what they take one after the other
-	mostlyCall = .5   // of a request's time
+var (
+	manyCalls = check.Threshold{Name: "calls of one request to one place", Value: 10, Unit: "count",
+		Why: "fewer are a request's ordinary work", Source: "judgement"}
+	shortCall = check.Threshold{Name: "mean length of such a call", Value: 10e6, Unit: "ns",
+		Why: "longer ones are slow by themselves", Source: "judgement; as long as a call that is noticed"}
+	oneByOne = check.Threshold{Name: "part of what calls take together, that they take one after the other", Value: .7, Unit: "1",
+		Why: "else they run side by side already", Source: "judgement"}
+	mostlyCall = check.Threshold{Name: "part of a request's time in such calls", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
 )
 
 // calling is what requests of one route call in one place.
@@ -153,10 +161,10 @@ func callsByRoute(c *check.Case) (all []calling) {
 
 func judgeChatty(c *check.Case) check.Verdict {
 	all, l := callsOf(c), c.Ledger
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	var worst *calling
 	for i := range all {
-		if g := &all[i]; len(g.rows) >= ledger.MinRequests && g.median() >= manyCalls && g.each < shortCall && !g.longer(l.Slow) {
+		if g := &all[i]; len(g.rows) >= ledger.MinRequests && g.median() >= manyCalls.Int64() && g.each < shortCall.Value && !g.longer(l.Slow) {
 			worst = g
 			break
 		}
@@ -164,10 +172,12 @@ func judgeChatty(c *check.Case) check.Verdict {
 	from := check.From(l.StatesFrom())
 	if worst == nil {
 		g := &all[0]
+		v.Weigh(float64(g.median()), manyCalls)
 		v.Summary = fmt.Sprintf("the median request of %s makes %s", routeName(c, g.route), units.Plural(int(g.median()), "call"))
 		return v
 	}
 	median := worst.median()
+	v.Weigh(float64(median), manyCalls)
 	per := make([]int64, len(l.Slow))
 	var lost int64
 	for n, row := range l.Slow {
@@ -176,6 +186,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 	}
 	share := float64(lost) / float64(max(1, l.Total))
 	part := worst.all / float64(max(1, worst.took))
+	v.Weigh(share, check.Material)
 	to := c.Bundle.Names.Text(worst.to)
 	v.Evidence = append(v.Evidence,
 		c.Figure("requests.calls", fmt.Sprintf("calls of the median request of %s to %s", routeName(c, worst.route), to), float64(median), "count", from),
@@ -187,16 +198,16 @@ func judgeChatty(c *check.Case) check.Verdict {
 		took = append(took, c.Bundle.Requests.Latency(row))
 	}
 	switch {
-	case part > 1/oneByOne: // many run side by side
+	case part > 1/oneByOne.Value: // many run side by side
 		return v
-	case c.Slow() && share >= check.Material && c.UserVisible(check.Noticeable):
+	case c.Slow() && share >= check.Material.Value && c.UserVisible(check.Noticeable):
 		v.Saves = c.Save(per, -1, -1)
-	case !c.Slow() && part >= mostlyCall && stats.QuantileOf(took, .5) >= int64(check.Noticeable):
+	case !c.Slow() && part >= mostlyCall.Value && stats.QuantileOf(took, .5) >= check.Noticeable.Int64():
 		v.Weight = part
 	default:
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	whom := to
 	if what := worst.operation(c); what != "" && what != to {
 		whom = fmt.Sprintf("%s (%s)", to, what)
@@ -231,8 +242,8 @@ func (g *calling) waits(c *check.Case, row int) (ns int64) {
 	return ns
 }
 
-// timesLonger is by how much the calls of slow requests may be longer than those of others for their number to be the reason.
-const timesLonger = 2
+var timesLonger = check.Threshold{Name: "length of slow requests' calls over that of others", Value: 2, Unit: "times",
+	Why: "then it is their length, not their number", Source: "judgement"}
 
 // operation is what most of the calls ask for, "" unknown.
 func (g *calling) operation(c *check.Case) string {
@@ -268,10 +279,10 @@ func (g *calling) longer(slow []int) bool {
 	for _, m := range g.made {
 		calls += m
 	}
-	if rest := calls - n; rest > n/10 && each > timesLonger*(g.all-float64(long))/float64(rest) {
+	if rest := calls - n; rest > n/10 && each > timesLonger.Value*(g.all-float64(long))/float64(rest) {
 		return true
 	}
-	return each >= shortCall
+	return each >= shortCall.Value
 }
 
 // median is how many calls half of the requests make at most.

@@ -10,8 +10,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// leastCounted readings of a service's own counters tell how requests came.
-const leastCounted = 8
+var leastCounted = check.Threshold{Name: "readings of a service's own counters", Value: 8, Unit: "count",
+	Why: "fewer do not tell how requests came", Source: "judgement"}
 
 // counted is how requests came by the service's own counters, where these tell of a wait before it
 // begins with them: of requests that come too fast to follow each, and of those in the queue, nothing else
@@ -19,7 +19,7 @@ const leastCounted = 8
 func counted(c *check.Case) *arrivals {
 	out := outsideOf(c)
 	done := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesRequestRate, ever)
-	if out == nil || !done.Known() || len(done.T) < leastCounted {
+	if out == nil || !done.Known() || len(done.T) < leastCounted.Int() {
 		return nil
 	}
 	n := int64(len(done.T) - 1)
@@ -43,7 +43,7 @@ func counted(c *check.Case) *arrivals {
 // before: what requests waited in it is in none of their own figures, so what is saved is not known for each.
 func surged(c *check.Case, v *check.Verdict) bool {
 	a := counted(c)
-	if a == nil || !outsideOf(c).noticed(shortest) {
+	if a == nil || !outsideOf(c).noticed(shortest.Int()) {
 		return false
 	}
 	step, ok := a.burst()
@@ -51,25 +51,25 @@ func surged(c *check.Case, v *check.Verdict) bool {
 		step, ok = a.step()
 	}
 	until := step.at
-	for i := (step.at - a.From) / a.Width; ok && i < int64(len(a.Rates)) && a.Rates[i] >= surging*step.before; i++ {
+	for i := (step.at - a.From) / a.Width; ok && i < int64(len(a.Rates)) && a.Rates[i] >= surging.Value*step.before; i++ {
 		until += a.Width
 	}
 	out := outsideOf(c)
 	risen := metrics.Window{From: step.at, Until: until}
-	if !ok || out.over(risen) < check.Noticeable || out.over(metrics.Window{From: a.From, Until: step.at}) >= check.Noticeable/2 {
+	if !ok || out.over(risen) < check.Noticeable.Duration() || out.over(metrics.Window{From: a.From, Until: step.at}) >= check.Noticeable.Duration()/2 {
 		return false
 	}
 	times := step.after / step.before
 	v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+clock(step.at), step.before, "1/s", a.Rate.Origin), c.Figure("requests.after_per_s", "from then on, for "+fmt.Sprintf("%.0f s", float64(until-step.at)/1e9), step.after, "1/s", a.Rate.Origin),
 		out.figure(c, ", on average in that time", risen))
 	if share, origin, none := withheld(c); none {
-		v.State = check.Inconclusive
+		v.Rule = check.Withheld
 		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
 		v.Summary = fmt.Sprintf("%s × the rate before %s, but other processes used %s of the host's CPUs: which of the two made requests wait is unknown", units.Num(times), clock(step.at), units.Percent(share))
 		v.Needs = []check.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + check.Digits(3, step.before)}}
 		return true
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Summary = fmt.Sprintf("%s requests/s, %s × the rate before %s", units.Num(step.after), units.Num(times), clock(step.at))
 	v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests waited %s before the service started them.",
 		units.Num(times), clock(step.at), units.Num(step.after), units.Time(float64(out.over(risen))))

@@ -10,10 +10,13 @@ import (
 
 // How long statements of a database must take for its own log to say by itself that callers wait for it: one that takes tenSeconds,
 // as long as anybody waits for an answer, or a few that take aSecond (J. Nielsen, Usability Engineering, 1993, chapter 5).
-const (
-	aSecond      = 1e9
-	tenSeconds   = 10e9
-	fewStatement = 2
+var (
+	aSecond = check.Threshold{Name: "length of a statement, by a database's own log", Value: 1e9, Unit: "ns",
+		Why: "after a second people lose their thought", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 1 s"}
+	tenSeconds = check.Threshold{Name: "length of a single statement, by a database's own log", Value: 10e9, Unit: "ns",
+		Why: "people wait no longer for an answer", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 10 s"}
+	fewStatement = check.Threshold{Name: "statements of a second, by a database's own log", Value: 2, Unit: "count",
+		Why: "one may be a report", Source: "judgement"}
 )
 
 // judgeDatabase judges a database by what its own log tells of slow statements, waits for locks and checkpoints.
@@ -23,14 +26,14 @@ func judgeDatabase(c *check.Case) (v check.Verdict, ok bool) {
 	most, _ := c.Fact(evidence.FactStatementMost)
 	waits, _ := c.Fact(evidence.FactLockWaits)
 	locked, _ := c.Fact(evidence.FactLockWaitMost)
-	slow := told && (most.Number >= tenSeconds || most.Number >= aSecond && n.Number >= fewStatement)
-	blocked := locked.Number >= tenSeconds || locked.Number >= aSecond && waits.Number >= 1
+	slow := told && (most.Number >= tenSeconds.Value || most.Number >= aSecond.Value && n.Number >= fewStatement.Value)
+	blocked := locked.Number >= tenSeconds.Value || locked.Number >= aSecond.Value && waits.Number >= 1
 	synced, _ := c.Fact(evidence.FactCheckpointSync)
-	disk := synced.Number >= tenSeconds
+	disk := synced.Number >= tenSeconds.Value
 	if s.Kind != evidence.Dependency || !slow && !blocked && !disk {
 		return v, false
 	}
-	v = check.Verdict{State: check.Supported, Weight: 1}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1}
 	switch {
 	case blocked && locked.Number >= most.Number/2:
 		v.Title = fmt.Sprintf("Statements of %s wait for locks of others, up to %s, and so do its callers.", s.Name, units.Time(locked.Number))

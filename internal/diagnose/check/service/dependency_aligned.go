@@ -13,11 +13,15 @@ import (
 
 // Whose calls are whose is not told where requests share connections (HTTP/2) or pass through a proxy. A request that takes long for
 // a call begins before it and ends right after it: within alignedEnd, and what the way back takes of its time.
-const (
-	alignedEnd  = int64(5e6) // ns
-	wayBack     = .02        // of the request's time
-	mostOfTime  = .5         // of a slow request's time passes in the call
-	mostAligned = .5         // of the slow requests have such a call
+var (
+	alignedEnd = check.Threshold{Name: "time between the ends of calls of different requests", Value: 5e6, Unit: "ns",
+		Why: "they end together by one event", Source: "judgement"}
+	wayBack = check.Threshold{Name: "part of a request's time, by which such ends may differ", Value: .02, Unit: "1",
+		Why: "the way back takes some of it", Source: "judgement"}
+	mostOfTime = check.Threshold{Name: "part of a slow request's time in the call", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
+	mostAligned = check.Threshold{Name: "part of slow requests that have such a call", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
 )
 
 // judgeAligned judges by calls that end as slow requests do; false: there are none, or no more than by chance.
@@ -46,18 +50,18 @@ func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
 	seconds := float64(max(1, x.until-x.from))
 	for n, row := range l.Slow {
 		from, until := r.End.At(row)-r.Latency(row), r.End.At(row)
-		slack := alignedEnd + int64(wayBack*float64(until-from))
+		slack := alignedEnd.Int64() + int64(wayBack.Value*float64(until-from))
 		first, _ := slices.BinarySearchFunc(byEnd, until-slack, func(call *exchangedCall, at int64) int { return cmp.Compare(call.end, at) })
 		var best *exchangedCall
 		for _, call := range byEnd[first:] {
 			if call.end > until {
 				break
 			}
-			if call.begun >= from && float64(call.took()) >= mostOfTime*float64(until-from) && (best == nil || call.took() > best.took()) {
+			if call.begun >= from && float64(call.took()) >= mostOfTime.Value*float64(until-from) && (best == nil || call.took() > best.took()) {
 				best = call
 			}
 		}
-		shorter, _ := slices.BinarySearch(sorted, int64(mostOfTime*float64(until-from)))
+		shorter, _ := slices.BinarySearch(sorted, int64(mostOfTime.Value*float64(until-from)))
 		fit, _ := slices.BinarySearch(sorted, until-from+1)
 		expected += min(1, float64(fit-shorter)*float64(slack)/seconds)
 		if best == nil {
@@ -70,7 +74,7 @@ func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
 		per[best.to][n] = max(0, best.took()-usual[best.to])
 		sums[best.to] += per[best.to][n]
 	}
-	if float64(met) < mostAligned*float64(len(l.Slow)) || float64(met) < aboveChance*expected {
+	if float64(met) < mostAligned.Value*float64(len(l.Slow)) || float64(met) < aboveChance.Value*expected {
 		return v, false
 	}
 	var top evidence.NameID
@@ -80,18 +84,19 @@ func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
 		}
 	}
 	share := float64(sums[top]) / float64(max(1, l.Total))
-	v = check.Verdict{State: check.RuledOut, Summary: beyond(sums[top], share)}
+	v = check.Verdict{Rule: check.TooLittle, Summary: beyond(sums[top], share)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.aligned_share", "share of the slow requests that end right after a call which takes most of their time", float64(met)/float64(len(l.Slow)), "1", x.origin),
 		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual[top])/1e6, "ms", x.origin))
-	if share < check.Material || !c.UserVisible(check.Noticeable) {
+	v.Weigh(share, check.Material)
+	if share < check.Material.Value || !c.UserVisible(check.Noticeable) {
 		return v, true
 	}
 	whom := c.Bundle.Names.Text(top)
 	if a := x.whileSlow(c)[top]; a != nil {
 		whom = a.words(c, whom)
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Slow requests wait for %s.", whom)
 	v.Saves = c.Save(per[top], -1, -1)
 	v.Fix = append(v.Fix, boundOf(whom))

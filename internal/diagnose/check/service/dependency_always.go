@@ -17,10 +17,13 @@ import (
 // A statement that each request of a route waits long for makes none of them slower than the others. It is a fault if it takes
 // alwaysLong, half of what a page may take without a delay that people notice (J. Nielsen, Usability Engineering, 1993, chapter 5),
 // while the same database answers others in a tenth of that: then it is this statement and not the database.
-const (
-	alwaysLong    = int64(50e6) // ns
-	mostAlways    = .5          // of a route's requests wait for such a statement, and of their time passes so
-	quickerOthers = 10          // times
+var (
+	alwaysLong = check.Threshold{Name: "length of a statement that most requests of a route wait for", Value: 50e6, Unit: "ns",
+		Why: "an index answers in some ms", Source: "judgement"}
+	mostAlways = check.Threshold{Name: "part of a route's requests, and of their time, in such a statement", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
+	quickerOthers = check.Threshold{Name: "how much quicker the database answers others", Value: 10, Unit: "times",
+		Why: "then it is the statement, not the database", Source: "judgement"}
 )
 
 // alwaysWaited is what all requests of a route wait long for.
@@ -39,7 +42,7 @@ var databases = []string{"PostgreSQL at ", "MySQL/MariaDB at ", "SQL Server at "
 // alwaysSlow adds to a verdict that acquits a dependency what all requests of a route wait for.
 func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	x := exchangedOf(c)
-	if v.State != check.RuledOut || x == nil || slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Step == check.StepDependency }) {
+	if !v.RuledOut() || x == nil || slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Step == check.StepDependency }) {
 		return v
 	}
 	w := findAlways(c, x)
@@ -50,7 +53,7 @@ func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	if w.operation != 0 {
 		whom = fmt.Sprintf("%s (%s)", whom, c.Bundle.Names.Text(w.operation))
 	}
-	v.State, v.Weight = check.Supported, w.of
+	v.Rule, v.Weight = check.Matters, w.of
 	v.Title = fmt.Sprintf("Requests of %s always wait %s for %s: %s of their time.", routeName(c, w.route), units.Time(float64(w.p50)), whom, units.Percent(w.share))
 	v.Summary = fmt.Sprintf("%s for a statement, while others there take %s", units.Time(float64(w.p50)), units.Time(float64(w.others)))
 	v.Evidence = append(v.Evidence,
@@ -81,7 +84,7 @@ func findAlways(c *check.Case, x *exchanged) (worst *alwaysWaited) {
 		var took, others []int64
 		n := make(map[evidence.NameID]int)
 		for _, call := range by[to] {
-			if call.took() < alwaysLong {
+			if call.took() < alwaysLong.Int64() {
 				others = append(others, call.took())
 				continue
 			}
@@ -96,7 +99,7 @@ func findAlways(c *check.Case, x *exchanged) (worst *alwaysWaited) {
 		if top := most(n); 2*n[top] > len(long) {
 			w.operation = top
 		}
-		if w.p50 < quickerOthers*w.others || !w.always(c, x, long) || worst != nil && w.of <= worst.of {
+		if w.p50 < quickerOthers.Int64()*w.others || !w.always(c, x, long) || worst != nil && w.of <= worst.of {
 			continue
 		}
 		worst = w
@@ -142,7 +145,7 @@ func (w *alwaysWaited) always(c *check.Case, x *exchanged, long []*exchangedCall
 	}
 	for _, route := range slices.Sorted(maps.Keys(routes)) {
 		s := routes[route]
-		if s.with < ledger.MinRequests || float64(s.with) < mostAlways*float64(s.all) || float64(s.wait) < mostAlways*float64(s.took) || s.wait <= int64(w.of*float64(all)) {
+		if s.with < ledger.MinRequests || float64(s.with) < mostAlways.Value*float64(s.all) || float64(s.wait) < mostAlways.Value*float64(s.took) || s.wait <= int64(w.of*float64(all)) {
 			continue
 		}
 		w.route, w.requests, w.byRow = route, s.with, byRow[route]

@@ -70,14 +70,14 @@ func called(c *check.Case, name string) string {
 			top, best = to, took[to].ns
 		}
 	}
-	if top == 0 || float64(best) < mostOfCalls*float64(all) {
+	if top == 0 || float64(best) < mostOfCalls.Value*float64(all) {
 		return name
 	}
 	return took[top].words(c, c.Bundle.Names.Text(top))
 }
 
-// mostOfCalls is the part of the time of calls to places of a kind that one of them must have for a wait to be for it.
-const mostOfCalls = .6
+var mostOfCalls = check.Threshold{Name: "part of the calls that a name speaks for", Value: .6, Unit: "1",
+	Why: "more than any other", Source: "judgement"}
 
 // asked is what calls to one place took while slow requests were under way.
 type asked struct {

@@ -36,11 +36,17 @@ database. Spans show the rest as local time, between the calls.
 
 What helps: diagnosing the dependency itself; a timeout with a budget per request; fewer
 calls in sequence; a cache where answers repeat.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that; by a database's own log alone, a statement, a wait for a lock or a sync of one file of 10 s, or two statements of 1 s",
-	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
-	Applies:    (*check.Case).Serves,
-	Judge:      judgeDependency,
-	JudgeHost:  judgeDatabase,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v",
+		check.SomeSlow, check.SlowShare, check.Material, tenSeconds, aSecond),
+	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, fewStatement, fullHost, givenUp, mostAligned, mostAlways,
+		mostOfCalls, mostOfTime, quickerOthers, tenSeconds, wayBack, check.FarLonger, check.Material, check.MaterialBeyond,
+		check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
+		check.SomeSlow},
+
+	Needs:     "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
+	Applies:   (*check.Case).Serves,
+	Judge:     judgeDependency,
+	JudgeHost: judgeDatabase,
 }
 
 func judgeDependency(c *check.Case) check.Verdict {
@@ -75,21 +81,23 @@ func judgeCalls(c *check.Case) check.Verdict {
 		wait = func(row int) int64 { ch := l.OfRoots(row); return ch[ledger.Dependency] }
 	}
 	per, usual, share := beyondUsual(c, ledger.Dependency, wait)
-	v := check.Verdict{State: check.RuledOut, Summary: beyond(sum(per), share)}
+	v := check.Verdict{Rule: check.TooLittle, Summary: beyond(sum(per), share)}
+	v.Weigh(share, check.MaterialBeyond)
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.dependency_ms", "slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", check.From(l.StatesFrom())),
 		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", check.From(l.StatesFrom())))
 	beside(c, &v, spans, all)
 	if !c.Slow() {
-		if part := partOfAll(c, wait); len(l.Rows) < ledger.MinRequests && part >= check.Material {
-			v.State = check.Inconclusive
+		if part := partOfAll(c, wait); len(l.Rows) < ledger.MinRequests && part >= check.Material.Value {
+			v.Rule = check.TooFew
 			v.Summary = fmt.Sprintf("%s of the time of %s is waiting for dependencies, but these are too few to tell whether that is usual", units.Percent(part), units.Plural(len(l.Rows), "request"))
 			v.Needs = []check.Need{{What: "more requests: spans or an access log of some minutes"}}
 		}
 		return v
 	}
-	if share < check.Material {
+	if share < check.Material.Value {
 		if heldOverCalls(c) {
+			v.Rule = check.HoldersWait
 			v.Summary += ": slow requests wait for a resource that others hold during calls of the usual length"
 		}
 		if spans == nil {
@@ -101,7 +109,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 		return v
 	}
 	if late := readLate(c, per); late != "" {
-		v.State = check.Inconclusive
+		v.Rule = check.Withheld
 		v.Summary += late
 		v.Needs = []check.Need{{What: "the duration of the calls in the dependency: its own log"}}
 		return v
@@ -111,6 +119,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 		notice = check.Noticeable
 	}
 	if !c.UserVisible(notice) {
+		v.Rule = check.Brief
 		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
@@ -121,11 +130,12 @@ func judgeCalls(c *check.Case) check.Verdict {
 		{RetryStorm.ID, "most of it while failed calls are repeated"},
 	} {
 		if slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.ID == why.id }) {
+			v.Rule = check.Explained
 			v.Summary += ": " + why.words + " (" + why.id + ")"
 			return v
 		}
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	name := "a dependency that the recording does not name"
 	details := c.Details(ledger.Dependency)
 	if len(details) > 0 && details[0].Detail != 0 {
@@ -155,14 +165,14 @@ func judgeCalls(c *check.Case) check.Verdict {
 	return v
 }
 
-// fullHost is the part of a host's processors from which on who wakes up has to wait for one.
-const fullHost = .9
+var fullHost = check.Threshold{Name: "share of the host's CPUs from which a thread that wakes up waits for one", Value: .9, Unit: "1",
+	Why: "an answer is then read late", Source: "M/M/1: ρ/(1−ρ) is 9 at 90 %"}
 
 // othersFill says whether other processes fill the host: then a call that takes some
 // milliseconds longer may have waited for a processor at its other end, which is often there.
 func othersFill(c *check.Case) bool {
 	h := metrics.HostOf(c.Bundle, c.Subject, window(c))
-	return h.Busy.MostlyKnown() && h.Taken() >= fullHost*h.CPUs && h.Others.Number >= h.Busy.Number/2
+	return h.Busy.MostlyKnown() && h.Taken() >= fullHost.Value*h.CPUs && h.Others.Number >= h.Busy.Number/2
 }
 
 // readLate says in words that by how much slow requests' calls took longer than usual (ns, of
@@ -176,7 +186,7 @@ func readLate(c *check.Case, per []int64) string {
 	for _, ns := range per {
 		longer += max(0, ns-stop)
 	}
-	if float64(longer) >= check.Material*float64(c.Ledger.Total) {
+	if float64(longer) >= check.Material.Value*float64(c.Ledger.Total) {
 		return ""
 	}
 	return fmt.Sprintf(", but a CPU quota throttles the process for %s at a time, so it reads responses late", units.Time(float64(stop)))
@@ -199,7 +209,7 @@ func heldOverCalls(c *check.Case) bool {
 		b := c.BehindFor(m)
 		behind += b.Roots[ledger.Dependency]
 	}
-	return float64(behind) >= check.Material*float64(c.Ledger.Total)
+	return float64(behind) >= check.Material.Value*float64(c.Ledger.Total)
 }
 
 // beyondCallers is by how much slow requests waited longer than is usual among all that call.
@@ -226,7 +236,7 @@ func beyondCallers(c *check.Case, wait func(row int) int64) (per []int64, usual 
 func held(c *check.Case, v *check.Verdict) {
 	for _, m := range []ledger.Mechanism{ledger.Lock, ledger.Pool} {
 		b := c.BehindFor(m)
-		if share := float64(b.Roots[ledger.Dependency]) / float64(max(1, c.Ledger.Total)); share >= check.Material {
+		if share := float64(b.Roots[ledger.Dependency]) / float64(max(1, c.Ledger.Total)); share >= check.Material.Value {
 			names := waitedFor(c, check.BehindMechanism(m))
 			name := c.Bundle.Names.Text(names[0].id)
 			v.Title = fmt.Sprintf("%s, through %s, which is held during that wait.", strings.TrimSuffix(v.Title, "."), name)
@@ -255,7 +265,7 @@ func beyond(ns int64, share float64) string {
 	if ns <= 0 {
 		return "requests wait no longer than usual for dependencies"
 	}
-	if share < check.Material {
+	if share < check.Material.Value {
 		return fmt.Sprintf("waiting longer than usual for dependencies is %s (%s)", check.OfSlow(share), units.Time(float64(ns)))
 	}
 	return fmt.Sprintf("slow requests waited %s longer than usual for dependencies, %s", units.Time(float64(ns)), check.OfSlow(share))
@@ -290,16 +300,17 @@ func beside(c *check.Case, v *check.Verdict, spans *spanned, all []monitored) {
 // judgeBeside judges by spans of other requests than those that are charged: a sample of
 // the same service and time.
 func judgeBeside(c *check.Case, spans *spanned, all []monitored) check.Verdict {
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	beside(c, &v, spans, all)
 	if !c.Slow() {
 		return v
 	}
 	_, _, share := c.Excess(spans.rows, spans.slow, func(row int) int64 { return waits(c, row, evidence.NetWait) })
-	if share < check.Material {
+	v.Weigh(share, check.MaterialBeyond)
+	if share < check.Material.Value {
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Slow requests wait for %s.", spans.name)
 	v.Saves = c.Bound(share*float64(c.Ledger.Total), 0, float64(c.Ledger.Total))
 	v.Fix = append(v.Fix, boundWait)
@@ -359,10 +370,10 @@ func awaited(c *check.Case, v *check.Verdict) {
 		return
 	}
 	per, usual, share := c.Excess(l.UsualRows(), l.Slow, func(row int) int64 { ch := l.Of(row); return ch[ledger.Awaiting] })
-	if share < check.Material {
+	if share < check.Material.Value {
 		return
 	}
-	v.State = check.Inconclusive
+	v.Rule = check.Untold
 	v.Summary = fmt.Sprintf("%s of slow time is awaiting something, above the usual %s ms; its target was not recorded", units.Percent(share), units.Num(float64(usual)/1e6))
 	v.Evidence = append(v.Evidence, c.Figure("slow.awaiting_ms", "slow time awaiting without a thread, above the usual", float64(sum(per))/1e6, "ms", check.From(l.StatesFrom())))
 	v.Needs = []check.Need{{What: "the duration of the awaited calls: the dependency's own log, or an access log with the upstream's time"}}

@@ -14,9 +14,11 @@ type told map[evidence.NameID]bool
 
 // Of the requests that end others' waits, as many may have waited for the same themselves
 // as chance has it, for these waits to be for events; and so many must have been seen.
-const (
-	tellers    = 5
-	alsoWaited = .1
+var (
+	tellers = check.Threshold{Name: "requests seen to end others' waits", Value: 5, Unit: "count",
+		Why: "fewer say nothing", Source: "judgement"}
+	alsoWaited = check.Threshold{Name: "part of those that end waits, that waited for the same themselves", Value: .1, Unit: "1",
+		Why: "chance makes so many", Source: "judgement"}
 )
 
 // events are the waits for what others hand over who never wait there themselves: who waits
@@ -68,7 +70,7 @@ func events(c *check.Case) told {
 					also++
 				}
 			}
-			out[name] = len(rows) >= tellers && float64(also) <= alsoWaited*float64(len(rows))
+			out[name] = len(rows) >= tellers.Int() && float64(also) <= alsoWaited.Value*float64(len(rows))
 		}
 		return out
 	})

@@ -30,7 +30,7 @@ func (e *explained) byStretch() bool {
 		return false
 	}
 	p50, p90 := stats.Quantile(took, .5), stats.Quantile(took, .9)
-	e.v.Evidence = append(e.v.Evidence, e.c.Figure("requests.p50_at_expected_ms", fmt.Sprintf("p50 of the %d requests that arrived at up to %s/s in the same recording", len(took), units.Num(about*e.expected)), float64(p50)/1e6, "ms", check.From(e.a.Source)))
+	e.v.Evidence = append(e.v.Evidence, e.c.Figure("requests.p50_at_expected_ms", fmt.Sprintf("p50 of the %d requests that arrived at up to %s/s in the same recording", len(took), units.Num(about.Value*e.expected)), float64(p50)/1e6, "ms", check.From(e.a.Source)))
 	return e.against(p50, p90)
 }
 
@@ -38,7 +38,7 @@ func (e *explained) byBaseline() bool {
 	p50, ok := e.c.Bundle.Fact(e.c.Subject, evidence.FactBaselineP50)
 	p99, known := e.c.Bundle.Fact(e.c.Subject, evidence.FactBaselineP99)
 	rate, is := e.c.Bundle.Fact(e.c.Subject, evidence.FactBaselineRate)
-	if !ok || !known || !is || p50.Number <= 0 || rate.Number < e.expected/about {
+	if !ok || !known || !is || p50.Number <= 0 || rate.Number < e.expected/about.Value {
 		return false // of an idler service it says nothing
 	}
 	e.v.Evidence = append(e.v.Evidence, check.FigureOfOption("requests.p50_baseline_ms", fmt.Sprintf("p50 at %s/s in the baseline", units.Num(rate.Number)), p50.Number/1e6, "ms", "--baseline"))
@@ -55,11 +55,11 @@ func (e *explained) against(usual, high int64) bool {
 		least += max(0, r.Latency(row)-high)
 		most += per[n]
 	}
-	if float64(most) < (1-asSlow)*float64(l.Total) {
+	if float64(most) < (1-asSlow.Value)*float64(l.Total) {
 		e.v.Title, e.v.Summary = "", fmt.Sprintf("%s × %s, but requests are just as slow at %s (p50 %s)", units.Num(e.times), e.than, e.than, units.Time(float64(usual)))
 		return true
 	}
-	e.v.State = check.Supported
+	e.v.Rule = check.Matters
 	e.v.Saves = e.c.Save(per, least, most)
 	return true
 }
@@ -104,8 +104,8 @@ func (e *explained) byReplay() bool {
 	return e.against(p50, p90)
 }
 
-// mostBusy is the use of processors above which ρ/(1−ρ) says only that a queue is long.
-const mostBusy = .98
+var mostBusy = check.Threshold{Name: "share of CPUs in use above which a queue is just long", Value: .98, Unit: "1",
+	Why: "ρ/(1−ρ) grows without limit", Source: "M/M/1"}
 
 // byProcessors asks how full the processors would be. What requests wait in a queue is in
 // proportion to ρ/(1−ρ) (M/M/1; with more servers the fall is steeper), ρ their use.
@@ -115,11 +115,11 @@ func (e *explained) byProcessors() bool {
 	if !known || procs(c) == 0 {
 		return false
 	}
-	now := min(used/procs(c), mostBusy)
+	now := min(used/procs(c), mostBusy.Value)
 	then := now / e.times
 	e.v.Evidence = append(e.v.Evidence, c.Figure("process.cpus_share", "share of the CPUs in use", now, "1", origin),
 		c.Figure("process.at_expected_cpus_share", fmt.Sprintf("share of the CPUs in use at %s/s, if each request needs as much", units.Num(e.expected)), then, "1", origin))
-	if now < saturated || then > comfortable {
+	if now < saturated.Value || then > comfortable.Value {
 		return false
 	}
 	left := (then / (1 - then)) / (now / (1 - now))
@@ -128,7 +128,7 @@ func (e *explained) byProcessors() bool {
 	for _, row := range c.Ledger.Slow {
 		waited += max(0, float64(c.Bundle.Requests.Latency(row))-need)
 	}
-	e.v.State = check.Supported
+	e.v.Rule = check.Matters
 	e.v.Saves = c.Bound(waited*(1-left), 0, waited)
 	return true
 }

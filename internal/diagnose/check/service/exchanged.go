@@ -40,8 +40,8 @@ const (
 	transactionOpen
 )
 
-// givenUp is for how long (ns) a call without an answer must have waited for one until it was given up.
-const givenUp = int64(10e6)
+var givenUp = check.Threshold{Name: "time after which a connection that is closed without a response is a failed call", Value: 10e6, Unit: "ns",
+	Why: "what is closed sooner was refused", Source: "judgement"}
 
 // took is how long (ns) a call waited for its answer.
 func (x *exchangedCall) took() int64 { return x.arrived - x.begun }
@@ -77,7 +77,7 @@ func readExchanged(c *check.Case) *exchanged {
 		sent, _ := v.Get(i, evidence.SentBytes)
 		unread, _ := v.Get(i, evidence.UnreadTime)
 		_, failed := v.Get(i, evidence.CallFailed)
-		if _, answered := v.Get(i, evidence.CallStatus); failed && !answered && v.End[i]-v.Start[i] < givenUp {
+		if _, answered := v.Get(i, evidence.CallStatus); failed && !answered && v.End[i]-v.Start[i] < givenUp.Int64() {
 			failed = false // a farewell, after which the connection is closed
 		}
 		call := exchangedCall{to: v.Cause[i], operation: v.NameOf(i, evidence.Operation), sent: int64(sent), port: int64(port), begun: v.Start[i],

@@ -81,7 +81,7 @@ var readPool = check.Need{What: "the pool's gauges from the same time, as a CSV 
 // Who waits for a connection is part of a request: of so many that wait in the mean, as
 // many seconds a second are lost.
 func judgeGauges(c *check.Case, all []gauged) check.Verdict {
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	for i := range all {
 		all[i].figures(c, &v)
 	}
@@ -94,22 +94,24 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 	if l == nil || !c.Slow() || l.To <= l.From {
 		switch {
 		case g.Waiting > 0 || g.TimedOut > 0:
-			v.State, v.Needs = check.Inconclusive, []check.Need{{What: "an access log from the same time, to show what it costs requests"}}
+			v.Rule, v.Needs = check.CostUnknown, []check.Need{{What: "an access log from the same time, to show what it costs requests"}}
 		case math.IsNaN(g.Waiting) && g.Full > 0: // a pool that is full acquits nothing
-			v.State = check.Inconclusive
+			v.Rule = check.CostUnknown
 			v.Summary += "; whether requests waited was not recorded"
 			v.Needs = []check.Need{{What: "the number of requests waiting for a connection (hikaricp_connections_pending, waiting), with the number in use"}}
 		}
 		return v
 	}
 	waited := min(g.Waiting*float64(l.To-l.From), float64(l.Total))
+	v.Counted(float64(g.Readings), fewReadings)
+	v.Weigh(waited/float64(max(1, l.Total)), check.Material)
 	switch {
-	case g.Size > 0 && g.Most < mostlyFree*g.Size && g.Readings >= fewReadings:
+	case g.Size > 0 && g.Most < mostlyFree.Value*g.Size && g.Readings >= fewReadings.Int():
 		if g.Queue > 0 {
 			v.Summary += ": with free ones in the pool, requests do not wait for the pool"
 		}
-	case waited >= check.Material*float64(l.Total):
-		v.State = check.Supported
+	case waited >= check.Material.Value*float64(l.Total):
+		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, all %.0f in use.", g.Name, g.Size)
 		if math.IsNaN(g.Size) {
 			v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s.", g.Name)
@@ -118,11 +120,11 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("slow.pool_most_share", "share of the slow time waiting for it, at most", waited/float64(l.Total), "1", g.Origin))
 		v.Fix = append(v.Fix, enlargePool(g.Name))
 	case math.IsNaN(g.Waiting) && g.Full > 0:
-		v.State = check.Inconclusive
+		v.Rule = check.CostUnknown
 		v.Summary += fmt.Sprintf(", all in use in %d of them; whether requests waited was not recorded", g.Full)
 		v.Needs = []check.Need{{What: "the number of requests waiting for a connection (hikaricp_connections_pending, waiting), with the number in use"}}
 	case math.IsNaN(g.Waiting) && math.IsNaN(g.Size):
-		v.State, v.Needs = check.Inconclusive, []check.Need{{What: "the size of the pool, or the number of requests waiting for a connection"}}
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{{What: "the size of the pool, or the number of requests waiting for a connection"}}
 	}
 	return v
 }
@@ -132,24 +134,24 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 func (g *gauged) stands(c *check.Case, v *check.Verdict) bool {
 	switch {
 	case g.TimedOut > 0 && g.Readings > 0 && g.Most == 0:
-		v.State = check.Inconclusive
+		v.Rule = check.Untold
 		v.Summary = units.Plural(int(g.TimedOut), "request") + " gave up waiting for a connection, but the pool had none in use: opening them may fail"
 		v.Needs = []check.Need{{What: "the errors that the pool logs when it opens a connection"}}
 		return true
-	case g.TimedOut > 0 && !(g.Most < mostlyFree*g.Size):
+	case g.TimedOut > 0 && !(g.Most < mostlyFree.Value*g.Size):
 		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, and give up.", g.Name)
 		if g.Timeout > 0 {
 			v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, and give up after %s.", g.Name, units.Time(g.Timeout))
 		}
-	case g.UsedUp() && g.Readings >= fewReadings && g.Waiting >= check.Queueing && 2*g.Waiting >= g.Size:
+	case g.UsedUp() && g.Readings >= fewReadings.Int() && g.Waiting >= check.Queueing.Value && 2*g.Waiting >= g.Size:
 		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, %s on average.", g.Name, units.Num(g.Waiting))
-	case g.UsedUp() && g.Waiting >= g.Size && g.Waiting >= longQueue, math.IsNaN(g.Size) && g.Waiting >= longQueue:
+	case g.UsedUp() && g.Waiting >= g.Size && g.Waiting >= longQueue.Value, math.IsNaN(g.Size) && g.Waiting >= longQueue.Value:
 		v.Title = fmt.Sprintf("Requests probably wait for an exhausted pool: %s, %s at that moment.", g.Name, units.Num(g.Waiting))
 		v.Needs = append(v.Needs, check.Need{What: "more readings of the pool, to show that it stays so"})
 	default:
 		return false
 	}
-	v.State, v.Weight = check.Supported, 1
+	v.Rule, v.Weight = check.Matters, 1
 	if g.Waiting >= 0 && g.Size > 0 {
 		v.Weight = min(1, g.Waiting/g.Size)
 	}
@@ -158,16 +160,14 @@ func (g *gauged) stands(c *check.Case, v *check.Verdict) bool {
 	return true
 }
 
-// longQueue is how many wait at one look alone for it to say that a pool is exhausted: more than the pool usually has, in as
-// many as HikariCP's has by default. A burst that passes rarely meets the only look there was.
-const longQueue = 10
+var longQueue = check.Threshold{Name: "requests that wait for a pool in a single reading", Value: 10, Unit: "count",
+	Why: "as many as the pool has by default", Source: "HikariCP: maximumPoolSize=10"}
 
-const (
-	// A pool of which no reading saw more than this part in use is not exhausted: what waits before it waits for
-	// a place that is there to be run, as on a host without free CPUs. Readings between may have seen more, not twice as much.
-	mostlyFree = .5
-	// Fewer readings may have missed when it was.
-	fewReadings = 5
+var (
+	mostlyFree = check.Threshold{Name: "part of a pool in use up to which it is not exhausted", Value: .5, Unit: "1",
+		Why: "readings between may have seen more, not twice as much", Source: "judgement"}
+	fewReadings = check.Threshold{Name: "readings of a pool's gauge", Value: 5, Unit: "count",
+		Why: "fewer may have missed when it was exhausted", Source: "judgement"}
 )
 
 func enlargePool(name string) check.Fix {
@@ -177,12 +177,13 @@ func enlargePool(name string) check.Fix {
 // judgeTaken judges by spans of the taking of connections.
 func judgeTaken(c *check.Case, s *spanned) check.Verdict {
 	per, _, share := c.Excess(s.rows, s.slow, func(row int) int64 { return waits(c, row, evidence.PoolWait) })
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("a slow request waits %s of %s for a connection", units.Time(s.pooled), units.Time(s.took))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("a slow request waits %s of %s for a connection", units.Time(s.pooled), units.Time(s.took))}
+	v.Weigh(share, check.MaterialBeyond)
 	v.Evidence = append(v.Evidence, c.Figure("slow.pool_wait_mean_ms", fmt.Sprintf("wait of a slow request for a connection (mean of %d)", len(s.slow)), s.pooled/1e6, "ms", s.origin))
-	if share < check.Material || !c.Slow() {
+	if share < check.Material.Value || !c.Slow() {
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	by := make(map[evidence.NameID]int64)
 	for _, row := range s.slow {
 		for x := range c.Bundle.Requests.Path(row).All {

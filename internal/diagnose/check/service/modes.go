@@ -13,11 +13,15 @@ import (
 // A route has two modes where some of its requests take so many times what half of them do, and
 // hardly any something between: then they do something else, and its p95 is all theirs. They are
 // noticed earlier than what is just slower than the quickest.
-const (
-	modeTimes = 20  // times the median, at least
-	modePart  = .05 // of a route's requests, at least
-	modeGap   = .25 // as many requests as in the upper mode take about the mean of both, at most
-	modeLeast = 10 * time.Millisecond
+var (
+	modeTimes = check.Threshold{Name: "length of a route's upper mode over its median", Value: 20, Unit: "times",
+		Why: "then these requests do something else", Source: "judgement"}
+	modePart = check.Threshold{Name: "part of a route's requests in its upper mode", Value: .05, Unit: "1",
+		Why: "its p95 is all theirs", Source: "arithmetic: the p95"}
+	modeGap = check.Threshold{Name: "requests about the mean of both modes, as part of those in the upper one", Value: .25, Unit: "1",
+		Why: "hardly any lie between", Source: "judgement"}
+	modeLeast = check.Threshold{Name: "p99 of a route with two modes", Value: float64(10 * time.Millisecond), Unit: "ns",
+		Why: "they are noticed earlier than what is just slower than the quickest", Source: "judgement"}
 )
 
 // twoModes says whether most of what slow requests do beyond the usual is done in the upper mode
@@ -34,16 +38,16 @@ func twoModes(c *check.Case, work []int64) bool {
 	from := make(map[evidence.NameID]int64) // what the upper mode takes at least
 	for route, v := range took {
 		slices.Sort(v)
-		least := modeTimes * stats.Quantile(v, .5)
+		least := modeTimes.Int64() * stats.Quantile(v, .5)
 		first, _ := slices.BinarySearch(v, least)
 		upper := v[first:]
-		if float64(len(upper)) < modePart*float64(len(v)) {
+		if float64(len(upper)) < modePart.Value*float64(len(v)) {
 			continue
 		}
 		middle := math.Sqrt(float64(stats.Quantile(v, .5)) * float64(stats.Quantile(upper, .5)))
 		low, _ := slices.BinarySearch(v, int64(middle/2))
 		high, _ := slices.BinarySearch(v, int64(2*middle))
-		if float64(high-low) <= modeGap*float64(len(upper)) {
+		if float64(high-low) <= modeGap.Value*float64(len(upper)) {
 			from[route] = least
 		}
 	}

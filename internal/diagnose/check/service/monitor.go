@@ -93,13 +93,13 @@ var countCalls = check.Need{What: "the number of calls per request: spans of som
 // judgeMonitored judges a dependency by what its own monitor says, where nothing in the
 // service itself tells.
 func judgeMonitored(c *check.Case, all []monitored) check.Verdict {
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	for i := range all {
 		all[i].figures(c, &v)
 	}
 	l := c.Ledger
 	if l == nil || len(l.Rows) == 0 {
-		v.State, v.Summary = check.Inconclusive, fmt.Sprintf("a call to %s takes %s, but there are no requests to compare with", all[0].name, units.Time(all[0].mean))
+		v.Rule, v.Summary = check.NotRecorded, fmt.Sprintf("a call to %s takes %s, but there are no requests to compare with", all[0].name, units.Time(all[0].mean))
 		v.Needs = []check.Need{{What: "requests: an access log from the same time"}}
 		return v
 	}
@@ -113,7 +113,7 @@ func judgeMonitored(c *check.Case, all []monitored) check.Verdict {
 	}
 	top := &all[0]
 	if top.calls == 0 {
-		v.State, v.Summary = check.Inconclusive, fmt.Sprintf("a call to %s takes %s, a slow request %s, but the number of calls per request is unknown", top.name, units.Time(top.mean), units.Time(took))
+		v.Rule, v.Summary = check.NotRecorded, fmt.Sprintf("a call to %s takes %s, a slow request %s, but the number of calls per request is unknown", top.name, units.Time(top.mean), units.Time(took))
 		v.Needs = []check.Need{countCalls}
 		return v
 	}
@@ -130,12 +130,14 @@ func judgeMonitored(c *check.Case, all []monitored) check.Verdict {
 	v.Evidence = append(v.Evidence, c.Figure("slow.mean_ms", "mean duration of a slow request", took/1e6, "ms", check.From(l.StatesFrom())))
 	switch share := min(1, over/took); {
 	case !c.Slow():
-	case share >= check.Material:
-		v.State = check.Supported
+		v.Rule = check.NotSlow
+	case share >= check.Material.Value:
+		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("Slow requests wait for %s.", top.name)
 		v.Saves = c.Bound(share*float64(l.Total), 0, min(1, in/took)*float64(l.Total))
 		v.Fix = append(v.Fix, boundWait)
-	case in >= check.Material*took:
+	case in >= check.Material.Value*took:
+		v.Rule = check.Usual
 		v.Summary += ", but calls take no longer than usual"
 	}
 	return v

@@ -55,7 +55,7 @@ func (o *outside) noticed(readings int) bool {
 		return false
 	}
 	for _, items := range o.queue.V {
-		if items/o.rate*1e9 >= float64(check.Noticeable) {
+		if items/o.rate*1e9 >= check.Noticeable.Value {
 			readings--
 		}
 	}

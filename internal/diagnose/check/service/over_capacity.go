@@ -27,24 +27,26 @@ instead of sending.
 
 What helps: fewer requests (callers that cache, a rate limit at the entrance), cheaper
 ones (a CPU profile shows where), more CPUs.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for CPUs that are 80 % busy with the service's own work",
-	Needs:      "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
-	Applies:    (*check.Case).Serves,
-	Judge:      judgeCapacity,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs that are %v busy with the service's own work",
+		check.SomeSlow, check.SlowShare, check.Material, saturated),
+	Thresholds: []check.Threshold{comfortable, fewSamples, full, outgrown, saturated, check.FewClocked, check.FullCPUs, check.HostFull, check.Material,
+		check.MinRequests, check.MostlyUnseen, check.NearlyFull, check.Noticeable, check.SlowShare, check.SomeSlow},
+
+	Needs:   "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
+	Applies: (*check.Case).Serves,
+	Judge:   judgeCapacity,
 }
 
-// saturated is the utilisation by the program's own work from which queueing is
-// its own doing.
-const saturated = .8
+var saturated = check.Threshold{Name: "share of CPUs busy with own work, from which a queue is its own doing", Value: .8, Unit: "1",
+	Why: "a queue at 80 % is four times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
 
-// comfortable is the utilisation to plan for: in a queue with one server requests wait 2.3
-// times as long as they take at it, and at 80 % 4 times (ρ/(1−ρ)); several servers wait less.
-const comfortable = .7
+var comfortable = check.Threshold{Name: "share of CPUs to plan for", Value: .7, Unit: "1",
+	Why: "a queue at 70 % is 2.3 times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
 
 func judgeCapacity(c *check.Case) check.Verdict {
 	if l := c.Ledger; l != nil && l.Sampled && len(l.Rows) >= ledger.MinRequests {
 		v := judgeSampled(c)
-		if unread, ok := judgeUnread(c); ok && v.State != check.Supported {
+		if unread, ok := judgeUnread(c); ok && !v.Supported() {
 			return unread
 		}
 		return v
@@ -60,14 +62,16 @@ func judgeCapacity(c *check.Case) check.Verdict {
 	}
 	l := c.Ledger
 	share := c.Share(ledger.RequestsCPU)
-	v := check.Verdict{State: check.RuledOut, Summary: check.OfSlow(share) + " waiting for a CPU busy with other requests"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: check.OfSlow(share) + " waiting for a CPU busy with other requests"}
+	v.Weigh(share, check.Material)
 	v.Evidence = append(v.Evidence, c.Figure("slow.requests_cpu_ms", "slow time runnable, CPU busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.StatesFrom())))
 	busy, known := ownUtilisation(c)
 	if known {
+		v.Weigh(busy, saturated)
 		v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_share", "share of the CPUs busy with the program's own work", busy, "1", check.From(l.StatesFrom())))
 		v.Summary = fmt.Sprintf("CPUs %s busy with own work, ", units.Percent(busy)) + v.Summary
 	}
-	if beside := c.Share(ledger.BackgroundCPU); beside >= check.Material && beside > share && c.UserVisible(check.Noticeable) && !l.Host.Starved() {
+	if beside := c.Share(ledger.BackgroundCPU); beside >= check.Material.Value && beside > share && c.UserVisible(check.Noticeable) && !l.Host.Starved() {
 		return judgeBackground(c, v, beside)
 	}
 	queued, part := []ledger.Mechanism{ledger.RequestsCPU}, 1.
@@ -77,30 +81,31 @@ func judgeCapacity(c *check.Case) check.Verdict {
 		queued = append(queued, ledger.CollectorCPU, ledger.MarkAssist)
 		part = ownPart(c, busy)
 		share = part * c.Share(queued...)
+		v.Weigh(share, check.Material)
 		v.Evidence = append(v.Evidence,
 			c.Figure("slow.gc_cpu_when_full_ms", "slow time of mark assists, and runnable, CPU busy with GC, while the CPUs are full", float64(l.Charges[ledger.CollectorCPU]+l.Charges[ledger.MarkAssist])/1e6, "ms", check.From(l.StatesFrom())),
 			c.Figure("process.own_work_of_cpu_share", "share of CPU time that was own work, not GC", part, "1", check.From(l.StatesFrom())))
 	}
-	if share < check.Material || !c.Slow() {
+	if share < check.Material.Value || !c.Slow() {
 		return v
 	}
 	if l.Host.Starved() {
-		v.State, v.Summary = check.Inconclusive, "the host did not run the process all the time, so its CPU load is unknown"
+		v.Rule, v.Summary = check.Withheld, "the host did not run the process all the time, so its CPU load is unknown"
 		v.Needs = []check.Need{{What: "/proc of the host, recorded with the trace"}}
 		return v
 	}
 	if !known {
-		v.State = check.Inconclusive
+		v.Rule = check.NotRecorded
 		v.Needs = []check.Need{{What: "the number of CPUs of the process"}}
 		return v
 	}
 	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy.", units.Percent(busy))
-	if busy < saturated {
+	if busy < saturated.Value {
 		then, origin, ok := c.OwnWhileSlow()
 		if ok {
 			v.Evidence = append(v.Evidence, c.Figure("process.own_work_cpus_when_slow_share", "share of the CPUs busy with the program's own work during slow requests", then, "1", origin))
 		}
-		if !ok || then < saturated {
+		if !ok || then < saturated.Value {
 			v.Title, v.Summary = "", fmt.Sprintf("bursts: %s of slow time waiting for a CPU busy with other requests, but the CPUs are only %s busy", units.Percent(share), units.Percent(max(busy, then)))
 			return v
 		}
@@ -108,7 +113,7 @@ func judgeCapacity(c *check.Case) check.Verdict {
 		v.Summary = fmt.Sprintf("CPUs %s busy with own work while requests are slow, %s on average", units.Percent(then), units.Percent(busy))
 		busy = then
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	per := make([]int64, len(l.Slow))
 	for n, row := range l.Slow {
 		ch := l.Of(row)
@@ -128,11 +133,12 @@ func judgeUnread(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	share := c.Share(ledger.RequestsCPU)
-	if share < check.Material || !c.UserVisible(check.Noticeable) {
+	if share < check.Material.Value || !c.UserVisible(check.Noticeable) {
 		return v, false
 	}
 	busy := l.Unread.Part
-	v = check.Verdict{State: check.Supported, Summary: check.OfSlow(share) + " waiting for a CPU busy with other requests", Saves: c.SaveMechanism(ledger.RequestsCPU)}
+	v = check.Verdict{Rule: check.Matters, Summary: check.OfSlow(share) + " waiting for a CPU busy with other requests", Saves: c.SaveMechanism(ledger.RequestsCPU)}
+	v.Weigh(share, check.Material)
 	v.Title = fmt.Sprintf("Requests that have arrived wait for CPUs, of which the service itself keeps %s busy at that time: %s of slow time.", units.Percent(busy), units.Percent(share))
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.requests_cpu_ms", "slow time in which data had arrived and CPUs were busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.Source)),
@@ -157,12 +163,14 @@ func judgeBackground(c *check.Case, v check.Verdict, share float64) check.Verdic
 	l := c.Ledger
 	for _, f := range c.Found { // such as goroutines that pile up
 		if f.Step == check.StepRest && f.Saves != nil && 2*f.Saves.Value >= float64(l.Charges[ledger.BackgroundCPU])/1e6 {
+			v.Rule = check.Explained
 			v.Summary = fmt.Sprintf("%s waiting for a CPU busy with background work, as %s explains", check.OfSlow(share), f.ID)
 			return v
 		}
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Summary = check.OfSlow(share) + " waiting for a CPU busy with the service's own background work"
+	v.Weigh(share, check.Material)
 	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy: %s of slow time.", units.Percent(share))
 	v.Saves = c.SaveMechanism(ledger.BackgroundCPU)
 	v.Evidence = append(v.Evidence, c.Figure("slow.background_cpu_ms", "slow time runnable, CPU busy with background work", float64(l.Charges[ledger.BackgroundCPU])/1e6, "ms", check.From(l.StatesFrom())))

@@ -42,10 +42,15 @@ times as long as the others.
 
 What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
 work in parallel where CPUs are free.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time of own work, more than is usual",
-	Needs:      "what requests did (Go: an execution trace, and a CPU profile at the same time; others: a recording of their threads)",
-	Applies:    (*check.Case).Serves,
-	Judge:      judgeOwnWork,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time of own work, more than is usual",
+		check.SomeSlow, check.SlowShare, check.Material),
+	Thresholds: []check.Threshold{farLonger, leastLong, leastMean, longOfAll, longOfWork, modeGap, modeLeast, modePart, modeTimes, mostRareTimes,
+		mostly, check.Arguable, check.FewClocked, check.Material, check.MaterialBeyond, check.MaterialUnseen, check.Noticeable,
+		check.SlowShare, check.SomeSlow},
+
+	Needs:   "what requests did (Go: an execution trace, and a CPU profile at the same time; others: a recording of their threads)",
+	Applies: (*check.Case).Serves,
+	Judge:   judgeOwnWork,
 }
 
 func judgeOwnWork(c *check.Case) check.Verdict {
@@ -61,7 +66,7 @@ func judgeOwnWork(c *check.Case) check.Verdict {
 // noted says of rare routes that always compute for long that nobody knows whether they may.
 func noted(c *check.Case, v check.Verdict) check.Verdict {
 	l, r := c.Ledger, &c.Bundle.Requests
-	if v.State != check.RuledOut {
+	if !v.RuledOut() {
 		return v
 	}
 	for _, route := range l.Unjudged {
@@ -84,28 +89,31 @@ func ownWork(c *check.Case) check.Verdict {
 	at := check.From(l.StatesFrom())
 	work := func(row int) int64 { ch := l.Of(row); return ch[ledger.Own] }
 	share := c.Share(ledger.Own)
-	crowd := share < check.Material && share >= check.Arguable && share+c.Share(ledger.RequestsCPU) >= mostly && len(c.Found) == 0
+	crowd := share < check.Material.Value && share >= check.Arguable.Value && share+c.Share(ledger.RequestsCPU) >= mostly.Value && len(c.Found) == 0
 	if crowd { // they compute at the same time, and wait for one another
 		work = func(row int) int64 { ch := l.Of(row); return ch[ledger.Own] + ch[ledger.RequestsCPU] }
 		share = c.Share(ledger.Own, ledger.RequestsCPU)
 	}
-	v := check.Verdict{State: check.RuledOut, Summary: check.OfSlow(share) + " is own work"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: check.OfSlow(share) + " is own work"}
+	v.Weigh(share, check.Material)
 	// Who is ready looks as if it ran, but all requests together compute for no longer than the process
 	// was on processors.
 	used := metrics.ProcessOf(c.Bundle, c.Subject, metrics.Window{From: l.From, Until: l.To}).CPU
-	if most := used.Number * float64(l.To-l.From) / float64(max(1, l.Total)); used.MostlyKnown() && share >= check.Material && most < check.Material {
+	if most := used.Number * float64(l.To-l.From) / float64(max(1, l.Total)); used.MostlyKnown() && share >= check.Material.Value && most < check.Material.Value {
 		v.Summary = fmt.Sprintf("the process used CPUs for less than %s of the slow time, although its threads were runnable longer", units.Percent(most))
 		v.Evidence = append(v.Evidence, c.Figure("process.cpus", "CPUs the process used", used.Number, "CPUs", used.Origin))
 		return v
 	}
 	v.Evidence = append(v.Evidence, c.Figure("slow.own_ms", "slow time of own work", float64(l.Charges[ledger.Own])/1e6, "ms", at))
-	if share < check.Material && c.Slow() {
+	if share < check.Material.Value && c.Slow() {
 		return unlessUnseen(c, v)
 	}
 	if !c.Slow() {
+		v.Rule = check.NotSlow
 		return v
 	}
 	per, usual, over := c.Excess(l.UsualRows(), l.Slow, work)
+	v.Weigh(over, check.MaterialBeyond)
 	made, by := madeWork(c)
 	for n := range per {
 		per[n] = int64((1 - made) * float64(per[n]))
@@ -114,21 +122,24 @@ func ownWork(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("requests.usual_own_ms", "usual own work per request (median)", float64(usual)/1e6, "ms", at))
 	}
 	switch {
-	case over < check.Material:
+	case over < check.Material.Value:
+		v.Rule = check.Usual
 		v.Summary += ", not more than is usual"
 		return v
-	case (1-made)*over < check.Material:
+	case (1-made)*over < check.Material.Value:
+		v.Rule = check.Explained
 		v.Summary += fmt.Sprintf(", but %s of that is %s", units.Percent(made), by)
 		return v
 	case l.Host.Starved():
-		v.State, v.Summary = check.Inconclusive, "the host did not run the process all the time, so the amount of its own work is unknown"
+		v.Rule, v.Summary = check.Withheld, "the host did not run the process all the time, so the amount of its own work is unknown"
 		v.Needs = []check.Need{{What: "the same recording while the host has free CPUs"}}
 		return v
 	case !c.UserVisible(check.Noticeable) && !twoModes(c, per):
+		v.Rule = check.Brief
 		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Slow requests are busy computing: %s of slow time is own work.", units.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
 	fix := check.Fix{Text: "do less work per request there, cache the result, or do it outside the request"}
@@ -177,7 +188,7 @@ func routeOf(c *check.Case, per []int64) (route string, part float64) {
 	if total == 0 {
 		return "", 0
 	}
-	if part = float64(sums[top]) / float64(total); part < mostly {
+	if part = float64(sums[top]) / float64(total); part < mostly.Value {
 		return "", 0
 	}
 	return c.Bundle.Names.Text(top), part

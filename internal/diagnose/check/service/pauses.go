@@ -14,7 +14,7 @@ import (
 // their time, and no cause of its own says why.
 func judgePauses(c *check.Case) (v check.Verdict, ok bool) {
 	share := c.Share(ledger.StopTheWorld)
-	if platform.ByID(c.Runtime()).Pauses == "" || (share < check.Material || !c.UserVisible(check.Noticeable)) && !met(c) {
+	if platform.ByID(c.Runtime()).Pauses == "" || (share < check.Material.Value || !c.UserVisible(check.Noticeable)) && !met(c) {
 		return v, false
 	}
 	all := c.Collections()
@@ -28,7 +28,7 @@ func judgePauses(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	at := check.From(c.Ledger.StatesFrom())
 	v.Evidence = append([]check.Evidence{c.Figure("slow.paused_ms", "slow time paused by GC", float64(c.Ledger.Charges[ledger.StopTheWorld])/1e6, "ms", at)}, v.Evidence...)
-	if share < check.Material {
+	if share < check.Material.Value {
 		v.Title = fmt.Sprintf("GC pauses the program %s of the time, mostly by collections of %s.", units.Percent(c.Collector().Stopped.Number), all[0].Words)
 		v.Evidence = append(v.Evidence, c.Seen("requests that arrive during a pause wait before the service starts them, so its own figures do not show the wait", all[0].Origin))
 		v.Weight = c.Collector().Stopped.Number
@@ -59,7 +59,7 @@ func pausesExplained(c *check.Case) bool {
 
 // pausedBy is the evidence of collections, and what helps against the first of them.
 func pausedBy(c *check.Case, all []check.Collections) (v check.Verdict) {
-	v.State = check.Supported
+	v.Rule = check.Matters
 	for _, k := range all[:min(3, len(all))] {
 		text := units.Plural(len(k.Pauses), "pause") + " by collections of " + k.Words
 		if k.Asker != "" {

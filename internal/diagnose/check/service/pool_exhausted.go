@@ -39,10 +39,15 @@ waiting for work, not for a slot.
 
 What helps: a larger pool, if the dependency can handle more; holding for less time;
 rejecting excess requests at the entrance instead of queueing them inside.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time, waited for the pool, with a p99 of 20 ms unless --slo is given; or a gauge that shows it full with requests waiting, at one reading at least 10 and as many as it has places; or a log line of its library about a request that gave up",
-	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
-	Applies:    (*check.Case).Serves,
-	Judge:      judgePool,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for the pool, with a p99 of %v unless --slo is given; or a gauge that shows it full with requests waiting, at one reading at least %v and as many as it has places; or a log line of its library about a request that gave up",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longQueue),
+	Thresholds: []check.Threshold{alsoWaited, comfortable, fewReadings, heldBySelf, longQueue, mostlyFree, mostlyPinned, oftenReached, saturated,
+		tellers, check.FarLonger, check.Material, check.MaterialBeyond, check.MinRequests, check.MostlyUnseen, check.Noticeable,
+		check.Queueing, check.SlowShare, check.SomeSlow, check.WorthTelling},
+
+	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
+	Applies: (*check.Case).Serves,
+	Judge:   judgePool,
 }
 
 func judgePool(c *check.Case) check.Verdict {
@@ -50,7 +55,7 @@ func judgePool(c *check.Case) check.Verdict {
 	if len(all) > 0 && all[0].UsedUp() {
 		// The gauges count each that waits; looks at threads know a pool of the program's
 		// own only by its name, and what queues behind as waiting for something else.
-		if v := judgeGauges(c, all); v.State == check.Supported && (!c.HasRequestStates() || c.Share(ledger.Pool) < check.Material) {
+		if v := judgeGauges(c, all); v.Supported() && (!c.HasRequestStates() || c.Share(ledger.Pool) < check.Material.Value) {
 			return v
 		}
 	}
@@ -64,12 +69,12 @@ func judgePool(c *check.Case) check.Verdict {
 		return v
 	case len(all) > 0:
 		v := judgeGauges(c, all)
-		if w, ok := judgeReached(c, all); ok && v.State != check.Supported {
+		if w, ok := judgeReached(c, all); ok && !v.Supported() {
 			return w
 		}
 		return v
 	case spans != nil:
-		return check.Verdict{State: check.Inconclusive, Summary: "the spans do not show waits for a connection, which would be part of local time", Needs: []check.Need{readPool}}
+		return check.Verdict{Rule: check.NotRecorded, Summary: "the spans do not show waits for a connection, which would be part of local time", Needs: []check.Need{readPool}}
 	default:
 		if v, ok := judgeLimits(c); ok && c.Ledger == nil {
 			return v
@@ -93,7 +98,7 @@ func judgePool(c *check.Case) check.Verdict {
 // that pinned threads keep jvm.pinned-thread tells.
 func poolWaits(c *check.Case) check.Wait {
 	one, told, locks, pinned := serial(c), events(c), locksOf(c), pinnedNames(c)
-	full := busyProcessors(c) >= saturated
+	full := busyProcessors(c) >= saturated.Value
 	return func(s *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) {
 		switch {
 		case one[s.Cause], told[s.Cause], pinned[s.Cause]:
@@ -153,12 +158,16 @@ func limits(c *check.Case) []threads.Limit {
 	return c.Threads().Limits(c.Subject)
 }
 
+var heldBySelf = check.Threshold{Name: "share of slow time in which the holders of a pool did not wait for something else", Value: check.Material.Value, Unit: "1",
+	Why: "what the holders wait for is the cause otherwise", Source: check.Material.Source}
+
 func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	l := c.Ledger
 	wait := poolWaits(c)
 	behind := c.BehindOf(wait)
 	share := float64(behind.Total) / float64(max(1, l.Total))
-	v := check.Verdict{State: check.RuledOut, Summary: check.SlowWait("for pools", behind.Total, share)}
+	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for pools", behind.Total, share)}
+	v.Weigh(share, check.Material)
 	v.Evidence = append(v.Evidence, c.Figure("slow.pool_ms", "slow time waiting for pools", float64(behind.Total)/1e6, "ms", check.From(l.StatesFrom())))
 	for i := range all {
 		all[i].figures(c, &v)
@@ -167,15 +176,18 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		}
 	}
 	switch {
-	case share < check.Material || !c.Slow():
+	case share < check.Material.Value || !c.Slow():
 		return v
 	case !c.UserVisible(check.Noticeable):
+		v.Rule = check.Brief
 		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
 	chain := c.Chain(wait, &behind)
-	if mine := float64(behind.Mine()) / float64(l.Total); mine < check.Material {
+	if mine := float64(behind.Mine()) / float64(l.Total); mine < check.Material.Value {
 		v.Evidence = append(v.Evidence, chain...)
+		v.Rule = check.HoldersWait
+		v.Weigh(mine, heldBySelf)
 		v.Summary += behind.Root()
 		return v
 	}
@@ -183,7 +195,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	name := c.Bundle.Names.Text(names[0].id)
 	own := strings.HasPrefix(name, evidence.LimitBegins)
 	busy := workersOf(c, name)
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Requests queue for a pool: %s.", name)
 	if to, one := strings.CutPrefix(name, evidence.OneAtATime); one {
 		v.Title = fmt.Sprintf("Requests wait for one another: calls to %s are made one at a time, under a lock or on the one connection of a pool.", to)
@@ -311,7 +323,7 @@ func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wa
 	for _, x := range limits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {
 			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "most seen at the same time in thread samples", float64(x.Most), "1", x.Origin))
-			if float64(x.Most) >= needed/comfortable {
+			if float64(x.Most) >= needed/comfortable.Value {
 				needed = 0 // it has as many: bursts are no matter of the mean
 			}
 		}
@@ -324,17 +336,17 @@ func places(needed float64) string {
 	if needed <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.0f places keep waits short at this load (%s held at a time on average, at %s use): ", math.Ceil(needed/comfortable), units.Num(needed), units.Percent(comfortable))
+	return fmt.Sprintf("%.0f places keep waits short at this load (%s held at a time on average, at %s use): ", math.Ceil(needed/comfortable.Value), units.Num(needed), units.Percent(comfortable.Value))
 }
 
 // judgeLimits judges where there are no requests, by the threads that were seen waiting at a
 // place that lets only so many on.
 func judgeLimits(c *check.Case) (v check.Verdict, ok bool) {
 	for _, x := range limits(c) {
-		if x.Workers && x.Most == 1 || x.Carriers && x.Pinned >= mostlyPinned || x.Waiting < check.Queueing || 2*x.Waiting < float64(x.Most) {
+		if x.Workers && x.Most == 1 || x.Carriers && x.Pinned >= mostlyPinned.Value || x.Waiting < check.Queueing.Value || 2*x.Waiting < float64(x.Most) {
 			continue
 		}
-		v = check.Verdict{State: check.Supported, Weight: min(1, x.Waiting/float64(max(1, x.Most))),
+		v = check.Verdict{Rule: check.Matters, Weight: min(1, x.Waiting/float64(max(1, x.Most))),
 			Title:   fmt.Sprintf("Requests queue for a pool: %s.", x.Words()),
 			Summary: fmt.Sprintf("on average %s threads waited for it", units.Num(x.Waiting))}
 		v.Evidence = append(v.Evidence,

@@ -28,21 +28,32 @@ not, these are part of the work (service.chatty-calls).
 What helps: a budget for retries (at most one in ten calls), a pause before each that grows and is drawn at
 random, one layer that retries instead of all, a circuit breaker, and a timeout above the dependency's usual
 99th percentile. What does not help: more attempts, a shorter timeout, more connections.`,
-	Thresholds: "10 failed calls to one place (status 500 or above, 429, or closed without a response after 10 ms or more), in seconds with 3 of them and one in ten calls; in these 1.5 times the calls per request of other seconds; and 25 % of slow time waiting for it then",
-	Needs:      "the calls on each connection (as root, unstall record PID)",
+	Least: "10 failed calls to one place (status 500 or above, 429, or closed without a response after 10 ms or more), in seconds with 3 of them and one in ten calls; in these 1.5 times the calls per request of other seconds; and 25 % of slow time waiting for it then",
+	Thresholds: []check.Threshold{failedEach, failedPart, givenUp, leastFailed, leastRequests, stormFactor, check.Material, check.Noticeable,
+		check.SlowShare, check.SomeSlow},
+
+	Needs: "the calls on each connection (as root, unstall record PID)",
 	Applies: func(c *check.Case) bool {
 		return c.Ledger != nil && exchangedOf(c) != nil && len(exchangedOf(c).calls) > 0
 	},
 	Judge: judgeRetries,
 }
 
+var (
+	leastFailed = check.Threshold{Name: "failed calls", Value: 10, Unit: "count",
+		Why: "fewer are what networks do", Source: "judgement"}
+	failedEach = check.Threshold{Name: "failed calls in a second", Value: 3, Unit: "count",
+		Why: "fewer are what networks do", Source: "judgement"}
+	failedPart = check.Threshold{Name: "part of the calls of a second that fail", Value: .1, Unit: "1",
+		Why: "fewer are what networks do", Source: "judgement"}
+	stormFactor = check.Threshold{Name: "calls per request over the usual", Value: 1.5, Unit: "times",
+		Why: "retries of every second call make as many", Source: "arithmetic"}
+	leastRequests = check.Threshold{Name: "requests of which a ratio is known", Value: 20, Unit: "count",
+		Why: "of 20 a share is known within a tenth", Source: "binomial error"}
+)
+
 const (
-	stormSecond   = int64(1e9) // ns: calls and requests are counted by
-	leastFailed   = 10         // calls: fewer are what networks do
-	failedEach    = 3          // likewise, of a second
-	failedPart    = .1         // of the calls of a second
-	stormFactor   = 1.5        // times the usual calls per request: retries of every second call
-	leastRequests = 20         // requests, of which a ratio can be told
+	stormSecond = int64(1e9) // ns: calls and requests are counted by
 )
 
 // storm is calls to one place that are repeated while they fail.
@@ -55,7 +66,7 @@ type storm struct {
 
 func judgeRetries(c *check.Case) check.Verdict {
 	x, l := exchangedOf(c), c.Ledger
-	v := check.Verdict{State: check.RuledOut, Summary: "few calls fail"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: "few calls fail"}
 	s := findStorm(c, x)
 	if s == nil {
 		return v
@@ -67,7 +78,7 @@ func judgeRetries(c *check.Case) check.Verdict {
 		c.Figure("calls.per_request_usual", "calls to the dependency per request, in other seconds", s.usual, "count", x.origin))
 	v.Summary = fmt.Sprintf("%s calls per request to %s while calls fail, %s else", units.Num(s.then), to, units.Num(s.usual))
 	factor := s.then / s.usual
-	if factor < stormFactor || s.failed < leastFailed {
+	if factor < stormFactor.Value || s.failed < leastFailed.Int() {
 		return v
 	}
 	r := &c.Bundle.Requests
@@ -78,11 +89,12 @@ func judgeRetries(c *check.Case) check.Verdict {
 		charges := l.Of(row)
 		return charges[ledger.Dependency] + charges[ledger.Pool] + charges[ledger.Unobserved]
 	})
-	if !c.Slow() || share < check.Material || !c.UserVisible(check.Noticeable) {
+	v.Weigh(share, check.Material)
+	if !c.Slow() || share < check.Material.Value || !c.UserVisible(check.Noticeable) {
 		v.Summary += ", but slow requests do not wait for it then"
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Failed calls to %s are repeated: %s calls per request while they fail, %s else, and %s of slow time passes in these seconds.", to, units.Num(s.then), units.Num(s.usual), units.Percent(share))
 	again := 1 - 1/factor // of the calls are made again
 	v.Saves = c.Bound(again*float64(sum(per)), 0, float64(sum(per)))
@@ -132,7 +144,7 @@ func findStorm(c *check.Case, x *exchanged) (worst *storm) {
 		for at, n := range of.calls {
 			s.calls += n
 			s.failed += of.failed[at]
-			s.failing[at] = of.failed[at] >= failedEach && float64(of.failed[at]) >= failedPart*float64(n)
+			s.failing[at] = of.failed[at] >= failedEach.Int() && float64(of.failed[at]) >= failedPart.Value*float64(n)
 			if s.failing[at] {
 				callsThen += n
 			} else {
@@ -146,7 +158,7 @@ func findStorm(c *check.Case, x *exchanged) (worst *storm) {
 				requestsElse += n
 			}
 		}
-		if s.failed < failedEach || requestsThen < leastRequests || requestsElse < leastRequests || callsElse == 0 {
+		if s.failed < failedEach.Int() || requestsThen < leastRequests.Int() || requestsElse < leastRequests.Int() || callsElse == 0 {
 			continue
 		}
 		s.then, s.usual = float64(callsThen)/float64(requestsThen), float64(callsElse)/float64(requestsElse)

@@ -35,22 +35,32 @@ What helps: the call to others before the transaction begins or after it commits
 contended row changed last, right before COMMIT; a shorter transaction; several rows
 instead of one (a counter in parts); SKIP LOCKED for queues. What does not help: a faster
 database, a larger pool of connections, an index.`,
-	Thresholds: "20 calls of 5 ms and of 5 times what is usual at their dependency, 3 of 10 of which are answered within 2 ms of the end of another connection's transaction, 3 times as many as by chance; where only sizes and times are known, 7 of 10; and 25 % of slow time waited so",
-	Needs:      "the calls on each connection (as root, unstall record PID)",
+	Least: "20 calls of 5 ms and of 5 times what is usual at their dependency, 3 of 10 of which are answered within 2 ms of the end of another connection's transaction, 3 times as many as by chance; where only sizes and times are known, 7 of 10; and 25 % of slow time waited so",
+	Thresholds: []check.Threshold{aboveChance, atGap, givenUp, leastLongCalls, longCall, longTimes, mostByShape, mostHolders, mostOfGap, mostReleased,
+		releasedWithin, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
+
+	Needs: "the calls on each connection (as root, unstall record PID)",
 	Applies: func(c *check.Case) bool {
 		return c.Ledger != nil && exchangedOf(c) != nil && len(exchangedOf(c).calls) > 0
 	},
 	Judge: judgeRowLock,
 }
 
-const (
-	longCall       = int64(5e6) // ns: a statement on rows that are not locked takes less, and the commit of another
-	longTimes      = 5          // a usual call of the same dependency, the lower quartile: of two calls of a sale one may wait
-	leastLongCalls = 20         // calls, of which a share can be told
-	releasedWithin = int64(2e6) // ns after another transaction has ended: to wake up, to do its own work, and the way
-	mostReleased   = .3         // of the long calls, by the database's own word on transactions: others may be long for another reason
-	mostByShape    = .7         // likewise, by sizes and times
-	aboveChance    = 3          // times as many as by chance
+var (
+	longCall = check.Threshold{Name: "length of a call that may wait for a row lock", Value: 5e6, Unit: "ns",
+		Why: "a statement on rows that are not locked takes less, and so does the commit of another", Source: "judgement"}
+	longTimes = check.Threshold{Name: "length of such a call over a usual one of the same dependency", Value: 5, Unit: "times",
+		Why: "of two calls of a request one may wait", Source: "judgement"}
+	leastLongCalls = check.Threshold{Name: "such calls", Value: 20, Unit: "count",
+		Why: "of 20 a share is known within a tenth", Source: "binomial error"}
+	releasedWithin = check.Threshold{Name: "time from the end of another transaction to the answer", Value: 2e6, Unit: "ns",
+		Why: "to wake up, to do its own work, and the way", Source: "judgement"}
+	mostReleased = check.Threshold{Name: "part of the long calls that end so, by the database's own word on transactions", Value: .3, Unit: "1",
+		Why: "others may be long for another reason", Source: "judgement"}
+	mostByShape = check.Threshold{Name: "part of the long calls that end so, by sizes and times", Value: .7, Unit: "1",
+		Why: "these are less sure than the database's own word", Source: "judgement"}
+	aboveChance = check.Threshold{Name: "how many times as many end so as by chance", Value: 3, Unit: "times",
+		Why: "chance makes some", Source: "judgement"}
 )
 
 // lockWait is a call that waited until another connection's transaction ended.
@@ -75,7 +85,7 @@ type rowLocks struct {
 }
 
 func judgeRowLock(c *check.Case) check.Verdict {
-	v := check.Verdict{State: check.RuledOut, Summary: "calls that take long do not end with another connection's transaction"}
+	v := check.Verdict{Rule: check.TooLittle, Summary: "calls that take long do not end with another connection's transaction"}
 	x, l := exchangedOf(c), c.Ledger
 	locks := check.Once(c, findRowLocks)
 	if locks == nil || len(locks.waits) == 0 {
@@ -90,16 +100,17 @@ func judgeRowLock(c *check.Case) check.Verdict {
 	}
 	part := float64(len(locks.waits)) / float64(locks.long)
 	v.Evidence = append(v.Evidence,
-		c.Figure("calls.released_share", fmt.Sprintf("share of the %s of %s or more to %s that were answered as another connection's transaction ended (by chance %s)", units.Plural(locks.long, "call"), units.Time(float64(longCall)), to, units.Percent(locks.chance)), part, "1", x.origin),
+		c.Figure("calls.released_share", fmt.Sprintf("share of the %s of %s or more to %s that were answered as another connection's transaction ended (by chance %s)", units.Plural(locks.long, "call"), units.Time(longCall.Value), to, units.Percent(locks.chance)), part, "1", x.origin),
 		c.Figure("transaction.held_ms", "median time from when such a transaction has its lock until it ends", float64(locks.held)/1e6, "ms", x.origin))
 	if locks.calling != "" {
 		v.Evidence = append(v.Evidence, c.Figure("transaction.call_share", "share of that time in a call to "+locks.calling, min(1, float64(locks.callTook)/float64(max(1, locks.held))), "1", x.origin))
 	}
 	v.Summary = fmt.Sprintf("waits for locks of other transactions are %s of slow time", units.Percent(share))
-	if !c.Slow() || share < check.Material || !c.UserVisible(check.Noticeable) {
+	v.Weigh(share, check.Material)
+	if !c.Slow() || share < check.Material.Value || !c.UserVisible(check.Noticeable) {
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Requests wait for a row that another transaction has locked, in %s: %s of slow time.", to, units.Percent(share))
 	fix := check.Fix{Text: "make the transaction shorter: change the contended row last, right before the commit, and do nothing else while it is locked; or spread what is counted in one row over several"}
 	less := func(row int) int64 { return 0 }
@@ -210,7 +221,7 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 		k.told = k.told || x.ends != transactionUnknown
 	}
 	slices.Sort(took)
-	least := max(longCall, longTimes*stats.Quantile(took, .25))
+	least := max(longCall.Int64(), longTimes.Int64()*stats.Quantile(took, .25))
 	on := make(map[int64][]*exchangedCall) // by connection
 	place := make(map[*exchangedCall]int)
 	for _, x := range calls {
@@ -241,20 +252,20 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 			long = append(long, x)
 		}
 	}
-	if k.long = len(long); k.long < leastLongCalls || watched <= 0 {
+	if k.long = len(long); k.long < leastLongCalls.Int() || watched <= 0 {
 		return nil
 	}
 	released := make(map[kindOf][]lockWait)
 	for _, x := range long {
 		seen := make(map[kindOf]bool)
 		// Calls are in order of time: those that began while this one waited.
-		first := sort.Search(len(calls), func(i int) bool { return calls[i].begun >= x.arrived-releasedWithin-least })
+		first := sort.Search(len(calls), func(i int) bool { return calls[i].begun >= x.arrived-releasedWithin.Int64()-least })
 		for _, y := range calls[first:] {
 			if y.begun > x.arrived {
 				break
 			}
 			kind, is := kinds[y]
-			if !is || seen[kind] || y.port == x.port || y.begun <= x.begun || y.arrived+releasedWithin < x.arrived || 2*y.took() > x.took() {
+			if !is || seen[kind] || y.port == x.port || y.begun <= x.begun || y.arrived+releasedWithin.Int64() < x.arrived || 2*y.took() > x.took() {
 				continue
 			}
 			w := lockWait{call: x, ender: y, holder: transactionOf(on[y.port], place[y], k.told)}
@@ -265,15 +276,15 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 			released[kind] = append(released[kind], w)
 		}
 	}
-	enough := mostByShape
+	enough := mostByShape.Value
 	if k.told {
-		enough = mostReleased
+		enough = mostReleased.Value
 	}
 	for _, kind := range slices.SortedFunc(maps.Keys(released), func(a, b kindOf) int { return cmp.Compare(a.sent, b.sent) }) {
 		waits := released[kind]
 		n := float64(len(waits))
-		chance := min(1, float64(counts[kind])*float64(releasedWithin)/float64(watched))
-		if n < enough*float64(k.long) || n < aboveChance*chance*float64(k.long) {
+		chance := min(1, float64(counts[kind])*releasedWithin.Value/float64(watched))
+		if n < enough*float64(k.long) || n < aboveChance.Value*chance*float64(k.long) {
 			continue
 		}
 		if len(waits) > len(k.waits) || len(waits) == len(k.waits) && chance < k.chance {
@@ -354,13 +365,13 @@ func (w *lockWait) tookLock() (at *exchangedCall) {
 	return at
 }
 
-const (
-	// A call fills a time in which a transaction makes no call to its database, if it takes that much of it.
-	mostOfGap = .5
-	// and it begins and ends within it, but for so much (ns).
-	atGap = int64(200e3)
-	// That many of the transactions make such a call.
-	mostHolders = .5
+var (
+	mostOfGap = check.Threshold{Name: "part of a gap in a transaction that a call fills", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
+	atGap = check.Threshold{Name: "time by which a call may exceed such a gap", Value: 200e3, Unit: "ns",
+		Why: "readings of the kernel differ by less", Source: "judgement"}
+	mostHolders = check.Threshold{Name: "part of the transactions that make such a call", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
 )
 
 // describe tells what holders do while they hold the lock.
@@ -399,7 +410,7 @@ func (k *rowLocks) describe(c *check.Case, x *exchanged) {
 			top = to
 		}
 	}
-	if float64(len(calls[top])) < mostHolders*float64(n) {
+	if float64(len(calls[top])) < mostHolders.Value*float64(n) {
 		return
 	}
 	k.callTook = stats.QuantileOf(calls[top], .5)
@@ -417,13 +428,13 @@ func (k *rowLocks) describe(c *check.Case, x *exchanged) {
 
 // within is the call to another than a database that fills a time in which a connection to it is idle; nil: none does.
 func (x *exchanged) within(from, until int64, not evidence.NameID, request int) (best *exchangedCall) {
-	if until-from < longCall/longTimes {
+	if until-from < longCall.Int64()/longTimes.Int64() {
 		return nil
 	}
-	first := sort.Search(len(x.calls), func(i int) bool { return x.calls[i].begun >= from-atGap })
+	first := sort.Search(len(x.calls), func(i int) bool { return x.calls[i].begun >= from-atGap.Int64() })
 	for i := first; i < len(x.calls) && x.calls[i].begun < until; i++ {
 		call := &x.calls[i]
-		if call.to == not || call.end > until+atGap || float64(call.took()) < mostOfGap*float64(until-from) || call.request >= 0 && request >= 0 && call.request != request {
+		if call.to == not || call.end > until+atGap.Int64() || float64(call.took()) < mostOfGap.Value*float64(until-from) || call.request >= 0 && request >= 0 && call.request != request {
 			continue
 		}
 		if best == nil || cmp.Compare(call.took(), best.took()) > 0 {

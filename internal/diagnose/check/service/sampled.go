@@ -22,7 +22,7 @@ func judgeSampled(c *check.Case) check.Verdict {
 	used, origin, known := c.OwnProcessors()
 	cores := procs(c)
 	if !known || cores == 0 || l.To <= l.From {
-		return check.Verdict{State: check.Inconclusive, Summary: "how busy the CPUs were was not recorded", Needs: []check.Need{{What: "the process's CPU time at the same time", Command: "unstall record PID"}}}
+		return check.Verdict{Rule: check.NotRecorded, Summary: "how busy the CPUs were was not recorded", Needs: []check.Need{{What: "the process's CPU time at the same time", Command: "unstall record PID"}}}
 	}
 	var running int64
 	for _, row := range l.Rows {
@@ -35,26 +35,28 @@ func judgeSampled(c *check.Case) check.Verdict {
 		waited = 1 - used/at
 	}
 	outside := queuedOutside(c)
-	if used >= full*cores && !c.HasRequestStates() {
+	if used >= full.Value*cores && !c.HasRequestStates() {
 		outside = 1 // what full CPUs leave unseen waits for them: in the runtime's own queue, or before the service began
 	}
 	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread, ledger.RequestsCPU) + outside*c.Share(ledger.Unobserved)
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("the service keeps %s of %.0f CPUs busy", units.Percent(used/cores), cores)}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("the service keeps %s of %.0f CPUs busy", units.Percent(used/cores), cores)}
+	v.Weigh(used/cores, saturated)
+	v.Weigh(share, check.Material)
 	v.Evidence = append(v.Evidence,
 		c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
 		c.Figure("requests.running_mean", "requests running or runnable, on average", at, "1", check.From(l.StatesFrom())))
-	if out := outsideOf(c); used >= saturated*cores && (share < check.Material || !c.Slow()) && out.over(metrics.Whole) >= check.Noticeable {
-		v.State = check.Supported
+	if out := outsideOf(c); used >= saturated.Value*cores && (share < check.Material.Value || !c.Slow()) && out.over(metrics.Whole) >= check.Noticeable.Duration() {
+		v.Rule = check.OutOfSight
 		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and other requests wait %s before it starts them.", units.Percent(used/cores), units.Time(float64(out.over(metrics.Whole))))
 		v.Evidence = append(v.Evidence, out.figure(c, ", on average", metrics.Whole))
 		v.Weight = used / cores
 		lighten(c, &v, used)
 		return v
 	}
-	if used < saturated*cores || share < check.Material || !c.Slow() {
+	if used < saturated.Value*cores || share < check.Material.Value || !c.Slow() {
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy.", units.Percent(used/cores))
 	per, sum := make([]int64, len(l.Slow)), int64(0)
 	for n, row := range l.Slow {
@@ -67,9 +69,8 @@ func judgeSampled(c *check.Case) check.Verdict {
 	return v
 }
 
-// full is the share of the processors from which a process leaves none free, so that
-// what its threads wait for is each other.
-const full = .9
+var full = check.Threshold{Name: "share of CPUs from which a process leaves none free", Value: .9, Unit: "1",
+	Why: "its threads then wait for each other", Source: "M/M/1: ρ/(1−ρ) is 9 at 90 %"}
 
 // judgeBusy judges where nobody looked at the threads of a service that fills its
 // processors, or at its states: what requests can have waited for one at most, the kernel has
@@ -90,7 +91,7 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 	if then, from, seen := c.OwnWhileSlow(); seen && (1-collector)*then*cores > used {
 		used, origin, known = (1-collector)*then*cores, from, true
 	}
-	if !known || cores == 0 || used < full*cores || !c.Slow() {
+	if !known || cores == 0 || used < full.Value*cores || !c.Slow() {
 		return v, false
 	}
 	outside := queuedOutside(c)
@@ -103,12 +104,12 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 		unread = float64(sumOf(waitsFor(c, evidence.ArrivedAt)))
 	}
 	waited := min(float64(l.Total), ready.Number*float64(l.To-l.From)+outside*float64(l.Charges[ledger.Unobserved])+unread)
-	if !ready.MostlyKnown() || waited < check.Material*float64(l.Total) {
+	if !ready.MostlyKnown() || waited < check.Material.Value*float64(l.Total) {
 		return v, false
 	}
-	v.State, v.Summary = check.Supported, fmt.Sprintf("the service keeps %s of %.0f CPUs busy", units.Percent(used/cores), cores)
+	v.Rule, v.Summary = check.Matters, fmt.Sprintf("the service keeps %s of %.0f CPUs busy", units.Percent(used/cores), cores)
 	v.Title = fmt.Sprintf("The service is saturated: it keeps %s of the CPUs busy by itself.", units.Percent(used/cores))
-	if mean < full*cores {
+	if mean < full.Value*cores {
 		v.Title = fmt.Sprintf("The service is saturated while requests are slow: it keeps %s of the CPUs busy by itself then.", units.Percent(used/cores))
 		v.Evidence = append(v.Evidence, c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC, on average, of %.0f", cores), mean, "CPUs", origin))
 	}
@@ -120,8 +121,8 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// fewSamples of the CPU clock say too little about what a process spends CPU time on.
-const fewSamples = 50
+var fewSamples = check.Threshold{Name: "samples of the kernel's CPU clock", Value: 50, Unit: "count",
+	Why: "fewer say too little about what a process spends CPU time on", Source: "binomial error of 50 samples: 7 %"}
 
 // collectorPart is the part of a program's CPU time that its collector takes, by the kernel's CPU clock, where no trace shows it; false:
 // there are too few samples.
@@ -148,7 +149,7 @@ func collectorPart(c *check.Case) (part float64, ok bool) {
 			collects++
 		}
 	}
-	return float64(collects) / float64(max(1, all)), all >= fewSamples
+	return float64(collects) / float64(max(1, all)), all >= fewSamples.Int()
 }
 
 // queuedOutside is which part of the time that clients waited, and nobody saw, their
@@ -186,9 +187,9 @@ func lighten(c *check.Case, v *check.Verdict, used float64) {
 		}
 		cheaper = check.Fix{Text: "make requests cheaper: most CPU time is spent here", Code: where[0].Name()}
 	}
-	more := fmt.Sprintf("add CPUs: at %s utilisation this load needs %s", units.Percent(comfortable), units.Num(used/comfortable))
-	if times := offered(c); times >= outgrown {
-		more = fmt.Sprintf("add CPUs: %s times as many requests arrive as it completes, and at %s utilisation they need %s", units.Num(times), units.Percent(comfortable), units.Num(times*used/comfortable))
+	more := fmt.Sprintf("add CPUs: at %s utilisation this load needs %s", units.Percent(comfortable.Value), units.Num(used/comfortable.Value))
+	if times := offered(c); times >= outgrown.Value {
+		more = fmt.Sprintf("add CPUs: %s times as many requests arrive as it completes, and at %s utilisation they need %s", units.Num(times), units.Percent(comfortable.Value), units.Num(times*used/comfortable.Value))
 	}
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "reduce load: let callers cache, and reject excess requests early with a rate limit"},
@@ -196,8 +197,8 @@ func lighten(c *check.Case, v *check.Verdict, used float64) {
 		check.Fix{Text: more})
 }
 
-// outgrown times as many requests as were served is more than what comes and goes by chance.
-const outgrown = 1.1
+var outgrown = check.Threshold{Name: "requests that came over those that were served", Value: 1.1, Unit: "times",
+	Why: "less comes and goes by chance", Source: "judgement"}
 
 // offered is how many times as many requests came as were served meanwhile: what processors do
 // at their limit is no measure of what was asked of them. 1 where that is not known.

@@ -16,11 +16,15 @@ import (
 
 // What it takes to say of a process without any requests that it stands still at one place: so
 // much of the looks at its threads with work, and so many of them in the mean.
-const (
-	mostlyStands = .5
-	leastStands  = .5
-	alwaysStands = .9 // of one that serves nobody, as far as is known
-	leastMoments = 20
+var (
+	mostlyStands = check.Threshold{Name: "share of samples of threads with work, that show them at one place", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
+	leastStands = check.Threshold{Name: "threads at that place on average", Value: .5, Unit: "threads",
+		Why: "a thread for half of the time", Source: "judgement"}
+	alwaysStands = check.Threshold{Name: "share of samples at a place, of a process that serves nothing as far as is known", Value: .9, Unit: "1",
+		Why: "it may be there by design", Source: "judgement"}
+	leastMoments = check.Threshold{Name: "samples of its threads", Value: 20, Unit: "count",
+		Why: "of 20 a share is known within a tenth", Source: "binomial error"}
 )
 
 // stand is looks at threads that wait for the same.
@@ -70,7 +74,7 @@ func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
 			top = s
 		}
 	}
-	if top == nil || len(moments) < leastMoments {
+	if top == nil || len(moments) < leastMoments.Int() {
 		return v, false
 	}
 	mean, share := float64(top.looks)/float64(len(moments)), float64(top.looks)/float64(work)
@@ -81,14 +85,14 @@ func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
 	if spokenFor(c, &place) {
 		return v, false
 	}
-	if share < mostlyStands || mean < leastStands || !serves && mean < alwaysStands {
+	if share < mostlyStands.Value || mean < leastStands.Value || !serves && mean < alwaysStands.Value {
 		return v, false
 	}
 	who := "threads"
 	if serves {
 		who = "threads that serve requests"
 	}
-	v = check.Verdict{State: check.Supported, Weight: min(1, mean), Summary: fmt.Sprintf("%s of samples of its %s that have work show them there", units.Percent(share), who),
+	v = check.Verdict{Rule: check.Matters, Weight: min(1, mean), Summary: fmt.Sprintf("%s of samples of its %s that have work show them there", units.Percent(share), who),
 		Title: fmt.Sprintf("The process waits at one place: %s, %s of the time in which its %s are busy.", top.reason, units.Percent(share), who)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("wait.threads_mean", "threads waiting there, on average", mean, "count", top.origin),

@@ -16,14 +16,23 @@ import (
 // the kernel's clock of CPU time: each sample is 10 ms of it. Samples in a row in one function are one stretch.
 // What computes for less than the clock's period is met by one sample alone; if stretches have more in the mean, they
 // last as long as these. All others of which threads were given a processor are short.
+var (
+	leastMean = check.Threshold{Name: "samples of a stretch on average", Value: 1.3, Unit: "count",
+		Why: "else one sample alone meets what is shorter than the clock's period", Source: "arithmetic: 10 ms each"}
+	leastLong = check.Threshold{Name: "long stretches in one function", Value: 20, Unit: "count",
+		Why: "of 20 a share is known within a fifth", Source: "Poisson error"}
+	longOfAll = check.Threshold{Name: "part of the times threads were given a CPU", Value: .004, Unit: "1",
+		Why: "two or three of them for a request: the p99 is then as long", Source: "arithmetic"}
+	longOfWork = check.Threshold{Name: "part of the service's CPU time in long stretches", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
+	farLonger = check.Threshold{Name: "length of long stretches over the others'", Value: 20., Unit: "times",
+		Why: "then it is another kind of work", Source: "judgement"}
+	mostRareTimes = check.Threshold{Name: "part of the stretches that are as long", Value: .25, Unit: "1",
+		Why: "where many are, that is what the service does", Source: "judgement"}
+)
+
 const (
-	leastMean     = 1.3  // samples of a stretch, in the mean
-	leastLong     = 20   // stretches in one function
-	longOfAll     = .004 // of the times threads were given a processor, two or three for a request: then the p99 is as long
-	longOfWork    = .5   // of the service's CPU time
-	farLonger     = 20.  // times what the others take in the mean
-	noGap         = 1.6  // periods between samples of one stretch, at most
-	mostRareTimes = .25  // where as many are as long, that is what it does
+	noGap = 1.6 // periods between samples of one stretch, at most
 )
 
 // stretches are those in one function.
@@ -82,16 +91,16 @@ func computesLong(c *check.Case) (v check.Verdict, ok bool) {
 	w := metrics.Window{From: from, Until: until}
 	process := metrics.ProcessOf(c.Bundle, c.Subject, w)
 	times, used := process.Given, process.CPU
-	if !times.MostlyKnown() || !used.MostlyKnown() || x.count < leastLong || float64(x.ns) < leastMean*float64(x.count)*float64(period) {
+	if !times.MostlyKnown() || !used.MostlyKnown() || x.count < leastLong.Int() || float64(x.ns) < leastMean.Value*float64(x.count)*float64(period) {
 		return v, false
 	}
 	all, cpu := times.Number*float64(until-from)/1e9, used.Number*float64(until-from)
 	part, each := float64(x.count)/all, float64(x.ns)/float64(x.count)
 	rest := max(0, cpu-float64(x.ns)) / max(1, all-float64(x.count))
-	if part < longOfAll || part > mostRareTimes || float64(x.ns) < longOfWork*cpu || each < farLonger*rest {
+	if part < longOfAll.Value || part > mostRareTimes.Value || float64(x.ns) < longOfWork.Value*cpu || each < farLonger.Value*rest {
 		return v, false
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Some requests compute far longer than the others: %s takes %s of CPU time without a break, %s; the others take %s on average.",
 		top, units.Time(each), units.Times(x.count), units.Time(rest))
 	v.Summary = fmt.Sprintf("%s of the CPU time is spent there", units.Percent(float64(x.ns)/cpu))

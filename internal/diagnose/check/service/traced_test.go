@@ -189,7 +189,7 @@ func TestWorkThatOthersMake(t *testing.T) {
 		state string
 	}{{.4, check.Supported}, {.9, check.RuledOut}} {
 		c := busy()
-		c.Found = []check.Found{{ID: "linux.page-faults", Verdict: check.Verdict{State: check.Supported, Work: x.work}}}
+		c.Found = []check.Found{{ID: "linux.page-faults", Verdict: check.Verdict{Rule: check.Matters, Work: x.work}}}
 		v := OwnWork.Judge(c)
 		if v.State != x.state {
 			t.Errorf("%.0f %% made by another: %s: %s", 100*x.work, v.State, v.Summary)

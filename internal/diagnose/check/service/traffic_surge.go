@@ -35,14 +35,17 @@ the same query, again within seconds.
 
 What helps: callers that cache, and a rate limit at the agreed rate; a cache in the
 service if one request costs many queries.`,
-	Thresholds: "1.5 times the expected request rate, and slow requests that wait for CPUs",
-	Needs:      "the agreed rate (--expect-rate 10) or a capture from a healthy time (--baseline), and requests",
+	Least: "1.5 times the expected request rate, and slow requests that wait for CPUs",
+	Thresholds: []check.Threshold{about, asSlow, certain, comfortable, copied, foreign, full, leastCounted, mostBusy, saturated, shortest, slower,
+		surging, check.Material, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow},
+
+	Needs: "the agreed rate (--expect-rate 10) or a capture from a healthy time (--baseline), and requests",
 	Applies: func(c *check.Case) bool {
 		if c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests {
 			return false
 		}
 		rate, _ := metrics.ExpectedRate(c.Bundle, c.Subject)
-		return rate.Known() || c.Slow() && (c.Share(loaded...) >= check.Material && !spare(c) || outsideOf(c).noticed(shortest))
+		return rate.Known() || c.Slow() && (c.Share(loaded...) >= check.Material.Value && !spare(c) || outsideOf(c).noticed(shortest.Int()))
 	},
 	Judge: judgeSurge,
 }
@@ -57,18 +60,23 @@ func spare(c *check.Case) bool {
 	if used, _, ok := c.ProcessorsUsed(); !known && ok && procs(c) > 0 {
 		busy, known = used/procs(c), true
 	}
-	return known && busy < saturated
+	return known && busy < saturated.Value
 }
 
 // loaded is time that a high rate of requests may be the reason of.
 var loaded = []ledger.Mechanism{ledger.RequestsCPU, ledger.Queued, ledger.Pool, ledger.PoolThread, ledger.Unobserved, ledger.Unexplained}
 
-const (
-	surging = 1.5  // times what was expected: less is how traffic varies
-	about   = 1.25 // times a rate that is still about that rate
-	asSlow  = .75  // of the median from which requests are as slow at the expected rate
-	foreign = .2   // of the host's processors that others use, from which they are a reason of their own
-	copied  = .2   // of requests that repeat another, from which callers do not cache
+var (
+	surging = check.Threshold{Name: "rate of requests over what was expected", Value: 1.5, Unit: "times",
+		Why: "less is how traffic varies", Source: "judgement"}
+	about = check.Threshold{Name: "rate that is still about the expected one", Value: 1.25, Unit: "times",
+		Why: "arrivals vary by as much without a reason", Source: "judgement"}
+	asSlow = check.Threshold{Name: "part of the median from which requests are as slow at the expected rate", Value: .75, Unit: "1",
+		Why: "the surge makes the rest", Source: "judgement"}
+	foreign = check.Threshold{Name: "share of the host's CPUs that others use", Value: .2, Unit: "1",
+		Why: "they are then a reason of their own", Source: "judgement"}
+	copied = check.Threshold{Name: "part of requests that repeat another", Value: .2, Unit: "1",
+		Why: "callers do not cache", Source: "judgement"}
 )
 
 func judgeSurge(c *check.Case) check.Verdict {
@@ -76,7 +84,7 @@ func judgeSurge(c *check.Case) check.Verdict {
 	rate, by := metrics.ExpectedRate(c.Bundle, c.Subject)
 	expected, known := rate.Number, rate.Known()
 	origin := check.From(a.Source)
-	v := check.Verdict{State: check.RuledOut}
+	v := check.Verdict{Rule: check.TooLittle}
 	v.Evidence = append(v.Evidence, c.Figure("requests.per_s", "requests", a.rate, "1/s", origin))
 	step, risen := a.step()
 	if !risen {
@@ -89,17 +97,18 @@ func judgeSurge(c *check.Case) check.Verdict {
 		expected = step.before
 		v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+clock(step.at), step.before, "1/s", origin), c.Figure("requests.after_per_s", "after", step.after, "1/s", origin))
 		a.rate = step.after
-		if out := outsideOf(c); out.noticed(shortest) {
+		if out := outsideOf(c); out.noticed(shortest.Int()) {
 			v.Evidence = append(v.Evidence, out.figure(c, ", on average after "+clock(step.at), metrics.Window{From: step.at, Until: a.From + int64(len(a.Rates))*a.Width}))
 		}
 	case surged(c, &v):
 		return v
 	default:
-		v.State, v.Summary = check.Inconclusive, fmt.Sprintf("%s requests/s without a rise, and the expected rate is unknown", units.Num(a.rate))
+		v.Rule, v.Summary = check.NotRecorded, fmt.Sprintf("%s requests/s without a rise, and the expected rate is unknown", units.Num(a.rate))
 		v.Needs = []check.Need{{What: "the rate agreed with the callers, or a capture from a healthy time (--baseline)", Command: "unstall FILE... --expect-rate N"}}
 		return v
 	}
 	times, than := a.rate/expected, "the expected rate"
+	v.Weigh(times, surging)
 	if !known {
 		than = "the rate before " + clock(step.at)
 	}
@@ -109,9 +118,10 @@ func judgeSurge(c *check.Case) check.Verdict {
 	}
 	repeated(c, &v)
 	switch {
-	case times < surging:
+	case times < surging.Value:
 		return v
 	case !c.Slow():
+		v.Rule = check.NotSlow
 		v.Summary = fmt.Sprintf("%s × %s, but almost no requests are slow", units.Num(times), than)
 		return v
 	}
@@ -120,7 +130,7 @@ func judgeSurge(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests became slow.", units.Num(times), clock(step.at), units.Num(step.after))
 	}
 	if share, origin, none := withheld(c); none {
-		v.State, v.Title = check.Inconclusive, ""
+		v.Rule, v.Title = check.Withheld, ""
 		v.Evidence = append(v.Evidence, c.Figure("host.others_cpus_share", "share of the host's CPUs used by other processes, which left none free", share, "1", origin))
 		v.Summary = fmt.Sprintf("%s × %s, but other processes used %s of the host's CPUs: which of the two made requests slow is unknown", units.Num(times), than, units.Percent(share))
 		v.Needs = []check.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + check.Digits(3, expected)}}
@@ -128,14 +138,14 @@ func judgeSurge(c *check.Case) check.Verdict {
 	}
 	e := explained{c: c, v: &v, a: a, expected: expected, times: times, than: than}
 	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
-		v.State, v.Title = check.Inconclusive, ""
+		v.Rule, v.Title = check.CostUnknown, ""
 		v.Summary = fmt.Sprintf("%s × %s, but whether requests would be fast at that rate is unknown", units.Num(times), than)
 		v.Needs = []check.Need{{What: "CPU use in the same period as the requests, or a recording that includes a period at the expected rate", Command: "unstall record PID --expect-rate " + check.Digits(3, expected)}}
 		return v
 	}
-	if v.State == check.Supported {
+	if v.Supported() {
 		v.Fix = append(v.Fix,
-			check.Fix{Text: fmt.Sprintf("limit callers to the agreed rate: let them cache responses, and reject requests above %s/s early", units.Num(about*expected))},
+			check.Fix{Text: fmt.Sprintf("limit callers to the agreed rate: let them cache responses, and reject requests above %s/s early", units.Num(about.Value*expected))},
 			check.Fix{Text: "cache the most expensive part of a request in the service; document the agreed rate, and monitor it"})
 	}
 	return v
@@ -149,7 +159,7 @@ func withheld(c *check.Case) (share float64, origin evidence.Origin, none bool) 
 		return 0, 0, false
 	}
 	share = max(0, h.Taken()-used) / h.CPUs
-	return share, h.Busy.Origin, h.Taken() >= full*h.CPUs && share >= foreign
+	return share, h.Busy.Origin, h.Taken() >= full.Value*h.CPUs && share >= foreign.Value
 }
 
 // repeated adds how many requests a cache of the callers would have saved.
@@ -159,7 +169,7 @@ func repeated(c *check.Case, v *check.Verdict) {
 		return
 	}
 	text := "share of requests that the same caller repeats within " + f.Value
-	if f.Number >= copied {
+	if f.Number >= copied.Value {
 		text += ": callers do not cache"
 	}
 	v.Evidence = append(v.Evidence, c.Figure("requests.repeated_share", text, f.Number, "1", f.Origin))
@@ -188,9 +198,11 @@ func arrivalsOf(c *check.Case) *arrivals {
 
 // A rise lasts for so many stretches at least: fewer are a burst. Requests take longer after
 // one if their median grows by such a factor, more than it varies by itself.
-const (
-	shortest = 3
-	slower   = 1.5
+var (
+	shortest = check.Threshold{Name: "stretches that a rise lasts for", Value: 3, Unit: "count",
+		Why: "fewer are a burst", Source: "judgement"}
+	slower = check.Threshold{Name: "growth of the median after a rise", Value: 1.5, Unit: "times",
+		Why: "it varies by less by itself", Source: "judgement"}
 )
 
 // rise is a moment from which on more requests came.
@@ -202,46 +214,46 @@ type rise struct {
 // step finds the largest rise of the rate after which requests took longer, and not
 // before: what is slow for another reason is sent again, and that looks alike.
 func (a *arrivals) step() (best rise, ok bool) {
-	changes := append(stats.ChangePoints(a.Rates, shortest), len(a.Rates))
-	slowed := stats.ChangePoints(a.Medians, shortest)
+	changes := append(stats.ChangePoints(a.Rates, shortest.Int()), len(a.Rates))
+	slowed := stats.ChangePoints(a.Medians, shortest.Int())
 	begin := 0
 	for n, at := range changes[:len(changes)-1] {
 		before, after := mean(a.Rates[begin:at]), mean(a.Rates[at:changes[n+1]])
 		begin = at
 		follows := slices.ContainsFunc(slowed, func(k int) bool {
-			return k >= at-1 && k < changes[n+1] && mean(a.Medians[k:min(k+shortest, len(a.Medians))]) > slower*mean(a.Medians[max(0, k-shortest):k])
+			return k >= at-1 && k < changes[n+1] && mean(a.Medians[k:min(k+shortest.Int(), len(a.Medians))]) > slower.Value*mean(a.Medians[max(0, k-shortest.Int()):k])
 		})
 		early := slices.ContainsFunc(slowed, func(k int) bool {
-			return k < at-1 && mean(a.Medians[k:]) > slower*mean(a.Medians[:k])
+			return k < at-1 && mean(a.Medians[k:]) > slower.Value*mean(a.Medians[:k])
 		})
-		if before > 0 && after >= surging*before && follows && !early && after/before > best.after/max(best.before, 1e-9) {
+		if before > 0 && after >= surging.Value*before && follows && !early && after/before > best.after/max(best.before, 1e-9) {
 			best, ok = rise{a.From + int64(at)*a.Width, before, after}, true
 		}
 	}
 	return best, ok
 }
 
-// certain is how many standard deviations of what comes by chance (Poisson) a burst exceeds.
-const certain = 4
+var certain = check.Threshold{Name: "standard deviations by which a burst exceeds chance", Value: 4, Unit: "count",
+	Why: "once in 30,000 stretches", Source: "Poisson"}
 
 // burst finds a rise that does not stay: the stretches before vary by chance, so that next to
 // them a short one changes little of a whole recording. Requests take longer in it than they
 // did before.
 func (a *arrivals) burst() (best rise, ok bool) {
-	for from := shortest; from+shortest <= len(a.Rates); from++ {
+	for from := shortest.Int(); from+shortest.Int() <= len(a.Rates); from++ {
 		before := median(a.Rates[:from])
 		to := from
-		for to < len(a.Rates) && a.Rates[to] >= surging*before {
+		for to < len(a.Rates) && a.Rates[to] >= surging.Value*before {
 			to++
 		}
-		if before <= 0 || to-from < shortest || a.Rates[from-1] >= surging*before {
+		if before <= 0 || to-from < shortest.Int() || a.Rates[from-1] >= surging.Value*before {
 			continue
 		}
 		after := mean(a.Rates[from:to])
 		came := before * float64(to-from) * float64(a.Width) / 1e9
 		usual := median(a.Medians[:from])
-		slowed := mean(a.Medians[from:to]) > slower*usual && median(a.Medians[from-shortest:from]) <= slower*usual // it may begin within the last stretch before
-		if slowed && (after/before-1)*came >= certain*math.Sqrt(came) && after/before > best.after/max(best.before, 1e-9) {
+		slowed := mean(a.Medians[from:to]) > slower.Value*usual && median(a.Medians[from-shortest.Int():from]) <= slower.Value*usual // it may begin within the last stretch before
+		if slowed && (after/before-1)*came >= certain.Value*math.Sqrt(came) && after/before > best.after/max(best.before, 1e-9) {
 			best, ok = rise{a.From + int64(from)*a.Width, before, after}, true
 		}
 	}
@@ -264,7 +276,7 @@ func mean(v []float64) (m float64) {
 // expected, and had been so in the stretch before, sorted.
 func (a *arrivals) quiet(expected float64) (took []int64) {
 	for i, r := range a.Rates {
-		if r <= about*expected && (i == 0 || a.Rates[i-1] <= about*expected) {
+		if r <= about.Value*expected && (i == 0 || a.Rates[i-1] <= about.Value*expected) {
 			took = append(took, a.Took[i]...)
 		}
 	}

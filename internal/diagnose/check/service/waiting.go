@@ -38,10 +38,15 @@ Minimum evidence: 5 slow requests with known states, and 25 % of the slow time a
 --slo, a p99 of 20 ms. Without requests: half of the samples of busy threads.
 
 What helps: depends on the place. The named code shows what it waits for.`,
-	Thresholds: "5 slow requests with 1 % of all request time, and 25 % of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given",
-	Needs:      "what requests waited for (Go: an execution trace; others: a recording of their threads)",
-	Applies:    (*check.Case).Serves,
-	Judge:      judgeWaiting,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given",
+		check.SomeSlow, check.SlowShare, check.Material),
+	Thresholds: []check.Threshold{alsoWaited, alwaysStands, leastMoments, leastStands, mostly, mostlyStands, tellers, typical, check.FarLonger,
+		check.LongPause, check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.Noticeable,
+		check.OftenPaused, check.OftenStopped, check.SlowShare, check.SomeSlow, check.WorthTelling},
+
+	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
+	Applies: (*check.Case).Serves,
+	Judge:   judgeWaiting,
 }
 
 // watched says whether states of enough slow requests are known to look for a place.
@@ -94,13 +99,13 @@ func judgeWaiting(c *check.Case) check.Verdict {
 		return v
 	}
 	if !c.Slow() {
-		return check.Verdict{State: check.RuledOut, Summary: "almost no requests were slow"}
+		return check.Verdict{Rule: check.NotSlow, Summary: "almost no requests were slow"}
 	}
 	claimed := claims(c)
 	one, sites := serial(c), c.Sites()
 	var not *check.Verdict // of the place that has most
 	for _, p := range l.Places(sites, claimed) {
-		if float64(p.Ns) < check.Material*float64(l.Total) {
+		if float64(p.Ns) < check.Material.Value*float64(l.Total) {
 			break
 		}
 		alone := p.Mechanism == ledger.PoolThread && one[c.Bundle.Names.Lookup(p.What)]
@@ -108,30 +113,31 @@ func judgeWaiting(c *check.Case) check.Verdict {
 			continue
 		}
 		v := judgePlace(c, &p, sites)
-		if v.State == check.Supported {
+		if v.Supported() {
 			return v
 		}
-		if not == nil || not.State == check.RuledOut && v.State == check.Inconclusive {
+		if not == nil || not.RuledOut() && v.LeftOpen() {
 			not = &v
 		}
 	}
 	if not != nil {
 		return unlessUnseen(c, *not)
 	}
-	return unlessUnseen(c, check.Verdict{State: check.RuledOut, Summary: "no single place has 25 % of the slow time that other causes leave unexplained"})
+	return unlessUnseen(c, check.Verdict{Rule: check.TooLittle, Summary: "no single place has 25 % of the slow time that other causes leave unexplained"})
 }
 
 // unlessUnseen takes back that something is ruled out where so much of the slow time was not
 // seen that it may be there.
 func unlessUnseen(c *check.Case, v check.Verdict) check.Verdict {
 	unseen := c.Share(ledger.Unobserved)
-	if v.State != check.RuledOut || unseen < check.Material {
+	v.Missed(unseen, check.MaterialUnseen)
+	if !v.RuledOut() || unseen < check.MaterialUnseen.Value {
 		return v
 	}
 	if c.WaitsUnseen() {
 		return c.UnlessUnseen(v)
 	}
-	v.State, v.Summary = check.Inconclusive, fmt.Sprintf("%s of slow time was not observed", units.Percent(unseen))
+	v.Rule, v.Summary = check.Unseen, fmt.Sprintf("%s of slow time was not observed", units.Percent(unseen))
 	v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
 	return v
 }
@@ -141,7 +147,8 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	share := float64(p.Ns) / float64(l.Total)
 	at := check.From(l.StatesFrom())
 	name := placeName(c, p)
-	v := check.Verdict{State: check.RuledOut, Summary: fmt.Sprintf("%s at %s", check.OfSlow(share), name)}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s at %s", check.OfSlow(share), name)}
+	v.Weigh(share, check.Material)
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.wait_ms", "slow time "+p.Mechanism.TitleAt(platform.ByID(c.Runtime()).Lane, p.What)+": "+name, float64(p.Ns)/1e6, "ms", at),
 		c.Figure("slow.wait_requests", fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
@@ -166,24 +173,27 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		per, usual, over = c.Excess(l.UsualRows(), l.Slow, wait)
 	}
 	v.Evidence = append(v.Evidence, c.Figure("requests.usual_wait_ms", "usual wait there per request (median)", float64(usual)/1e6, "ms", at))
+	v.Weigh(over, check.MaterialBeyond)
 	switch {
-	case over < check.Material:
+	case over < check.Material.Value:
+		v.Rule = check.Usual
 		v.Summary += ", as in requests that were not slow"
 		return v
 	case p.Mechanism == ledger.Dependency && readLate(c, per) != "":
-		v.State = check.Inconclusive
+		v.Rule = check.Withheld
 		v.Summary += readLate(c, per)
 		return v
 	case l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && byDesign(c, p, wait):
-		v.State = check.Inconclusive
+		v.Rule = check.ByDesign
 		v.Summary = fmt.Sprintf("requests wait at %s, fast ones too: this may be by design", name)
 		v.Needs = []check.Need{{What: "a limit for request latency", Command: "unstall PID --slo 300ms"}}
 		return v
 	case !c.UserVisible(check.Noticeable):
+		v.Rule = check.Brief
 		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
-	v.State = check.Supported
+	v.Rule = check.Matters
 	fix, one := p.Mechanism, serial(c)
 	if p.Mechanism == ledger.Goroutine && one[c.Bundle.Names.Lookup(p.What)] {
 		fix = ledger.Pool
@@ -223,14 +233,11 @@ func toiling(c *check.Case, v *check.Verdict) {
 	}
 }
 
-// mostly is the part of its time that a request must spend at a place for that to be what
-// it does.
-const mostly = .5
+var mostly = check.Threshold{Name: "part of its time that a request spends at a place", Value: .5, Unit: "1",
+	Why: "that is then what it does", Source: "arithmetic: half"}
 
-// typical is the part of a route's requests that must wait at a place for that to be what the
-// route is for. Which route the shortest requests are of is not always known: with long polls
-// come those who post.
-const typical = .6
+var typical = check.Threshold{Name: "part of a route's requests that wait at a place", Value: .6, Unit: "1",
+	Why: "that is then what the route is for; with long polls come those who post", Source: "judgement"}
 
 // byDesign says whether most requests of the route spend most of their time at the place,
 // quick ones, too, in a select, a receive or a wait of the program's own, where nobody is
@@ -259,11 +266,11 @@ func byDesign(c *check.Case, p *ledger.Place, wait func(row int) int64) bool {
 			continue
 		}
 		n++
-		if events := waitsForEvents(c, row); float64(wait(row)+events) >= mostly*float64(r.Latency(row)) {
+		if events := waitsForEvents(c, row); float64(wait(row)+events) >= mostly.Value*float64(r.Latency(row)) {
 			there++
 		}
 	}
-	return n >= ledger.MinRequests && float64(there) >= typical*float64(n)
+	return n >= ledger.MinRequests && float64(there) >= typical.Value*float64(n)
 }
 
 // placeName is what was waited for, and where: "fsync in main.(*Journal).Append".

@@ -64,8 +64,8 @@ func (w *workers) told(c *check.Case, v *check.Verdict) {
 	}
 }
 
-// oftenReached times that a pool of workers had all it may have are not one burst: FPM tells so anew only after enough of them were idle again.
-const oftenReached = 3
+var oftenReached = check.Threshold{Name: "times that a pool of workers had all it may have", Value: 3, Unit: "count",
+	Why: "fewer are one burst: the pool logs it again only after enough were idle", Source: "sapi/fpm/fpm/fpm_process_ctl.c of php-src"}
 
 // judgeReached judges a pool of workers where there are no requests, by that it had as many as it may: then whoever comes
 // waits in the backlog of its socket. False where no pool had.
@@ -79,11 +79,11 @@ func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
 		}
 		name := "PHP-FPM" + evidence.WorkerPool + f.Value
 		w := workersOf(c, name)
-		if w == nil || ok && v.State == check.Supported {
+		if w == nil || ok && v.Supported() {
 			continue
 		}
 		full := slices.ContainsFunc(all, func(g gauged) bool { return g.Name == name && g.Full > 0 })
-		v, ok = check.Verdict{State: check.Inconclusive, Summary: fmt.Sprintf("pool %s had all its workers %s; whether requests waited was not recorded", w.pool, units.Times(int64(f.Number)))}, true
+		v, ok = check.Verdict{Rule: check.CostUnknown, Summary: fmt.Sprintf("pool %s had all its workers %s; whether requests waited was not recorded", w.pool, units.Times(int64(f.Number)))}, true
 		for i := range all {
 			all[i].figures(c, &v)
 		}
@@ -93,10 +93,10 @@ func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
 			v.Evidence = append(v.Evidence, c.Figure("pool.full_times", "times it had reached that maximum", f.Number, "count", f.Origin))
 		}
 		v.Needs = []check.Need{{What: "PHP-FPM's status page while it is slow (pm.status_path), whose listen queue tells how many requests wait, or an access log with durations from the same time"}}
-		if !full && f.Number < oftenReached {
+		if !full && f.Number < oftenReached.Value {
 			continue
 		}
-		v.State, v.Weight, v.Summary = check.Supported, 1, fmt.Sprintf("pool %s had all its workers %s: requests then wait in the backlog of its socket", w.pool, units.Times(int64(f.Number)))
+		v.Rule, v.Weight, v.Summary = check.StandsAlone, 1, fmt.Sprintf("pool %s had all its workers %s: requests then wait in the backlog of its socket", w.pool, units.Times(int64(f.Number)))
 		v.Title = fmt.Sprintf("All workers of the PHP-FPM pool %s are busy at times: further requests wait.", w.pool)
 		if w.most > 0 {
 			v.Title = fmt.Sprintf("All %.0f workers of the PHP-FPM pool %s are busy at times: further requests wait.", w.most, w.pool)

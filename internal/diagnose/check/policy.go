@@ -1,0 +1,102 @@
+package check
+
+// States of a [Verdict].
+const (
+	Supported    = "supported"
+	RuledOut     = "ruled_out"
+	Inconclusive = "inconclusive"
+)
+
+// Question is one that is asked of every cause. They are asked in this order, and one of them decides.
+type Question string
+
+// The questions.
+const (
+	AskEvidence  Question = "enough evidence?"
+	AskCovered   Question = "covered?"
+	AskSlow      Question = "slow and noticed?"
+	AskMaterial  Question = "material?"
+	AskExplained Question = "explained by another?"
+	AskHolders   Question = "what do holders do?"
+)
+
+// Questions are all of them in their order.
+var Questions = []Question{AskEvidence, AskCovered, AskSlow, AskMaterial, AskExplained, AskHolders}
+
+// Asks says what a question is about.
+func (q Question) Asks() string {
+	switch q {
+	case AskEvidence:
+		return "was what would show it recorded, and enough of it for a share, a rate or a trend?"
+	case AskCovered:
+		return "do the figures speak for the slow requests, or was too much of their time not seen?"
+	case AskSlow:
+		return "are requests slow, often enough to look for a reason and long enough to be noticed?"
+	case AskMaterial:
+		return "is its part large enough to be worth mending?"
+	case AskExplained:
+		return "does another cause make it?"
+	case AskHolders:
+		return "do those that hold what requests wait for run, or wait themselves?"
+	}
+	return ""
+}
+
+// Rule is a row of the policy: an answer to one of the questions, and what follows from it. Checks find answers; what is supported, left
+// open or ruled out is said here and nowhere else.
+type Rule struct {
+	Answer   string // closed list, never renamed: "not_recorded"
+	Question Question
+	State    string // what follows: supported, inconclusive (left open), ruled_out
+	Says     string
+}
+
+// The rules. A check sets a verdict's Rule to one of them.
+var (
+	NotRecorded   = Rule{"not_recorded", AskEvidence, Inconclusive, "what would show it was not recorded"}
+	TooFew        = Rule{"too_few", AskEvidence, Inconclusive, "too little was recorded for a share, a rate or a trend"}
+	OneLook       = Rule{"one_look", AskEvidence, Inconclusive, "a single reading does not show how often it is so"}
+	Untold        = Rule{"untold", AskEvidence, Inconclusive, "the evidence shows something, but not what it was"}
+	Contradictory = Rule{"contradictory", AskEvidence, Inconclusive, "two sources contradict each other"}
+	Absent        = Rule{"absent", AskEvidence, RuledOut, "it was looked for, and there is none of it"}
+
+	Unseen      = Rule{"unseen", AskCovered, Inconclusive, "as much was not seen as would be material"}
+	Withheld    = Rule{"withheld", AskCovered, Inconclusive, "the host or a quota did not run the process, so that its own figures say little"}
+	CostUnknown = Rule{"cost_unknown", AskCovered, Inconclusive, "it happens; what it costs requests was not recorded"}
+
+	NotSlow    = Rule{"not_slow", AskSlow, RuledOut, "almost no requests are slow"}
+	Brief      = Rule{"brief", AskSlow, RuledOut, "slow requests take only milliseconds"}
+	Unnoticed  = Rule{"unnoticed", AskSlow, Inconclusive, "it is material, but slow requests take only milliseconds: a limit (--slo) would decide"}
+	OutOfSight = Rule{"out_of_sight", AskSlow, Supported, "requests wait before the service counts them, so that its own figures cannot clear it"}
+
+	TooLittle   = Rule{"too_little", AskMaterial, RuledOut, "its part is below the threshold"}
+	Usual       = Rule{"usual", AskMaterial, RuledOut, "requests that are not slow have as much of it"}
+	OnTheEdge   = Rule{"on_the_edge", AskMaterial, Inconclusive, "just below the threshold: another recording may find it above"}
+	Happens     = Rule{"happens", AskMaterial, Inconclusive, "it happens, but its part of slow time is below the threshold in this recording"}
+	Anything    = Rule{"anything", AskMaterial, Inconclusive, "by its interval its share may be anything between 0 and 100 %"}
+	ByDesign    = Rule{"by_design", AskMaterial, Inconclusive, "it may be so by design"}
+	PartOfAll   = Rule{"part_of_all", AskMaterial, Inconclusive, "it is material only together with other pauses, and these have more"}
+	Largest     = Rule{"largest", AskMaterial, Supported, "all pauses are material together, and it has the largest part"}
+	Matters     = Rule{"matters", AskMaterial, Supported, "its part is at or above the threshold"}
+	StandsAlone = Rule{"stands_alone", AskMaterial, Supported, "a single sight of it is enough, however rare it is"}
+
+	Explained       = Rule{"explained", AskExplained, RuledOut, "something else explains it"}
+	PartlyExplained = Rule{"partly_explained", AskExplained, Inconclusive, "something else explains a part; what is left is unknown"}
+
+	TakeTurns   = Rule{"take_turns", AskHolders, RuledOut, "the holder waits for work: threads take turns, and nothing is delayed"}
+	HoldersWait = Rule{"holders_wait", AskHolders, RuledOut, "holders wait for something else, which is the cause"}
+	NotServing  = Rule{"not_serving", AskHolders, Inconclusive, "those that wait serve no requests"}
+)
+
+// Policy is the rules in the order of the questions: the table that docs/policy.md prints.
+var Policy = []Rule{NotRecorded, TooFew, OneLook, Untold, Contradictory, Absent, Unseen, Withheld, CostUnknown, NotSlow, Brief, Unnoticed, OutOfSight,
+	TooLittle, Usual, OnTheEdge, Happens, Anything, ByDesign, PartOfAll, Largest, Matters, StandsAlone, Explained, PartlyExplained, TakeTurns, HoldersWait, NotServing}
+
+// Supported says whether the cause is found.
+func (r Rule) Supported() bool { return r.State == Supported }
+
+// RuledOut says whether the cause is cleared.
+func (r Rule) RuledOut() bool { return r.State == RuledOut }
+
+// LeftOpen says whether the evidence does not decide.
+func (r Rule) LeftOpen() bool { return r.State == Inconclusive }

@@ -1,0 +1,27 @@
+package html
+
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/present/sentence"
+)
+
+// decidedView is how a verdict was decided, folded up.
+type decidedView struct {
+	Of    string // the cause, where it does not stand above
+	Steps []sentence.Step
+}
+
+// decided keeps the questions that say something: those with figures, and the one that decided. nil: the diagnosis does not tell.
+func decided(v diagnose.Verdict) *decidedView {
+	x := &decidedView{Steps: slices.DeleteFunc(sentence.Steps(&v), func(s sentence.Step) bool { return !s.Decides && len(s.Compared) == 0 })}
+	if len(x.Steps) == 0 {
+		return nil
+	}
+	if v.Verdict == check.Inconclusive {
+		x.Of = v.Cause
+	}
+	return x
+}
