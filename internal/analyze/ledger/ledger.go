@@ -90,11 +90,11 @@ type Ledger struct {
 	Replay    Replay
 	All       *Ledger // which of all requests were slow: itself where all are charged, else it charges none
 
-	b         *evidence.Bundle
-	traces    []evidence.ArtifactID     // that tell of the requests' states
-	way       int64                     // ns of the way to the service and back that are no queue's
-	sample    *tracedSample             // nil: all requests are traced, or none
-	limits    map[evidence.NameID]int64 // by route: what its requests may take (ns); others the threshold of all
+	b      *evidence.Bundle
+	traces []evidence.ArtifactID     // that tell of the requests' states
+	way    int64                     // ns of the way to the service and back that are no queue's
+	sample *tracedSample             // nil: all requests are traced, or none
+	limits map[evidence.NameID]int64 // by route: what its requests may take (ns); others the threshold of all
 	// Unread is how full the process kept the processors while data had arrived that no thread read; nil: not known, or they were not full.
 	Unread *BusyWhileUnread
 

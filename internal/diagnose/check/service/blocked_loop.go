@@ -58,7 +58,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		return v
 	}
 	h := w.holders[0]
-	at := check.From(l.Source)
+	at := c.Bundle.Covered(c.Subject, evidence.CoverExchanges)[0].Origin
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Requests wait for the %s, which handles one at a time: %s of slow time.", w.loopName(), units.Percent(w.share(w.sum)))
 	if part := w.of(h.ns); h.route != "" && part >= check.Material.Value {
