@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/redact"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -35,7 +36,7 @@ func (r *run) given() (all []Given) {
 				break
 			}
 			if text := figuresOf(t.Columns, row); text != "" {
-				g.Figures = append(g.Figures, text)
+				g.Figures = append(g.Figures, string(redact.Line([]byte(text)))) // labels are what programs call their threads, and more
 			}
 		}
 		if len(g.Figures) > 0 {
