@@ -39,7 +39,7 @@ func wellState(d *diagnose.Diagnosis) string {
 	case r == nil || r.SlowRule != ledger.RuleFloor:
 	case usuallyLong(r):
 		return "no slower than usual"
-	case r.Slow > 0 && r.P99Ms != nil && *r.P99Ms >= noticeable && (r.SlowThresholdMs == nil || *r.P99Ms > *r.SlowThresholdMs):
+	case r.Slow > 0 && longTail(r) && (r.SlowThresholdMs == nil || *r.P99Ms > *r.SlowThresholdMs):
 		return "no cause stands out"
 	}
 	return "nothing wrong"
@@ -48,6 +48,11 @@ func wellState(d *diagnose.Diagnosis) string {
 // usuallyLong says whether half of the requests take long enough to be noticed, and nobody said how long they may.
 func usuallyLong(r *diagnose.Requests) bool {
 	return r.SlowRule == ledger.RuleFloor && r.P50Ms != nil && *r.P50Ms >= noticeable
+}
+
+// longTail says whether one request in a hundred takes long enough to be noticed, and nothing says how long they may.
+func longTail(r *diagnose.Requests) bool {
+	return r.SlowRule == ledger.RuleFloor && r.P99Ms != nil && *r.P99Ms >= noticeable
 }
 
 // Of the slow time, so much makes a cause beside the first one of several, and so much is the least that the first

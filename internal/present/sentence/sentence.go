@@ -107,13 +107,16 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			case d.Outcome == diagnose.NothingFound && r.SlowRule == "3x_route_floor" && len(Quantiles(r)) > 0:
 				// By that rule some always are: that they are is no headline for a service that is well.
 				some = "Healthy: " + strings.Join(Quantiles(r), ", ") + " of " + units.Plural(r.Count, "request") + ", and no cause stands out"
+				if longTail(r) { // each is as usual for its route; whether that is well is not known
+					some = strings.Join(Quantiles(r), ", ") + " of " + units.Plural(r.Count, "request") + ", hardly any much slower than others of its route, and no cause stands out"
+				}
 			case d.Outcome == diagnose.NothingFound:
 				some = "Healthy: " + some + ", and no cause stands out"
 			case len(ruledOut) > 0:
 				some += "; none of the causes checked explains it"
 			}
 			s = append(s, some+".")
-			if d.Outcome == diagnose.NothingFound && usuallyLong(r) {
+			if d.Outcome == diagnose.NothingFound && (usuallyLong(r) || longTail(r)) {
 				s = append(s, askForObjective)
 			}
 		case d.Outcome == diagnose.NothingFound && usuallyLong(r):

@@ -202,7 +202,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 		return v
 	case c.Slow() && share >= check.Material.Value && c.UserVisible(check.Noticeable):
 		v.Saves = c.Save(per, -1, -1)
-	case !c.Slow() && part >= mostlyCall.Value && stats.QuantileOf(took, .5) >= check.Noticeable.Int64():
+	case (!c.Slow() || len(c.Found) == 0) && part >= mostlyCall.Value && stats.QuantileOf(took, .5) >= check.Noticeable.Int64():
 		v.Weight = part
 	default:
 		return v
