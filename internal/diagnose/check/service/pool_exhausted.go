@@ -176,6 +176,12 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		}
 	}
 	switch {
+	case c.Slow() && share < check.Material.Value && c.Share(ledger.Pool)-share >= check.Material.Value && len(events(c)) > 0:
+		v.Rule = check.ByDesign
+		v.Weigh(c.Share(ledger.Pool), check.Material)
+		v.Summary = fmt.Sprintf("%s for what other requests hand over, as long polls wait for events", check.OfSlow(c.Share(ledger.Pool)))
+		v.Needs = []check.Need{{What: "a limit for request latency", Command: "unstall PID --slo 300ms"}}
+		return v
 	case share < check.Material.Value || !c.Slow():
 		return v
 	case !c.UserVisible(check.Noticeable):
