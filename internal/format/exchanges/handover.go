@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// handedOver finds likewise for calls the requests of services of which some threads read the requests, and others make the calls and
-// answer: between two answers of such a thread its calls are for the second. It says of how many.
+// handedOver links calls to requests where some threads read requests, and others make the calls and answer: the calls that such a thread
+// makes between two answers are for the second. It returns how many it linked.
 func handedOver(requests, calls []exchange) (linked int) {
 	reading := make(map[int64]bool)
 	answered := make(map[int64][]int32) // by thread, in order of time

@@ -92,15 +92,6 @@ func saidOf(v diagnose.Verdict) string {
 	return b.String()
 }
 
-// every writes a text again and again, its first verb the seconds and the second the number.
-func every(n int, from, step float64, text string) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, text, from+float64(i)*step, i)
-	}
-	return b.String()
-}
-
 func holdAll(t *testing.T, all map[string]made) {
 	t.Helper()
 	for name, m := range all {

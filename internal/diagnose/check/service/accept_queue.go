@@ -98,7 +98,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	rows := l != nil && len(l.Rows) >= ledger.MinRequests
 	switch waits := mean.Number + unread.Number; {
 	case rows && l.FromOutside() && c.Slow():
-		each := entranceWaits(c)
+		each := eachSlow(c, entranceWait)
 		var sum int64
 		for _, ns := range each {
 			sum += ns
@@ -199,9 +199,14 @@ var (
 
 // waitsFor is how long (ns) each slow request waited before the service for what has a name that begins so; waitFor that of one.
 func waitsFor(c *check.Case, name string) []int64 {
+	return eachSlow(c, func(c *check.Case, row int) int64 { return waitFor(c, row, name) })
+}
+
+// eachSlow asks for a figure (ns) of each slow request, in the order of [ledger.Ledger.Slow].
+func eachSlow(c *check.Case, of func(c *check.Case, row int) int64) []int64 {
 	out := make([]int64, len(c.Ledger.Slow))
 	for n, row := range c.Ledger.Slow {
-		out[n] = waitFor(c, row, name)
+		out[n] = of(c, row)
 	}
 	return out
 }
@@ -235,7 +240,7 @@ func loopRuns(c *check.Case, v *check.Verdict) string {
 // judgeHeldInside answers where requests wait before their handlers begin, and the kernel's queues of the service's sockets are empty: the
 // process has them, and lets so many on at a time. What keeps it from beginning with them otherwise, it would have been found for.
 func judgeHeldInside(c *check.Case, v check.Verdict, atSockets float64) check.Verdict {
-	each := heldInside(c)
+	each := eachSlow(c, heldFor)
 	share := float64(sumOf(each)) / float64(max(1, c.Ledger.Total))
 	if way := c.Share(ledger.Queued) - share; way >= check.Material.Value {
 		v.Rule = check.Untold
@@ -261,16 +266,7 @@ func judgeHeldInside(c *check.Case, v check.Verdict, atSockets float64) check.Ve
 	return v
 }
 
-// heldInside is how long (ns) each slow request waited before its handler began, as far as that may be within the service.
-func heldInside(c *check.Case) []int64 {
-	out := make([]int64, len(c.Ledger.Slow))
-	for n, row := range c.Ledger.Slow {
-		out[n] = heldFor(c, row)
-	}
-	return out
-}
-
-// heldFor is that of one request. Where the kernel tells when requests arrived, the time before is the way, and the client's.
+// heldFor is how long (ns) a request waited before its handler began, as far as that may be within the service. Where the kernel tells when requests arrived, the time before is the way, and the client's.
 func heldFor(c *check.Case, row int) (ns int64) {
 	arrivals := len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) > 0
 	first := true
@@ -283,15 +279,7 @@ func heldFor(c *check.Case, row int) (ns int64) {
 	return ns
 }
 
-// entranceWaits is how long (ns) each slow request waited at the service's sockets.
-func entranceWaits(c *check.Case) []int64 {
-	out := make([]int64, len(c.Ledger.Slow))
-	for n, row := range c.Ledger.Slow {
-		out[n] = entranceWait(c, row)
-	}
-	return out
-}
-
+// entranceWait is how long (ns) a request waited at the service's sockets.
 func entranceWait(c *check.Case, row int) (ns int64) {
 	return waitFor(c, row, evidence.AcceptQueueOf) + waitFor(c, row, evidence.UnreadAt) + waitFor(c, row, evidence.ArrivedAt)
 }

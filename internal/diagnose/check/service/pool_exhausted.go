@@ -118,12 +118,12 @@ func poolWaits(c *check.Case) check.Wait {
 
 // serial are the names of what one goroutine or thread alone serves all others by.
 func serial(c *check.Case) map[evidence.NameID]bool {
-	loops := make(map[evidence.NameID]bool)
+	one := make(map[evidence.NameID]bool)
 	holders := make(map[evidence.NameID]map[evidence.LaneID]bool)
 	for _, row := range c.Ledger.Slow {
 		for s := range c.Bundle.Requests.Path(row).All {
 			if s.Kind == evidence.ThreadWait && strings.HasPrefix(c.Bundle.Names.Text(s.Cause), evidence.EventLoop) {
-				loops[s.Cause] = true
+				one[s.Cause] = true
 			}
 			if s.Kind != evidence.PoolWait || s.Holder == 0 {
 				continue
@@ -134,7 +134,6 @@ func serial(c *check.Case) map[evidence.NameID]bool {
 			holders[s.Cause][s.Holder] = true
 		}
 	}
-	one := loops
 	for name, lanes := range holders {
 		one[name] = len(lanes) == 1
 	}
