@@ -31,6 +31,7 @@ public class Main extends Application<Settings> {
           driverClass: org.mariadb.jdbc.Driver
           url: jdbc:mariadb://%s/shop
           user: shop
+          initialSize: 16
           minSize: 16
           maxSize: 16
           validationQuery: select 1
