@@ -2,15 +2,17 @@ package desk;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.time.Duration;
+import org.apache.http.client.config.RequestConfig;
+import org.apache.http.client.methods.CloseableHttpResponse;
+import org.apache.http.client.methods.HttpGet;
+import org.apache.http.impl.client.CloseableHttpClient;
+import org.apache.http.impl.client.HttpClients;
+import org.apache.http.util.EntityUtils;
 
 /** The hub of the carriers, who answer over HTTP. */
 class Carriers {
-    private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(2)).build();
+    private final CloseableHttpClient http = HttpClients.custom().setMaxConnTotal(200).setMaxConnPerRoute(200)
+        .setDefaultRequestConfig(RequestConfig.custom().setConnectTimeout(2_000).setSocketTimeout(15_000).build()).build();
     private final String address;
 
     Carriers(String address) {
@@ -18,14 +20,10 @@ class Carriers {
     }
 
     String get(String path) {
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + address + path)).timeout(Duration.ofSeconds(15)).build();
-        try {
-            return http.send(request, HttpResponse.BodyHandlers.ofString()).body();
+        try (CloseableHttpResponse answer = http.execute(new HttpGet("http://" + address + path))) {
+            return EntityUtils.toString(answer.getEntity());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while asking for " + path, e);
         }
     }
 }

@@ -24,7 +24,7 @@ public class Shop {
         this.remote = remote;
         // Texts come from a supplier's list with columns of fixed width; some have an empty column in the middle.
         for (int i = 0; i < texts.length; i++) {
-            texts[i] = "Product " + i + (i % 20 == 7 ? " ".repeat(14_000) : " ") + "made of beech, oiled   ";
+            texts[i] = "Product " + i + (i % 20 == 7 ? " ".repeat(7_000) : " ") + "made of beech, oiled   ";
         }
     }
 
