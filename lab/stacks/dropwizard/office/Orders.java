@@ -46,7 +46,7 @@ public class Orders {
     @GET
     @Path("exports/{from}")
     public List<Order> export(@PathParam("from") int from) {
-        int count = Main.fault("big-json") ? 12_000 : 100;
+        int count = Main.fault("big-json") ? 8_000 : 100;
         return db.withHandle(h -> h.createQuery("select * from orders where id >= :from order by id limit :count")
             .bind("from", from * 100).bind("count", count).map(Order::of).list());
     }
