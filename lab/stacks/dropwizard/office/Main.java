@@ -29,7 +29,7 @@ public class Main extends Application<Settings> {
             - {type: console, target: stdout, queueSize: 256, discardingThreshold: 0}
         database:
           driverClass: org.mariadb.jdbc.Driver
-          url: jdbc:mariadb://%s/shop
+          url: jdbc:mariadb://%s/shop?useBulkStmts=true
           user: shop
           initialSize: 16
           minSize: 16
