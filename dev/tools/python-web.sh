@@ -32,7 +32,7 @@ main() {
 	command -v "$python"
 }
 
-has() { "$1" -c "import flask, django, gunicorn, gevent, fastapi, aiohttp, aiodns, uvicorn, psycopg, psycopg_pool, redis, httpx, requests" 2>/dev/null; }
+has() { "$1" -c "import flask, django, gunicorn, gevent, fastapi, aiohttp, aiodns, uvicorn, psycopg, psycopg_pool, redis, packaging, httpx, requests" 2>/dev/null; }
 
 fetch() {
 	rm -rf "$home"

@@ -60,4 +60,4 @@ def sign(what):
 
 
 def store(customer, number, signature):
-    Invoice.objects.create(customer_id=customer, number=number, month=0, net=Decimal("100.00"), vat=Decimal("19.00"), signature=signature)
+    Invoice.objects.create(customer_id=customer, number=number, month=48, net=Decimal("100.00"), vat=Decimal("19.00"), signature=signature)
