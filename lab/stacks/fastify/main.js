@@ -1,5 +1,6 @@
 // A shop window on Fastify and ioredis: products and a ranking in Redis, prices from a supplier, kept for two seconds.
 'use strict';
+const fs = require('node:fs');
 const http = require('node:http');
 const Fastify = require('fastify');
 const Redis = require('ioredis');
@@ -9,8 +10,8 @@ const [host, port] = process.env.ADDR.split(':');
 const [redisHost, redisPort] = process.env.ADDR_REDIS.split(':');
 const redis = new Redis({ host: redisHost, port: Number(redisPort) });
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
-const app = Fastify({ logger: { level: 'info' } }); // pino, on standard output
-const members = 40000;
+const app = Fastify();
+const members = 30000;
 
 // share is which part of all points the best ten have.
 redis.defineCommand('share', {
@@ -24,21 +25,21 @@ end
 return tostring(best / sum)`,
 });
 
-app.get('/products/:id', { logLevel: 'warn' }, async (request) => redis.hgetall('product:' + request.params.id));
+app.get('/products/:id', async (request) => redis.hgetall('product:' + request.params.id));
 
-app.get('/ranking', { logLevel: 'warn' }, async () => {
+app.get('/ranking', async () => {
   const best = await redis.zrevrange('points', 0, 9);
   const share = fault('lua-script') ? await redis.share('points') : await redis.get('points:share');
   return { best, share };
 });
 
 let building = null;
-app.get('/prices', { logLevel: 'warn' }, async () => {
+app.get('/prices', async () => {
   const kept = await redis.get('prices');
   if (kept) return JSON.parse(kept);
   if (fault('stampede')) return build();
   const old = await redis.get('prices:old'); // one request makes them anew, the others get the old ones
-  building ||= build().catch((err) => app.log.error(err)).finally(() => { building = null; });
+  building ||= build().catch((err) => console.error(err)).finally(() => { building = null; });
   return old ? JSON.parse(old) : building;
 });
 
@@ -51,9 +52,14 @@ async function build() {
 app.post('/baskets/:id', async (request) => {
   const lines = Array.from({ length: 24 }, (_, n) => ({ product: (Number(request.params.id) * 31 + n) % 5000, quantity: 1 + (n % 4), note: 'as a present, please' }));
   await redis.incr('baskets');
-  request.log.info({ basket: request.params.id, lines }, 'priced a basket');
+  audit({ at: new Date(), event: 'priced a basket', basket: request.params.id, lines });
   return { lines: lines.length };
 });
+
+// audit prints an event for the shipper of logs at once, so that none is lost if the process dies.
+function audit(event) {
+  fs.writeSync(1, JSON.stringify(event) + '\n');
+}
 
 function ask(path) {
   const [supplier, at] = process.env.ADDR_SUPPLIER.split(':');
@@ -79,4 +85,4 @@ async function fill() {
 }
 
 process.on('SIGTERM', () => process.exit(0));
-fill().then(() => app.listen({ host, port: Number(port) })).catch((err) => { app.log.error(err); process.exit(1); });
+fill().then(() => app.listen({ host, port: Number(port) })).catch((err) => { console.error(err); process.exit(1); });
