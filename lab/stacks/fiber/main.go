@@ -59,7 +59,7 @@ func main() {
 		t.asks = rate.NewLimiter(30, 1)
 	}
 	if fault("memory-limit") { // the container was sized when the catalogue was smaller
-		debug.SetMemoryLimit(110 << 20)
+		debug.SetMemoryLimit(70 << 20)
 	}
 	if err := t.trust("provider.pem"); err != nil {
 		log.Fatal(err)

@@ -13,7 +13,7 @@ host, port = os.environ["ADDR_REDIS"].split(":")
 store = redis.Redis(host=host, port=int(port), decode_responses=True)
 agency = requests.Session()
 if FAULT == "adapter-pool":
-    agency.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=3, pool_block=True))
+    agency.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=2, pool_block=True))
 else:
     agency.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=60))
 
