@@ -1,55 +1,58 @@
-// Command names is a name server: it answers every question for an address with 127.0.0.1
-// and a time to live of 0, so that whoever asks for one keeps nothing. With the fault
-// slow-names it takes -slow for -share of the questions, as one does that must ask others first.
+// Command names is the name server of the shop's network: it answers every A query with
+// 127.0.0.1, to be asked again at once. With the faults slow-dns and slow-names it is slow to
+// -share of the queries: an overloaded cache in front of the zone.
 package main
 
 import (
-	"encoding/binary"
 	"flag"
 	"log"
 	"math/rand/v2"
 	"net"
 	"os"
 	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
 )
 
 func main() {
 	slow := flag.Duration("slow", 400*time.Millisecond, "time to answer when slow")
-	share := flag.Float64("share", 0.2, "share of questions that are slow")
+	share := flag.Float64("share", 0.1, "share of queries that are slow")
 	flag.Parse()
 	address := os.Getenv("ADDR")
-	questions, err := net.ListenPacket("udp", address)
+	udp, err := net.ListenPacket("udp", address)
 	if err != nil {
 		log.Fatal(err)
 	}
-	// A name server listens on TCP, too, for answers that are too long for a packet.
-	l, err := net.Listen("tcp", address)
+	fault := os.Getenv("FAULT")
+	sick := fault == "slow-dns" || fault == "slow-names"
+	go func() {
+		buffer := make([]byte, 1500)
+		for {
+			n, from, err := udp.ReadFrom(buffer)
+			if err != nil {
+				log.Fatal(err)
+			}
+			reply, err := answer(buffer[:n])
+			if err != nil {
+				continue // no query: nothing is owed
+			}
+			var takes time.Duration
+			if sick && rand.Float64() < *share {
+				takes = *slow
+			}
+			time.AfterFunc(takes, func() {
+				if _, err := udp.WriteTo(reply, from); err != nil {
+					log.Print(err)
+				}
+			})
+		}
+	}()
+	tcp, err := net.Listen("tcp", address) // names are asked for over UDP; this says that it is ready
 	if err != nil {
 		log.Fatal(err)
 	}
-	go refuse(l)
-	sick := os.Getenv("FAULT") == "slow-names"
-	packet := make([]byte, 512)
 	for {
-		n, from, err := questions.ReadFrom(packet)
-		if err != nil {
-			log.Fatal(err)
-		}
-		reply := answer(packet[:n])
-		if reply == nil {
-			continue
-		}
-		if sick && rand.Float64() < *share {
-			time.AfterFunc(*slow, func() { _, _ = questions.WriteTo(reply, from) }) // who asked may be gone
-			continue
-		}
-		_, _ = questions.WriteTo(reply, from)
-	}
-}
-
-func refuse(l net.Listener) {
-	for {
-		c, err := l.Accept()
+		c, err := tcp.Accept()
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -57,24 +60,18 @@ func refuse(l net.Listener) {
 	}
 }
 
-// answer is the answer to a packet with one question, nil where it is none.
-func answer(question []byte) []byte {
-	const header = 12
-	end := header
-	for end < len(question) && question[end] != 0 {
-		end += 1 + int(question[end])
+// answer has an address for an A query, and none for others.
+func answer(query []byte) ([]byte, error) {
+	var m dnsmessage.Message
+	if err := m.Unpack(query); err != nil {
+		return nil, err
 	}
-	end += 1 + 4 // the root, then type and class
-	if end > len(question) || question[2]&0x80 != 0 {
-		return nil
+	m.Response, m.Authoritative, m.RecursionAvailable, m.Additionals = true, true, true, nil
+	for _, q := range m.Questions {
+		if q.Type == dnsmessage.TypeA {
+			head := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
+			m.Answers = append(m.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}}})
+		}
 	}
-	out := append([]byte(nil), question[:end]...)
-	out[2], out[3] = 0x85, 0x80 // an answer, with authority; recursion is to be had
-	binary.BigEndian.PutUint16(out[4:], 1)
-	copy(out[6:], make([]byte, 6))
-	if binary.BigEndian.Uint16(question[end-4:]) != 1 { // not an address of IPv4: there is none
-		return out
-	}
-	binary.BigEndian.PutUint16(out[6:], 1)
-	return append(out, 0xc0, header, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1)
+	return m.Pack()
 }
