@@ -53,8 +53,13 @@ func TestServices(t *testing.T) {
 				want = filepath.Join(s.Dir, or(p.Program, "main.c"))
 			case p.Runtime == "rust":
 				want = filepath.Join(s.Dir, or(p.Program, "main.rs"))
+				if _, err := os.Stat(filepath.Join(s.Dir, "Cargo.lock")); err == nil {
+					want = filepath.Join(s.Dir, "Cargo.toml")
+				}
 			case p.Runtime == "nginx":
 				want = filepath.Join(s.Dir, or(p.Program, "nginx.conf"))
+			case p.Runtime == "php":
+				want = filepath.Join(s.Dir, or(p.Program, "fpm.conf"))
 			case p.Runtime == "node":
 				want = filepath.Join(s.Dir, or(p.Program, "main.js"))
 			case p.Runtime == "python":

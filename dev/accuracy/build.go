@@ -75,6 +75,8 @@ func (s *service) build(ctx context.Context, o options, p program) (started, err
 		return redis(ctx)
 	case "nginx":
 		return s.nginx(ctx, p)
+	case "php":
+		return s.php(ctx, p)
 	case "postgres":
 		return s.postgres(ctx, o, p)
 	case "mariadb":
@@ -225,8 +227,11 @@ func (s *service) c(ctx context.Context, o options, p program) (started, error) 
 	return started{bin: bin}, nil
 }
 
-// rust compiles a program of one file.
+// rust compiles a program of one file, or the package of a folder with the crates that its Cargo.lock pins.
 func (s *service) rust(ctx context.Context, o options, p program) (started, error) {
+	if _, err := os.Stat(filepath.Join(s.Dir, "Cargo.lock")); err == nil {
+		return s.cargo(ctx, o, cmp.Or(p.Program, s.folder()))
+	}
 	rustc, err := exec.LookPath("rustc")
 	if err != nil {
 		return started{}, fmt.Errorf("%w: a Rust compiler (rustc)", errSkip)
@@ -246,6 +251,25 @@ func (s *service) rust(ctx context.Context, o options, p program) (started, erro
 	return started{bin: bin}, nil
 }
 
+// cargo builds the package in a service's folder, of which it runs the program with the name. What it built before it
+// finds again in the folder of work.
+func (s *service) cargo(ctx context.Context, o options, name string) (started, error) {
+	if _, err := exec.LookPath("cargo"); err != nil {
+		return started{}, fmt.Errorf("%w: Rust's cargo", errSkip)
+	}
+	target, err := filepath.Abs(filepath.Join(o.work, "cargo", s.folder()))
+	if err != nil {
+		return started{}, err
+	}
+	say("cargo build %s", s.folder())
+	cmd := exec.CommandContext(ctx, "cargo", "build", "--release", "--locked", "--quiet", "--target-dir", target)
+	cmd.Dir = s.Dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return started{}, fmt.Errorf("cargo build %s: %w: %s", s.folder(), err, lastLine(said))
+	}
+	return started{bin: filepath.Join(target, "release", name)}, nil
+}
+
 // redis is a Redis that keeps nothing.
 func redis(ctx context.Context) (started, error) {
 	bin, err := build.FindRedis(ctx, true, progress)
@@ -257,10 +281,13 @@ func redis(ctx context.Context) (started, error) {
 	}}, nil
 }
 
-// fillIn writes a configuration with the addresses of the environment in it, and becomes the program that reads it.
-const fillIn = `eval "cat <<end
+// fillIn is a shell's command that writes a configuration with the addresses of the environment in it, and the folder
+// of the service as $here, and then becomes the program that reads it.
+func fillIn(name, become string) string {
+	return `here=$(dirname "$1") && eval "cat <<end
 $(cat "$1")
-end" >nginx.conf && exec "$0" -p "$PWD/" -c nginx.conf -e nginx-errors.log -g 'daemon off;'`
+end" >` + name + ` && exec "$0" ` + become
+}
 
 // nginx is an nginx that reads a configuration in the service's folder. $ADDR and $ADDR_NAME stand for addresses there.
 func (s *service) nginx(ctx context.Context, p program) (started, error) {
@@ -269,7 +296,19 @@ func (s *service) nginx(ctx context.Context, p program) (started, error) {
 		return started{}, fmt.Errorf("%w: %w", errSkip, err)
 	}
 	conf, err := filepath.Abs(filepath.Join(s.Dir, cmp.Or(p.Program, "nginx.conf")))
-	return started{bin: "/bin/sh", args: []string{"-c", fillIn, bin, conf}}, err
+	script := fillIn("nginx.conf", `-p "$PWD/" -c nginx.conf -e nginx-errors.log -g 'daemon off;'`)
+	return started{bin: "/bin/sh", args: []string{"-c", script, bin, conf}}, err
+}
+
+// php is a PHP-FPM that reads a configuration in the service's folder, filled in like nginx's. It serves FastCGI.
+func (s *service) php(ctx context.Context, p program) (started, error) {
+	bin, err := build.FindPHP(ctx, true, progress)
+	if err != nil {
+		return started{}, fmt.Errorf("%w: %w", errSkip, err)
+	}
+	conf, err := filepath.Abs(filepath.Join(s.Dir, cmp.Or(p.Program, "fpm.conf")))
+	script := fillIn("fpm.conf", `--nodaemonize --allow-to-run-as-root -p "$PWD" -y fpm.conf`)
+	return started{bin: "/bin/sh", args: []string{"-c", script, bin, conf}}, err
 }
 
 // dotnet builds the project of a service and runs it on the newest .NET there is

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/unstall/unstall/internal/collect/load"
 )
 
 // measureFaults puts each service under its load with its fault and then without it, and
@@ -99,8 +101,8 @@ func (s service) measure(ctx context.Context, o options) (lines []string, err er
 				return err
 			}
 			d := st.Known.Load[n]
-			lines = append(lines, fmt.Sprintf("%s\t%d of %d\t%s\t%s\t%s", strings.TrimSpace(d.Method+" "+d.Paths[0]),
-				r.Completed, r.Offered, milliseconds(r.Latency.P50), milliseconds(r.Latency.P99), milliseconds(r.Latency.Max)))
+			lines = append(lines, fmt.Sprintf("%s\t%d of %d%s\t%s\t%s\t%s", strings.TrimSpace(d.Method+" "+d.Paths[0]),
+				r.Completed, r.Offered, refused(r.Codes), milliseconds(r.Latency.P50), milliseconds(r.Latency.P99), milliseconds(r.Latency.Max)))
 		}
 		if len(senders) == 0 { // its clients are programs of its own
 			select {
@@ -112,6 +114,17 @@ func (s service) measure(ctx context.Context, o options) (lines []string, err er
 		return errors.Join(st.alive(), ctx.Err())
 	})
 	return lines, err
+}
+
+// refused says how many answers had the status of an error.
+func refused(codes load.Codes) (text string) {
+	if codes.ClientError > 0 {
+		text += fmt.Sprintf(", %d × 4xx", codes.ClientError)
+	}
+	if codes.ServerError > 0 {
+		text += fmt.Sprintf(", %d × 5xx", codes.ServerError)
+	}
+	return text
 }
 
 func milliseconds(v *float64) string {

@@ -172,7 +172,7 @@ func (s service) onEach() []service {
 }
 
 // runtimes that services may be written for.
-var runtimes = regexp.MustCompile(`^(go|jvm[0-9]+|c|rust|redis|nginx|postgres|mariadb|node|python|dotnet|dotnet31|dotnet9)$`)
+var runtimes = regexp.MustCompile(`^(go|jvm[0-9]+|c|rust|redis|nginx|php|postgres|mariadb|node|python|dotnet|dotnet31|dotnet9)$`)
 
 // Lengths of a service that says none.
 const (
@@ -223,7 +223,7 @@ func (k *Known) check() error {
 	for i, name := range on {
 		switch {
 		case !runtimes.MatchString(name):
-			return fmt.Errorf("runtime %q: give go, jvm11, jvm17, jvm21, jvm25, c, rust, redis, nginx, postgres, mariadb, node, python, dotnet, dotnet31 or dotnet9", name)
+			return fmt.Errorf("runtime %q: give go, jvm11, jvm17, jvm21, jvm25, c, rust, redis, nginx, php, postgres, mariadb, node, python, dotnet, dotnet31 or dotnet9", name)
 		case i < len(k.Runtimes) && slices.Contains(on[:i], name):
 			return fmt.Errorf("runtimes: %s is there twice", name)
 		}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints a folder whose node_modules hold Express and the PostgreSQL client pg: $NODE_WEB, else one fetched into
-# .tools/node-web before, else from npm (3 MB), each package against its checksum in node-web/package-lock.json. To have it
+# Prints a folder whose node_modules hold Express, Fastify and the clients pg and ioredis: $NODE_WEB, else one fetched into
+# .tools/node-web before, else from npm (8 MB), each package against its checksum in node-web/package-lock.json. To have it
 # anew: rm -r .tools/node-web, and again.
 #
 #   dev/tools/node-web.sh        find it, or fetch it
@@ -20,7 +20,7 @@ main() {
 	esac
 	command -v node >/dev/null || fail "no node here: install Node 20 or later, and npm"
 	if [ -n "${NODE_WEB:-}" ]; then
-		[ -f "$NODE_WEB/node_modules/express/package.json" ] || fail "NODE_WEB=$NODE_WEB holds no node_modules/express: unset it, or name a folder that does"
+		[ -f "$NODE_WEB/node_modules/fastify/package.json" ] || fail "NODE_WEB=$NODE_WEB holds no node_modules/fastify: unset it, or name a folder that does"
 		echo "$NODE_WEB"
 		return
 	fi
@@ -49,7 +49,7 @@ fetch() {
 	rm -rf "$new"
 	mkdir -p "$new"
 	cp dev/tools/node-web/package.json "$lock" "$new"
-	echo "dev/tools/node-web.sh: fetching npm's express and pg (3 MB) into .tools/node-web" >&2
+	echo "dev/tools/node-web.sh: fetching npm's express, fastify, ioredis and pg (8 MB) into .tools/node-web" >&2
 	(cd "$new" && npm ci --ignore-scripts --no-audit --no-fund --silent >"$new/log" 2>&1) || fail "npm cannot fetch them: $(tail -n 1 "$new/log")"
 	rm -rf "$home"
 	mv "$new" "$home"

@@ -48,13 +48,13 @@ func MariaDBTables(server string) string {
 	return "/usr/share/mysql"
 }
 
-// FindNodeWeb returns a folder whose node_modules hold Express and pg: $NODE_WEB, or one that
+// FindNodeWeb returns a folder whose node_modules hold Express, Fastify, pg and ioredis: $NODE_WEB, or one that
 // dev/tools/node-web.sh fetched. With fetch it fetches them where there are none.
 func FindNodeWeb(ctx context.Context, fetch bool, say func(string)) (string, error) {
 	return script(ctx, "node-web.sh", fetch, say)
 }
 
-// FindPythonWeb returns a Python with Flask, FastAPI and what serves them: $PYTHON_WEB, or one
+// FindPythonWeb returns a Python with Flask, Django, FastAPI, aiohttp and what serves them: $PYTHON_WEB, or one
 // that dev/tools/python-web.sh made. With fetch it makes one where there is none.
 func FindPythonWeb(ctx context.Context, fetch bool, say func(string)) (string, error) {
 	return script(ctx, "python-web.sh", fetch, say)

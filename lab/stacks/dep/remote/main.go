@@ -23,6 +23,7 @@ var (
 	slots  = flag.Int("slots", 0, "calls at a time; 0: any number")
 	outage = flag.Duration("outage", 0, "with the fault: it answers nothing for so long, again and again")
 	every  = flag.Duration("every", 8*time.Second, "time between outages")
+	refuse = flag.Float64("refuse", 0, "share of calls that it refuses at once, with or without the fault")
 )
 
 func main() {
@@ -35,6 +36,10 @@ func main() {
 	var numbers atomic.Int64
 	began := time.Now()
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if rand.Float64() < *refuse {
+			http.Error(w, "try again", http.StatusServiceUnavailable)
+			return
+		}
 		if busy != nil {
 			busy <- struct{}{}
 			defer func() { <-busy }()
