@@ -36,6 +36,12 @@ func frames(args []string) {
 	fmt.Println(l.Addr())
 	client := framesTo(args[1])
 	server := http.Server{Protocols: plainFrames(), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") { // as gRPC has it over HTTP/2
+			w.Header().Set("Content-Type", "application/grpc")
+			fmt.Fprint(w, "\x00\x00\x00\x00\x00")
+			w.Header().Set(http.TrailerPrefix+"Grpc-Status", "14")
+			return
+		}
 		answer, err := client.Get("http://stock/stock/4711?of=secret")
 		if err != nil {
 			panic(err)
@@ -102,6 +108,14 @@ func testFrames(t *testing.T, before, unix bool) {
 	}
 	r := probetest.Begin(t, find(t.Context(), discover.Target{PID: child.Process.Pid})[0])
 	r.Wait(t, "exchanges.txt", func(b []byte) bool { return strings.Contains(string(b), "until") })
+	if !before {
+		answer, err := client.Post("http://shop/shop.Prices/Quote", "application/grpc", strings.NewReader("\x00\x00\x00\x00\x00"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+	}
 	const least = 60
 	r.Wait(t, "exchanges.txt", func(b []byte) bool {
 		var all sync.WaitGroup
@@ -109,7 +123,7 @@ func testFrames(t *testing.T, before, unix bool) {
 			all.Go(func() { ask(fmt.Sprintf("/orders/%d?token=secret", 4711+i)) })
 		}
 		all.Wait()
-		return strings.Count(string(b), " http2 201") >= least && strings.Count(string(b), " http2 200") >= least
+		return strings.Count(string(b), " - http2 ") >= least && strings.Count(string(b), " http2 200") >= least
 	})
 	if err := r.End(); err != nil {
 		t.Fatal(err)
@@ -122,12 +136,19 @@ func testFrames(t *testing.T, before, unix bool) {
 			t.Fatal(err)
 		}
 	}
-	if strings.Contains(text, "secret") || strings.Contains(text, "4711") {
+	if strings.Contains(text, "secret") || strings.Contains(text, "/4711") {
 		t.Errorf("it tells what only the client should know:\n%s", text)
 	}
 	q := &b.Requests
 	named := 0
 	for i := range q.Len() {
+		if b.Names.Text(q.Route.At(i)) == "POST /shop.Prices/Quote" {
+			if q.Outcome.At(i) != evidence.Failed {
+				t.Errorf("a request of gRPC is %v", q.Outcome.At(i))
+			}
+			named++
+			continue
+		}
 		if ms := float64(q.Latency(i)) / 1e6; ms < 55 || ms > 2000 {
 			t.Errorf("request %d took %v ms", i, ms)
 		}
@@ -145,6 +166,9 @@ func testFrames(t *testing.T, before, unix bool) {
 	}
 	if q.Len() < least || calls < least || !before && named != q.Len() {
 		t.Errorf("%d requests, %d of them with a route, and %d calls\n%.3000s", q.Len(), named, calls, text)
+	}
+	if !before && !strings.Contains(text, " - grpc 14 POST /shop.Prices/Quote\n") {
+		t.Errorf("gRPC is not told\n%.3000s", text)
 	}
 	for _, w := range b.Warnings {
 		if !before {
