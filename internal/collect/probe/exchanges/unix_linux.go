@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -113,6 +114,9 @@ func (w *watching) sweep(offset int64) error {
 		}
 		var s [stateSize]byte
 		if w.keeps.states.Lookup(cookie, &s) == nil {
+			if arrived := int64(binary.NativeEndian.Uint64(s[atArrived:])); arrived > 0 && now-arrived < longestQueued.Nanoseconds() && binary.NativeEndian.Uint32(s[atPhase:]) == phaseIdle {
+				continue // it may wait to be accepted, and is not told of until then
+			}
 			switch binary.NativeEndian.Uint32(s[atPhase:]) {
 			case phaseAsked:
 				binary.NativeEndian.PutUint64(s[atLast:], uint64(now))
@@ -128,6 +132,9 @@ func (w *watching) sweep(offset int64) error {
 	}
 	return nil
 }
+
+// longestQueued is for how long a connection may wait to be accepted before it is forgotten.
+const longestQueued = 10 * time.Minute
 
 // mostLooked sockets are looked through for those that are there.
 const mostLooked = 1 << 16

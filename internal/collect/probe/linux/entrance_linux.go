@@ -151,23 +151,20 @@ func (e *entrance) unread(a *archive) {
 	e.write(a, lines)
 }
 
-// unreadUNIX is what waits at the UNIX sockets that the process listens with. What they accept has their name.
+// unreadUNIX is what waits at the UNIX sockets that the process listens with. What they accept has their name; what they did not accept
+// is told of their queues alone.
 func (e *entrance) unreadUNIX() map[string]*waiting {
 	at := make(map[string]*waiting)
 	for _, x := range e.local {
 		if e.own[x.Inode] {
-			at[x.Name] = &waiting{}
+			at[x.Name] = &waiting{unaccepted: int(x.Queue)}
 		}
 	}
 	if len(at) == 0 {
 		return nil
 	}
 	err := e.diag.UNIXQueues(1<<socketdiag.Established, mostTCP, e.room, func(x socketdiag.Unix) {
-		switch w := at[x.Name]; {
-		case w == nil:
-		case x.Inode == 0:
-			w.unaccepted++
-		case x.Queue > 0:
+		if w := at[x.Name]; w != nil && x.Queue > 0 {
 			w.unread++
 		}
 	})
