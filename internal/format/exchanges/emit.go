@@ -54,6 +54,7 @@ func (p *parser) end() {
 	})
 	slices.SortStableFunc(p.requests, func(x, y exchange) int { return cmp.Compare(p.endOf(&x), p.endOf(&y)) })
 	p.groupRoutes()
+	p.nameUnnamed()
 	p.link()
 	loops := p.findLoops()
 	p.findPools()

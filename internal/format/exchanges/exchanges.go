@@ -30,7 +30,8 @@
 // connection. p says which process is at the other end, where a UNIX socket was met.
 //
 // Of HTTP/2 each stream is one of these, and what stands for the status is that of gRPC where it is gRPC (- unknown). Its route may be
-// unknown, as an end names what it has sent before by a number. Several are under way on one connection; where both ends write
+// unknown, as an end names what it has sent before by a number: "POST ~2" is the second of the connection's routes that were named before.
+// Several are under way on one connection; where both ends write
 // in turns, a request is answered when the answer begins. "h2 2 5" says that 2 more connections speak it, and that 5 more requests
 // on such could not be told apart.
 //
@@ -114,8 +115,9 @@ type exchange struct {
 	transaction   transaction
 	open          bool
 	http          bool
-	known         bool // what protocol it is in
-	multiplexed   bool // others may be under way on its connection
+	known         bool  // what protocol it is in
+	multiplexed   bool  // others may be under way on its connection
+	unnamed       int64 // number of a route whose name is not known, 0 none; what is its method until it is named
 	failed        bool
 }
 
@@ -396,12 +398,46 @@ func (p *parser) asksHTTP(x *exchange, kind, text []byte) bool {
 	}
 	x.http = true
 	p.http[x.port]++
+	method, number, is := bytes.Cut(route, []byte(" ~"))
+	if n, ok := format.ParseDigits(number); is && ok && n > 0 && n < mostUnnamed && string(kind) != "http" {
+		x.unnamed, x.what = n, p.name(p.routes, method, mostRoutes)
+		named = false
+	}
 	if !named {
 		p.nameless++
 		return true
 	}
-	x.what = p.name(p.routes, route, mostRoutes)
+	if x.unnamed == 0 {
+		x.what = p.name(p.routes, route, mostRoutes)
+	}
 	return true
+}
+
+// mostUnnamed is more than the routes of a connection that have numbers for names.
+const mostUnnamed = 1 << 10
+
+// nameUnnamed names routes that were named before the recording began, where that is so on one connection: on several the same may
+// have other numbers.
+func (p *parser) nameUnnamed() {
+	of := int64(0)
+	for i := range p.requests {
+		if x := &p.requests[i]; x.unnamed > 0 {
+			if of != 0 && of != x.connection {
+				of = -1
+				break
+			}
+			of = x.connection
+		}
+	}
+	for i := range p.requests {
+		switch x := &p.requests[i]; {
+		case x.unnamed == 0:
+		case of < 0:
+			x.what = 0
+		default:
+			x.what = p.name(p.routes, fmt.Appendf(nil, "%s, route %d without a name", p.b.Text(x.what), x.unnamed), mostRoutes)
+		}
+	}
 }
 
 // failures are the statuses of gRPC that tell of a fault of the server, rather than of what it was asked for.
@@ -444,7 +480,7 @@ func (p *parser) asked(x *exchange, kind, text []byte) bool {
 			return false
 		}
 		x.http, x.failed = true, x.failed || code > 0
-		if len(what) > 0 {
+		if len(what) > 0 && !isUnnamed(what) {
 			x.operation = p.name(p.routes, what, mostRoutes)
 		}
 		return true
@@ -475,11 +511,14 @@ func (p *parser) asked(x *exchange, kind, text []byte) bool {
 	} else if before != "" && (string(what) == "EXECUTE" || strings.HasPrefix(before, string(what)+" ")) {
 		what = []byte(before) // what runs is what was prepared right before
 	}
-	if len(what) > 0 {
+	if len(what) > 0 && !(x.multiplexed && isUnnamed(what)) {
 		x.operation = p.name(p.routes, what, mostRoutes)
 	}
 	return true
 }
+
+// isUnnamed says whether a route over HTTP/2 has a number for a name.
+func isUnnamed(route []byte) bool { return bytes.Contains(route, []byte(" ~")) }
 
 // ownEnd is a connection of the process to another.
 type ownEnd struct {

@@ -23,7 +23,7 @@ const name = "exchanges"
 // Probe records the exchanges of a process of this host.
 var Probe = probe.Probe{
 	Name:    name,
-	About:   "requests and calls on the process's TCP connections, as the kernel sees them (eBPF)",
+	About:   "requests and calls on the process's TCP and UNIX connections, as the kernel sees them (eBPF)",
 	Find:    find,
 	General: true,
 }

@@ -21,7 +21,11 @@ const (
 var headerNames = map[string]headerName{":method": methodHeader, ":path": pathHeader, ":status": statusHeader, "content-type": contentHeader, "grpc-status": grpcHeader}
 
 // headers are the fields of a block that are kept, "" unknown.
-type headers [grpcHeader + 1]string
+type headers struct {
+	of [grpcHeader + 1]string
+	// unnamed stands for those that were named before anything is known of the table: the same for the same ones, 0 for none.
+	unnamed uint64
+}
 
 // field is a field of a block, or of a table; value is "" unless it is kept.
 type field struct {
@@ -38,7 +42,11 @@ var staticFields = map[int]field{
 
 // table is what one end has told the other to remember, the latest last: all of it, or since a block that was not kept in full. A place is
 // counted from the latest, so that those of before need not be known.
-type table struct{ fields []field }
+type table struct {
+	fields []field
+	added  int // since then
+	parts  int // how often something lacked
+}
 
 const (
 	staticLast = 61
@@ -61,10 +69,22 @@ func (t *table) add(f field) {
 		t.fields = t.fields[:copy(t.fields, t.fields[len(t.fields)-mostFields/2:])]
 	}
 	t.fields = append(t.fields, f)
+	t.added++
+}
+
+// before says which field a place has that was named before, counted from the first that is known; 0 it is known.
+func (t *table) before(place int) int {
+	if n := place - staticLast - t.added; n > 0 {
+		return n
+	}
+	return 0
 }
 
 // forget is for what the table lacks since.
-func (t *table) forget() { t.fields = t.fields[:0] }
+func (t *table) forget() {
+	t.fields, t.added = t.fields[:0], 0
+	t.parts++
+}
 
 // decode reads a block of headers (RFC 7541, section 6), of which the end may lack: whole says that it does not.
 func (t *table) decode(block []byte, whole bool) (h headers) {
@@ -73,7 +93,11 @@ func (t *table) decode(block []byte, whole bool) (h headers) {
 		var f field
 		switch first := b.rest[0]; {
 		case first&0x80 != 0:
-			f = t.at(b.number(7))
+			place := b.number(7)
+			if n := t.before(place); n > 0 && !b.cut {
+				h.unnamed = (h.unnamed ^ uint64(n)<<16 ^ uint64(t.parts) + 1) * 0x100000001b3 // FNV-1a
+			}
+			f = t.at(place)
 		case first&0xe0 == 0x20: // the size of the table changes
 			b.number(5)
 			continue
@@ -93,7 +117,7 @@ func (t *table) decode(block []byte, whole bool) (h headers) {
 			}
 		}
 		if f.name != otherHeader && !b.cut {
-			h[f.name] = f.value
+			h.of[f.name] = f.value
 		}
 	}
 	if b.cut || !whole {
@@ -159,4 +183,4 @@ func (c *cursor) text(wanted bool) string {
 }
 
 // isGRPC says whether a request or its answer is one of gRPC.
-func (h *headers) isGRPC() bool { return strings.HasPrefix(h[contentHeader], "application/grpc") }
+func (h *headers) isGRPC() bool { return strings.HasPrefix(h.of[contentHeader], "application/grpc") }

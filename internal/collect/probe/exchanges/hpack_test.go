@@ -2,6 +2,7 @@ package exchanges
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,13 +41,13 @@ func TestDecode(t *testing.T) {
 	e, tab := newEncoder(), &table{}
 	for i, path := range []string{"/shop.Prices/Quote", "/shop.Prices/Price", "/shop.Prices/Quote", "/", "/shop.Prices/Price"} {
 		h := tab.decode(e.block(append(ask(path), "x-request", strings.Repeat("a", i))...), true)
-		if h[pathHeader] != path || h[methodHeader] != "POST" || !h.isGRPC() {
-			t.Errorf("%d: %q", i, h)
+		if h.of[pathHeader] != path || h.of[methodHeader] != "POST" || !h.isGRPC() {
+			t.Errorf("%d: %q", i, h.of)
 		}
 	}
 	e.SetMaxDynamicTableSize(64)
-	if h := tab.decode(e.block(":status", "200", "grpc-status", "14"), true); h[statusHeader] != "200" || h[grpcHeader] != "14" {
-		t.Errorf("%q", h)
+	if h := tab.decode(e.block(":status", "200", "grpc-status", "14"), true); h.of[statusHeader] != "200" || h.of[grpcHeader] != "14" {
+		t.Errorf("%q", h.of)
 	}
 }
 
@@ -54,19 +55,48 @@ func TestDecode(t *testing.T) {
 func TestDecodeCut(t *testing.T) {
 	e, tab := newEncoder(), &table{}
 	first := e.block(append(ask("/shop.Prices/Quote"), "authorization", strings.Repeat("secret ", 400), "x-a", "1")...)
-	if h := tab.decode(first[:200], false); h[pathHeader] != "/shop.Prices/Quote" {
-		t.Errorf("%q", h)
+	if h := tab.decode(first[:200], false); h.of[pathHeader] != "/shop.Prices/Quote" {
+		t.Errorf("%q", h.of)
 	}
 	for range 3 {
-		if h := tab.decode(e.block(ask("/shop.Prices/Quote")...), true); h[pathHeader] != "" || h[methodHeader] != "POST" {
-			t.Errorf("%q", h)
+		if h := tab.decode(e.block(ask("/shop.Prices/Quote")...), true); h.of[pathHeader] != "" || h.of[methodHeader] != "POST" {
+			t.Errorf("%q", h.of)
 		}
 	}
-	if h := tab.decode(e.block(ask("/shop.Prices/Price")...), true); h[pathHeader] != "/shop.Prices/Price" { // new since
-		t.Errorf("%q", h)
+	if h := tab.decode(e.block(ask("/shop.Prices/Price")...), true); h.of[pathHeader] != "/shop.Prices/Price" { // new since
+		t.Errorf("%q", h.of)
 	}
-	if h := tab.decode(e.block(ask("/shop.Prices/Price")...), true); h[pathHeader] != "/shop.Prices/Price" {
-		t.Errorf("%q", h)
+	if h := tab.decode(e.block(ask("/shop.Prices/Price")...), true); h.of[pathHeader] != "/shop.Prices/Price" {
+		t.Errorf("%q", h.of)
+	}
+}
+
+// Routes that were named before are told apart, and stay the same as others are named.
+func TestDecodeBefore(t *testing.T) {
+	e, tab := newEncoder(), &table{}
+	for _, path := range []string{"/shop.Prices/Quote", "/shop.Prices/Price"} {
+		e.block(ask(path)...)
+	}
+	var met [2][]uint64
+	for i := range 8 {
+		for k, path := range []string{"/shop.Prices/Quote", "/shop.Prices/Price"} {
+			h := tab.decode(e.block(append(ask(path), "x-request", strings.Repeat("b", i))...), true)
+			if h.of[pathHeader] != "" {
+				t.Errorf("%q is known", h.of[pathHeader])
+			}
+			met[k] = append(met[k], h.unnamed)
+		}
+	}
+	for k := range met {
+		if met[k] = slices.Compact(met[k]); len(met[k]) != 1 || met[k][0] == 0 {
+			t.Errorf("%v stand for one route", met[k])
+		}
+	}
+	if met[0][0] == met[1][0] {
+		t.Error("two routes are the same")
+	}
+	if h := tab.decode(e.block(ask("/shop.Prices/New")...), true); h.of[pathHeader] != "/shop.Prices/New" {
+		t.Errorf("%q", h.of)
 	}
 }
 
@@ -88,12 +118,12 @@ func FuzzDecode(f *testing.F) {
 			var want headers
 			for _, x := range all {
 				if name := headerNames[x.Name]; name != otherHeader && len(x.Value) <= mostValue/4 {
-					want[name] = x.Value
+					want.of[name] = x.Value
 				}
 			}
-			for name := range want {
-				if h[name] != want[name] && want[name] != "" && h[name] != "" {
-					t.Errorf("%x: %q, want %q", block, h, want)
+			for name := range want.of {
+				if h.of[name] != want.of[name] && want.of[name] != "" && h.of[name] != "" {
+					t.Errorf("%x: %q, want %q", block, h.of, want.of)
 				}
 			}
 		}

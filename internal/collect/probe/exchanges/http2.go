@@ -27,7 +27,8 @@ type multiplex struct {
 	asks    half // direction in which requests go
 	answers half
 	streams map[uint32]*stream
-	last    uint32 // number of the latest request
+	last    uint32         // number of the latest request
+	unnamed map[uint64]int // numbers of routes that were named before
 }
 
 // half is one direction.
@@ -46,6 +47,7 @@ type stream struct {
 	asked            bool // to its end
 	both             bool // its answer began before it was asked to its end
 	method, path     string
+	unnamed          int // stands for the path where that was named before, 0 unknown
 	status, grpcCode string
 	grpc             bool
 }
@@ -138,31 +140,50 @@ func (m *multiplexed) begin(c *multiplex, f *frame) *stream {
 		return nil
 	}
 	c.last = f.stream
-	s := &stream{begun: f.at, thread: f.thread, method: h[methodHeader], path: h[pathHeader], grpc: h.isGRPC()}
+	s := &stream{begun: f.at, thread: f.thread, method: h.of[methodHeader], path: h.of[pathHeader], grpc: h.isGRPC()}
 	if c.server {
 		s.came = f.came
+	}
+	if s.path == "" && h.unnamed != 0 {
+		s.unnamed = c.number(h.unnamed)
 	}
 	c.streams[f.stream] = s
 	m.streams++
 	return s
 }
 
+// mostUnnamed routes of a connection have numbers.
+const mostUnnamed = 64
+
+// number is that of a route which was named before.
+func (c *multiplex) number(of uint64) int {
+	n, known := c.unnamed[of]
+	if !known && len(c.unnamed) < mostUnnamed {
+		if c.unnamed == nil {
+			c.unnamed = make(map[uint64]int)
+		}
+		n = len(c.unnamed) + 1
+		c.unnamed[of] = n
+	}
+	return n
+}
+
 // answered reads the headers of an answer: the first, or those that end it.
 func (s *stream) answered(h *headers, f *frame) {
-	if len(h[statusHeader]) == 3 && h[statusHeader][0] == '1' {
+	if len(h.of[statusHeader]) == 3 && h.of[statusHeader][0] == '1' {
 		return
 	}
 	if s.first == 0 {
 		s.first, s.other = f.at, f.thread
-		s.status = h[statusHeader]
+		s.status = h.of[statusHeader]
 		if s.came == 0 {
 			s.came = f.came
 		}
 	}
-	if h[grpcHeader] != "" {
-		s.grpcCode = h[grpcHeader]
+	if h.of[grpcHeader] != "" {
+		s.grpcCode = h.of[grpcHeader]
 	}
-	s.grpc = s.grpc || h.isGRPC() || h[grpcHeader] != ""
+	s.grpc = s.grpc || h.isGRPC() || h.of[grpcHeader] != ""
 }
 
 // count counts a frame, in or out.
@@ -284,9 +305,14 @@ func appendStream(out []byte, c *multiplex, s *stream, offset int64) []byte {
 		}
 		out = strconv.AppendUint(append(out, "http2 "...), status, 10)
 	}
-	if s.path != "" && isMethod(s.method) {
+	switch {
+	case !isMethod(s.method):
+	case s.path != "":
 		out = append(append(out, ' '), s.method...)
 		out = format.AppendRoute(append(out, ' '), []byte(s.path))
+	case s.unnamed > 0:
+		out = append(append(out, ' '), s.method...)
+		out = strconv.AppendInt(append(out, " ~"...), int64(s.unnamed), 10)
 	}
 	return append(out, '\n')
 }
