@@ -114,7 +114,7 @@ func (p *parser) end() {
 		b.Warnf(1, "not counted: %s over HTTP/2 that could not be told apart; %s had HTTP/2", units.Plural(int(p.untold), "request"), units.Plural(int(p.spoke), "connection"))
 	}
 	if p.nameless > 0 {
-		b.Warnf(1, "%s over HTTP/2 without a route: its name was sent before the recording began, and only its number since", units.Plural(p.nameless, "request"))
+		b.Warnf(1, "%s over HTTP/2 without a route: the client sent its name before the recording began, and only a number for it since", units.Plural(p.nameless, "request"))
 	}
 	if p.sealed > 0 {
 		b.Warnf(1, "%s over TLS, which cannot be read: their routes are not known, and where several are under way on one connection (HTTP/2) they count as one", units.Plural(p.sealed, "request"))

@@ -3,6 +3,7 @@ package exchanges
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/discover"
@@ -278,8 +282,8 @@ func TestUnderWay(t *testing.T) {
 }
 
 // echo answers with what it is asked.
-func echo([]string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func echo(args []string) {
+	l, err := net.Listen(networkOf(args[0]), args[0])
 	if err != nil {
 		panic(err)
 	}
@@ -304,39 +308,92 @@ func echo([]string) {
 	}
 }
 
-// BenchmarkTransfers says what CPU time a process needs for one small request and its answer with the programs and without.
+// A message of HTTP/2 that asks, and is taken for the answer to itself: headers, and data.
+var message = string([]byte{0, 0, 2, frameHeaders, flagEndHeaders, 0, 0, 0, 0, 0x83, 0x84, 0, 0, 80, frameData, flagEndStream, 0, 0, 0, 0}) + strings.Repeat("d", 80)
+
+// transfers are ways to ask echo: where it listens, what is sent first, and what the n-th request is, of about 100 bytes.
+var transfers = []struct {
+	name, at, first string
+	ask             func(room []byte, n int)
+}{
+	{"TCP", "127.0.0.1:0", "", func([]byte, int) {}},
+	{"UNIX", "@unstall-transfers", "", func([]byte, int) {}},
+	{"HTTP2", "127.0.0.1:0", preface, func(room []byte, n int) {
+		copy(room, message)
+		binary.BigEndian.PutUint32(room[5:], uint32(2*n+1))
+		binary.BigEndian.PutUint32(room[16:], uint32(2*n+1))
+	}},
+}
+
+// BenchmarkTransfers says what CPU time a process needs for one small request and its answer with the programs and without, and how long
+// the programs themselves run for it, as the kernel counts.
 func BenchmarkTransfers(b *testing.B) {
 	if err := tracepoint.Try(); err != nil {
 		b.Skip(err)
 	}
-	for _, on := range []bool{false, true, false, true, false, true} {
-		b.Run(fmt.Sprintf("on=%v", on), func(b *testing.B) {
-			child := probetest.Play(b, "echo", nil)
-			c, err := net.Dial("tcp", child.Said)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer c.Close()
-			if on {
-				w, err := open(child.Process.Pid)
+	for _, x := range transfers {
+		for _, on := range []bool{false, true, false, true, false, true} {
+			b.Run(fmt.Sprintf("%s/on=%v", x.name, on), func(b *testing.B) {
+				child := probetest.Play(b, "echo", nil, x.at)
+				room := make([]byte, 512)
+				var w *watching
+				if on {
+					var err error
+					if w, err = open(child.Process.Pid); err != nil {
+						b.Skip(err)
+					}
+					defer w.close()
+				}
+				c, err := net.Dial(networkOf(child.Said), child.Said)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer c.Close()
+				if _, err := io.WriteString(c, x.first); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := io.ReadFull(c, room[:len(x.first)]); err != nil {
+					b.Fatal(err)
+				}
+				stats, err := ebpf.EnableStats(unix.BPF_STATS_RUN_TIME)
 				if err != nil {
 					b.Skip(err)
 				}
-				defer w.close()
-			}
-			room := make([]byte, 512)
-			before := onCPU(b, child.Process.Pid)
-			for b.Loop() {
-				if _, err := c.Write(room[:100]); err != nil {
-					b.Fatal(err)
+				defer stats.Close()
+				before, ran := onCPU(b, child.Process.Pid), programTime(b)
+				for n := 0; b.Loop(); n++ {
+					x.ask(room, n)
+					if _, err := c.Write(room[:100]); err != nil {
+						b.Fatal(err)
+					}
+					if _, err := io.ReadFull(c, room[:100]); err != nil {
+						b.Fatal(err)
+					}
 				}
-				if _, err := io.ReadFull(c, room[:100]); err != nil {
-					b.Fatal(err)
+				b.ReportMetric(float64(onCPU(b, child.Process.Pid)-before)/float64(b.N), "child-ns/op")
+				if on {
+					b.ReportMetric(float64(programTime(b)-ran)/float64(b.N), "programs-ns/op")
 				}
-			}
-			b.ReportMetric(float64(onCPU(b, child.Process.Pid)-before)/float64(b.N), "child-ns/op")
-		})
+			})
+		}
 	}
+}
+
+// programTime is how long (ns) the programs of this process have run.
+func programTime(b *testing.B) (sum int64) {
+	files, err := os.ReadDir("/proc/self/fdinfo")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, f := range files {
+		text, _ := os.ReadFile("/proc/self/fdinfo/" + f.Name())
+		if _, after, is := strings.Cut(string(text), "run_time_ns:"); is && strings.Contains(string(text), "prog_jited:") {
+			var ns int64
+			_, _ = fmt.Sscan(after, &ns)
+			sum += ns
+		}
+	}
+	return sum
 }
 
 // onCPU is how long (ns) all threads of a process have run.
