@@ -242,8 +242,9 @@ const OneAtATime = "a lock or a pool of one connection for calls to "
 // EventLoop is how the name of a thread begins that serves many connections, each of which only it reads; its own name follows.
 const EventLoop = "event loop "
 
-// ArrivedAt is how the name of requests begins that have arrived at a port and were not read yet; the port follows.
-const ArrivedAt = "arrived and not read yet, port "
+// ArrivedAt is how the name of requests begins that have arrived at a socket and were not read yet; "port 8080" follows, or
+// "unix:/run/app.sock".
+const ArrivedAt = "arrived and not read yet, "
 
 // UnreadAt is how the name of requests before a service begins whose connections it has accepted and not read; the address follows.
 const UnreadAt = "unread connections at "

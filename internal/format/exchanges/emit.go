@@ -2,7 +2,6 @@ package exchanges
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -41,6 +40,7 @@ func (p *parser) endOf(x *exchange) int64 {
 func (p *parser) end() {
 	b := p.b
 	b.SeenFrom(evidence.FromKernel)
+	p.dropOneWay()
 	upgraded := 0
 	p.requests = slices.DeleteFunc(p.requests, func(x exchange) bool {
 		switch {
@@ -54,6 +54,7 @@ func (p *parser) end() {
 	})
 	slices.SortStableFunc(p.requests, func(x, y exchange) int { return cmp.Compare(p.endOf(&x), p.endOf(&y)) })
 	p.groupRoutes()
+	p.nameUnnamed()
 	p.link()
 	loops := p.findLoops()
 	p.findPools()
@@ -75,7 +76,7 @@ func (p *parser) end() {
 		end := p.endOf(x)
 		at, named := unread[x.port]
 		if !named {
-			at = b.Name(fmt.Sprintf("%s%d", evidence.ArrivedAt, x.port))
+			at = b.Name(evidence.ArrivedAt + p.listenerText(x.port))
 			unread[x.port] = at
 		}
 		path = states(path[:0], x, int32(i), end, p.calls[from:next], at, loops)
@@ -109,6 +110,15 @@ func (p *parser) end() {
 	if p.multiplexed > 0 {
 		b.Warnf(1, "not counted as requests: %s of protocols in which several are under way on one connection", units.Plural(p.multiplexed, "exchange"))
 	}
+	if p.untold > 0 {
+		b.Warnf(1, "not counted: %s over HTTP/2 that could not be told apart; %s had HTTP/2", units.Plural(int(p.untold), "request"), units.Plural(int(p.spoke), "connection"))
+	}
+	if p.nameless > 0 {
+		b.Warnf(1, "%s over HTTP/2 without a route: the client sent its name before the recording began, and only a number for it since", units.Plural(p.nameless, "request"))
+	}
+	if p.sealed > 0 {
+		b.Warnf(1, "%s over TLS, which cannot be read: their routes are not known, and where several are under way on one connection (HTTP/2) they count as one", units.Plural(p.sealed, "request"))
+	}
 	if p.dropped > 0 {
 		b.Warnf(1, "more than %d requests and calls: the last %d are left out", mostRows, p.dropped)
 	}
@@ -120,7 +130,11 @@ func (p *parser) call(c *exchange, request evidence.RequestID) {
 	if until == 0 {
 		return
 	}
-	extra := append(p.extra[:0], evidence.Extra{Key: evidence.Connection, Value: float64(c.port)}, evidence.Extra{Key: evidence.SentBytes, Value: float64(c.out)})
+	extra := p.extra[:0]
+	if !c.multiplexed { // else it is not of this call alone
+		extra = append(extra, evidence.Extra{Key: evidence.Connection, Value: float64(c.port)})
+	}
+	extra = append(extra, evidence.Extra{Key: evidence.SentBytes, Value: float64(c.out)})
 	if c.operation != 0 {
 		extra = append(extra, evidence.Extra{Key: evidence.Operation, Value: float64(c.operation)})
 	}

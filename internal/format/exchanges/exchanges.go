@@ -1,4 +1,4 @@
-// Package exchanges reads the requests that a process was asked over TCP and the calls it made, as unstall records them
+// Package exchanges reads the requests that a process was asked over TCP and UNIX sockets and the calls it made, as unstall records them
 // (internal/collect/probe/exchanges) by eBPF programs on tracepoints of the kernel:
 //
 //	# exchanges of pid 4711
@@ -6,8 +6,12 @@
 //	k 1763689985100400000 60000 2100000 0 5012 220 1 1 4712 4712 43210 10.0.0.7:5432 postgresql idle SELECT orders
 //	t 4712 http-nio-8080-e
 //	q 1763689985100000000 210000 2600000 40000 180 5120 1 2 4712 4712 8080/7 - http 200 GET /orders/{id}
+//	q 1763689985101000000 0 900000 0 310 88 1 1 4712 4712 unix:/run/shop.sock/8 - http 200 GET /search
+//	p unix:/run/shop.sock 901 nginx
+//	q 1763689985102000000 9000 4000000 20000 47 61 2 3 4713 4715 9090/9 - grpc 0 POST /shop.Prices/Quote
 //	until 1763689985200000000
 //	lost 3
+//	h2 1 0
 //	of 4
 //	open
 //
@@ -21,8 +25,19 @@
 // method and the route; of a database with what became of it (idle: no transaction is open after it, open: one is, failed, - unknown) and
 // the statement's verb and table, which recordings of before 2026-12 do not have.
 //
-// Requests without an answer are of connections that were closed, and the time after -1 is until then; after open, they are
-// still under way. lost are exchanges that there was no room for. After "of 4" one connection of four is recorded.
+// A UNIX socket has a path, or a name that begins with @, in which bytes that are no plain characters are written as %20; where the process
+// listens it stands for the port, and whom the process calls is called by it. The own port of such a call is 65536 and the number of its
+// connection. p says which process is at the other end, where a UNIX socket was met.
+//
+// Of HTTP/2 each stream is one of these, and what stands for the status is that of gRPC where it is gRPC (- unknown). Its route may be
+// unknown, as an end names what it has sent before by a number: "POST ~2" is the second of the connection's routes that were named before.
+// Several are under way on one connection; where both ends write
+// in turns, a request is answered when the answer begins. "h2 2 5" says that 2 more connections speak it, and that 5 more requests
+// on such could not be told apart.
+//
+// Requests without an answer are of connections that were closed, and the time after -1 is until then; of UNIX sockets it may be a second
+// more. After open, they are still under way. lost are exchanges that there was no room for. After "of 4" one connection of
+// four is recorded.
 //
 // Which request a call is made for is told by threads: it is the one that the thread read last, or whose earlier call's answer it
 // read last, if that is not answered yet. That is so where a thread serves one request at a time, where an event loop handles
@@ -30,15 +45,18 @@
 // some threads read requests and others answer them, it is the one that the thread answers next. Where calls outlive the
 // requests they are taken to belong to, it is told by time, if most requests are answered as soon as a call has ended; else not.
 //
-// The package's opinion: on a port where HTTP/1 is spoken, what is not HTTP/1 are messages of upgraded connections, and no
-// requests; of protocols in which several are under way on one connection (HTTP/2) nothing is told.
+// The package's opinion: on a port where HTTP is spoken, what is not HTTP are messages of upgraded connections, and no
+// requests; of protocols in which several are under way on one connection nothing is told where they are not told apart.
+// What a process writes to a UNIX socket that never answers are no calls: logs go so.
 package exchanges
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -49,7 +67,7 @@ import (
 // Format is requests and calls of a process as the kernel sees them.
 var Format = format.Format{
 	Name:  "exchanges",
-	About: "requests and calls on a process's TCP connections, as the Linux kernel sees them (eBPF)",
+	About: "requests and calls on a process's TCP and UNIX connections, as the Linux kernel sees them (eBPF)",
 	Whole: true,
 	Match: match,
 	Parse: parse,
@@ -97,6 +115,9 @@ type exchange struct {
 	transaction   transaction
 	open          bool
 	http          bool
+	known         bool  // what protocol it is in
+	multiplexed   bool  // others may be under way on its connection
+	unnamed       int64 // number of a route whose name is not known, 0 none; what is its method until it is named
 	failed        bool
 }
 
@@ -125,14 +146,20 @@ type parser struct {
 	plain           map[int64]int // requests that are no HTTP/1, by port
 	http            map[int64]int
 	multiplexed     int
+	spoke, untold   int64            // connections with HTTP/2, and requests on them that were not told apart
+	nameless        int              // requests over HTTP/2 whose route is not known
+	sealed          int              // requests that are encrypted
 	names           map[int64]string // of threads
+	paths           map[string]int64 // of UNIX sockets that requests came to: what stands for a port
+	pathTexts       []string
+	ends            map[string]string // by path of a UNIX socket: the process at the other end of its connections
 	extra           []evidence.Extra
 	prepared        map[ownEnd]string // what the call before has prepared
 }
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, of: 1, routes: make(map[string]evidence.NameID), peers: make(map[string]evidence.NameID), plain: make(map[int64]int), http: make(map[int64]int),
-		prepared: make(map[ownEnd]string), names: make(map[int64]string)}
+		prepared: make(map[ownEnd]string), names: make(map[int64]string), paths: make(map[string]int64), ends: make(map[string]string)}
 	if err := p.Scan(ctx, a, p.read); err != nil {
 		return err
 	}
@@ -174,6 +201,8 @@ func (p *parser) read(text []byte) bool {
 			p.names[thread] = string(name)
 		}
 		return true
+	case "p":
+		return p.process(rest)
 	case "from":
 		at, ok := format.ParseDigits(rest)
 		if !ok || p.from != 0 || !recording.IsDate(at) {
@@ -199,6 +228,15 @@ func (p *parser) read(text []byte) bool {
 		}
 		p.of = n
 		return true
+	case "h2":
+		connections, more, _ := bytes.Cut(rest, []byte(" "))
+		n, ok := format.ParseDigits(connections)
+		m, ok2 := format.ParseDigits(more)
+		if !ok || !ok2 || n > 1<<40 || m > 1<<40 {
+			return false
+		}
+		p.spoke, p.untold = p.spoke+n, p.untold+m
+		return true
 	case "open":
 		p.open = true
 		return len(rest) == 0
@@ -216,23 +254,21 @@ func (p *parser) exchange(text []byte, request bool) bool {
 	for i := range n {
 		digits, rest, _ := bytes.Cut(text, []byte(" "))
 		ok := true
-		if i == len(n)-1 && request {
-			var number []byte
-			if digits, number, ok = bytes.Cut(digits, []byte("/")); ok { // not in recordings of earlier versions
-				if connection, ok = format.ParseDigits(number); !ok || connection == 0 {
-					return false
-				}
-			}
-		}
-		if i == 2 && string(digits) == "-1" {
+		switch {
+		case i == len(n)-1 && request:
+			n[i], connection, ok = p.listener(digits)
+		case i == 2 && string(digits) == "-1":
 			n[i] = -1
-		} else if n[i], ok = format.ParseDigits(digits); !ok || i > 0 && i < 4 && n[i] > longest {
+		default:
+			n[i], ok = format.ParseDigits(digits)
+		}
+		if !ok || i > 0 && i < 4 && n[i] > longest {
 			return false
 		}
 		text = rest
 	}
 	peer, text, _ := bytes.Cut(text, []byte(" "))
-	if at, err := netip.ParseAddrPort(string(peer)); !recording.IsDate(n[0]) || !(request && string(peer) == "-") && (request || err != nil || !at.IsValid()) {
+	if !recording.IsDate(n[0]) || request != (string(peer) == "-") || !request && !isPeer(peer) {
 		return false
 	}
 	kind, text, _ := bytes.Cut(text, []byte(" "))
@@ -254,31 +290,175 @@ func (p *parser) exchange(text []byte, request bool) bool {
 		return true
 	}
 	if !request {
-		x.what = p.peer(peer, kind)
-		x.failed = n[2] < 0 && !p.open // its connection was closed
-		if !p.asked(&x, kind, text) {
-			return false
-		}
-		p.calls = append(p.calls, x)
-		return true
+		return p.called(&x, peer, kind, text)
 	}
 	switch string(kind) {
-	case "http":
-		status, route, ok := bytes.Cut(text, []byte(" "))
-		code, digits := format.ParseDigits(status)
-		if !ok || !digits || len(route) == 0 || len(route) > format.MaxRoute+64 {
+	case "http", "http2", "grpc":
+		if !p.asksHTTP(&x, kind, text) {
 			return false
 		}
-		x.http, x.failed = true, code >= 500
-		x.what = p.name(p.routes, route, mostRoutes)
-		p.http[x.port]++
 	case "h2", "resp", "postgresql", "mysql", "mongodb":
 		p.multiplexed++
 		return true
 	default:
-		p.plain[x.port]++
+		if p.plain[x.port]++; string(kind) == "tls" {
+			p.sealed++
+		}
 	}
 	p.requests = append(p.requests, x)
+	return true
+}
+
+// listener reads where a request came to and the number of its connection, 0 unknown: "8080/7", "unix:/run/app.sock/7". UNIX sockets
+// are numbers below 0.
+func (p *parser) listener(text []byte) (port, connection int64, ok bool) {
+	local := isPath(text)
+	at := bytes.LastIndexByte(text, '/')
+	if local && at <= len(unixPrefix) {
+		return 0, 0, false
+	}
+	if at >= 0 { // not in recordings of earlier versions
+		if connection, ok = format.ParseDigits(text[at+1:]); !ok || connection == 0 {
+			return 0, 0, false
+		}
+		text = text[:at]
+	}
+	if !local {
+		port, ok = format.ParseDigits(text)
+		return port, connection, ok
+	}
+	port, known := p.paths[string(text)]
+	if !known && len(p.paths) < mostPeers {
+		port = -1 - int64(len(p.paths))
+		p.paths[string(text)] = port
+		p.pathTexts = append(p.pathTexts, string(text))
+	}
+	return port, connection, true
+}
+
+// listenerText is a listener in words.
+func (p *parser) listenerText(port int64) string {
+	if port < 0 {
+		return p.pathTexts[-1-port]
+	}
+	return fmt.Sprintf("port %d", port)
+}
+
+// unixPrefix is how the address of a UNIX socket begins: "unix:/run/app.sock", "unix:@name"; mostPath bytes at most have it, as each that is
+// no plain character is written as three.
+const (
+	unixPrefix = "unix:"
+	mostPath   = len(unixPrefix) + 3*108
+)
+
+func isPath(text []byte) bool {
+	return bytes.HasPrefix(text, []byte(unixPrefix)) && len(text) > len(unixPrefix) && len(text) <= mostPath+20
+}
+
+// isPeer says whether that is an address with a port, or a UNIX socket.
+func isPeer(text []byte) bool {
+	if isPath(text) {
+		return true
+	}
+	at, err := netip.ParseAddrPort(string(text))
+	return err == nil && at.IsValid()
+}
+
+// process reads which process is at the other end of the connections of a UNIX socket.
+func (p *parser) process(text []byte) bool {
+	path, text, _ := bytes.Cut(text, []byte(" "))
+	digits, name, _ := bytes.Cut(text, []byte(" "))
+	if pid, ok := format.ParseDigits(digits); !isPath(path) || !ok || pid == 0 || len(name) == 0 || len(name) > mostName {
+		return false
+	}
+	if _, known := p.ends[string(path)]; !known && len(p.ends) < mostPeers {
+		p.ends[string(path)] = string(name)
+	}
+	return true
+}
+
+// firstUNIX is from where on the own port of a call is the number of a UNIX connection.
+const firstUNIX = 1 << 16
+
+// asksHTTP reads the status and the route of a request over HTTP. Of HTTP/2 the route may be unknown, and of gRPC there is its own status.
+func (p *parser) asksHTTP(x *exchange, kind, text []byte) bool {
+	status, route, named := bytes.Cut(text, []byte(" "))
+	code, digits := format.ParseDigits(status)
+	switch {
+	case len(route) > format.MaxRoute+64, named && len(route) == 0, string(kind) == "http" && !named:
+		return false
+	case string(kind) == "grpc":
+		if x.failed = digits && slices.Contains(failures, code); !digits && string(status) != "-" {
+			return false
+		}
+	case !digits:
+		return false
+	default:
+		x.failed = code >= 500
+	}
+	x.http = true
+	p.http[x.port]++
+	method, number, is := bytes.Cut(route, []byte(" ~"))
+	if n, ok := format.ParseDigits(number); is && ok && n > 0 && n < mostUnnamed && string(kind) != "http" {
+		x.unnamed, x.what = n, p.name(p.routes, method, mostRoutes)
+		named = false
+	}
+	if !named {
+		p.nameless++
+		return true
+	}
+	if x.unnamed == 0 {
+		x.what = p.name(p.routes, route, mostRoutes)
+	}
+	return true
+}
+
+// mostUnnamed is more than the routes of a connection that have numbers for names.
+const mostUnnamed = 1 << 10
+
+// nameUnnamed names routes that were named before the recording began, where that is so on one connection: on several the same may
+// have other numbers.
+func (p *parser) nameUnnamed() {
+	of := int64(0)
+	for i := range p.requests {
+		if x := &p.requests[i]; x.unnamed > 0 {
+			if of != 0 && of != x.connection {
+				of = -1
+				break
+			}
+			of = x.connection
+		}
+	}
+	for i := range p.requests {
+		switch x := &p.requests[i]; {
+		case x.unnamed == 0:
+		case of < 0:
+			x.what = 0
+		default:
+			x.what = p.name(p.routes, fmt.Appendf(nil, "%s, route %d without a name", p.b.Text(x.what), x.unnamed), mostRoutes)
+		}
+	}
+}
+
+// failures are the statuses of gRPC that tell of a fault of the server, rather than of what it was asked for.
+// Source: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/.
+var failures = []int64{2, 4, 12, 13, 14, 15} // UNKNOWN, DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS
+
+// called reads what a call asked for and whom.
+func (p *parser) called(x *exchange, peer, kind, text []byte) bool {
+	switch string(kind) {
+	case "h2": // what passed between two rests is no call
+		p.multiplexed++
+		return true
+	case "http2", "grpc":
+		x.multiplexed = true
+	}
+	x.what, x.known = p.peer(peer, kind), string(kind) != "-"
+	x.failed = x.first == 0 && !p.open // its connection was closed
+	if !p.asked(x, kind, text) {
+		return false
+	}
+	p.calls = append(p.calls, *x)
 	return true
 }
 
@@ -294,6 +474,17 @@ func (p *parser) asked(x *exchange, kind, text []byte) bool {
 	if len(what) > longestOperation {
 		return false
 	}
+	if string(kind) == "grpc" {
+		code, digits := format.ParseDigits(result)
+		if !digits && string(result) != "-" {
+			return false
+		}
+		x.http, x.failed = true, x.failed || code > 0
+		if len(what) > 0 && !isUnnamed(what) {
+			x.operation = p.name(p.routes, what, mostRoutes)
+		}
+		return true
+	}
 	switch string(result) {
 	case "-":
 	case "idle":
@@ -304,7 +495,7 @@ func (p *parser) asked(x *exchange, kind, text []byte) bool {
 		x.failed = true
 	default:
 		code, digits := format.ParseDigits(result)
-		if !digits || string(kind) != "http" || code > 999 {
+		if !digits || string(kind) != "http" && string(kind) != "http2" || code > 999 {
 			return false
 		}
 		x.http, x.status = true, int16(code)
@@ -320,11 +511,14 @@ func (p *parser) asked(x *exchange, kind, text []byte) bool {
 	} else if before != "" && (string(what) == "EXECUTE" || strings.HasPrefix(before, string(what)+" ")) {
 		what = []byte(before) // what runs is what was prepared right before
 	}
-	if len(what) > 0 {
+	if len(what) > 0 && !(x.multiplexed && isUnnamed(what)) {
 		x.operation = p.name(p.routes, what, mostRoutes)
 	}
 	return true
 }
+
+// isUnnamed says whether a route over HTTP/2 has a number for a name.
+func isUnnamed(route []byte) bool { return bytes.Contains(route, []byte(" ~")) }
 
 // ownEnd is a connection of the process to another.
 type ownEnd struct {
@@ -335,11 +529,26 @@ type ownEnd struct {
 const tooMany = 429 // requests, says a server of HTTP that is asked too often
 
 // products are what speaks the protocols that the recorder knows.
-var products = map[string]string{"postgresql": "PostgreSQL at ", "mysql": "MySQL/MariaDB at ", "resp": "Redis at ", "mongodb": "MongoDB at "}
+var products = map[string]string{"postgresql": "PostgreSQL at ", "mysql": "MySQL/MariaDB at ", "resp": "Redis at ", "mongodb": "MongoDB at ", "grpc": "gRPC at "}
 
-// peer names whom a call went to.
+// peer names whom a call went to: by its product, or by the process that listens at a UNIX socket where that speaks nothing known.
 func (p *parser) peer(address, kind []byte) evidence.NameID {
-	return p.name(p.peers, append([]byte(products[string(kind)]), address...), mostPeers)
+	title := products[string(kind)]
+	if who := p.ends[string(address)]; title == "" && who != "" && string(kind) == "-" {
+		title = who + " at "
+	}
+	return p.name(p.peers, append([]byte(title), address...), mostPeers)
+}
+
+// dropOneWay drops what the process wrote to UNIX sockets that never answered, in no protocol that is known: logs go so, for instance.
+func (p *parser) dropOneWay() {
+	answered := make(map[int64]bool)
+	for i := range p.calls {
+		if x := &p.calls[i]; x.port >= firstUNIX && (x.first > 0 || x.known) {
+			answered[x.port] = true
+		}
+	}
+	p.calls = slices.DeleteFunc(p.calls, func(x exchange) bool { return x.port >= firstUNIX && !answered[x.port] })
 }
 
 // name is the number of a name; beyond the most that are kept there is none.

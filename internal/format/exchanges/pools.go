@@ -24,7 +24,7 @@ const (
 func (p *parser) findPools() {
 	byPeer := make(map[evidence.NameID][]int)
 	for i := range p.calls {
-		if x := &p.calls[i]; x.what != 0 {
+		if x := &p.calls[i]; x.what != 0 && !x.multiplexed {
 			byPeer[x.what] = append(byPeer[x.what], i)
 		}
 	}

@@ -11,17 +11,21 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
+// longestAddress is that of a UNIX socket, of whose 108 bytes each may be written as three.
+const longestAddress = 5 + 3*108
+
 // listenQueue reads a line for each socket that a process listens with, recorded as /proc/PID/fd/listen and
 // /proc/PID/fd/unread, which are no files of the kernel: the address, then words and numbers.
 //
 //	0.0.0.0:8080 queue 3 backlog 4096
 //	0.0.0.0:8080 unread 2 unaccepted 3
+//	unix:/run/app.sock queue 3 backlog 128
 func (p *parser) listenQueue(line []byte) bool {
 	f := bytes.Fields(line)
-	if len(f) < 3 || len(f)%2 == 0 || len(f[0]) > 64 {
+	if len(f) < 3 || len(f)%2 == 0 || len(f[0]) > longestAddress {
 		return false
 	}
-	if _, err := netip.ParseAddrPort(string(f[0])); err != nil {
+	if _, err := netip.ParseAddrPort(string(f[0])); err != nil && !bytes.HasPrefix(f[0], []byte("unix:")) {
 		return false
 	}
 	known := map[string]float64{}

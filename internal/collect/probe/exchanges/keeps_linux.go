@@ -4,7 +4,7 @@ import "github.com/cilium/ebpf"
 
 // Of the state of a connection, which is told as it is.
 const (
-	atSocket  = 0
+	atSocket  = 0 // of TCP the kernel's address of it, of UNIX its cookie
 	atRole    = 8
 	atPhase   = 12
 	atArrived = 16 // when bytes of what comes next arrived, 0: none did
@@ -39,17 +39,41 @@ const (
 	tailSize     = 32
 	atAnswerLen  = atTail + tailSize
 	atTailLen    = atAnswerLen + 2
+	atMode       = atAnswerLen + 4
 	stateSize    = atAnswerLen + 8
+)
+
+// Modes of a connection: exchanges follow one another on it, or it has the frames of HTTP/2.
+const (
+	modePlain  = 0
+	modeFrames = 1
 )
 
 // Roles and phases of a connection.
 const (
 	roleServer = 1
 	roleClient = 2
+	roleFrame  = 3 // what is told is a frame
 
 	phaseIdle     = 0
 	phaseAsked    = 1
 	phaseAnswered = 2
+)
+
+// Of what is kept of a UNIX connection: the process at its other end, and the name that one of its ends has. With process 0 it is
+// the key of a name that the process listens at.
+const (
+	endProcess = 0
+	endLength  = 4
+	endName    = 8
+	mostName   = 108 // sun_path
+	endSize    = 120
+)
+
+// What is known of a name by the kernel's address of it.
+const (
+	nameOurs   = 1
+	nameOthers = 2
 )
 
 // Of the tuning map.
@@ -57,6 +81,7 @@ const (
 	tuneEvents = 0
 	tuneLost   = 8
 	tuneMask   = 16 // a connection counts if its number has none of these bits
+	tuneFrames = 20 // some of those that were open before have frames
 	tuneSize   = 24
 )
 
@@ -64,6 +89,9 @@ const (
 const (
 	mostConnections = 1 << 14
 	mostProcesses   = 1 << 10
+	mostMultiplexed = 1 << 10
+	mostNames       = 1 << 8
+	mostAddresses   = 1 << 10
 	ringBytes       = 4 << 20
 	ports           = 1 << 16
 )
@@ -71,6 +99,10 @@ const (
 // keeps are the maps of the programs.
 type keeps struct {
 	processes, ports, states, empty, tuning, ring *ebpf.Map
+
+	names, addresses, ends *ebpf.Map // of UNIX sockets
+
+	framesIn, framesOut, emptyFrames, multiplexed *ebpf.Map // of HTTP/2
 }
 
 func newKeeps() (k *keeps, err error) {
@@ -84,6 +116,13 @@ func newKeeps() (k *keeps, err error) {
 		{&k.states, ebpf.MapSpec{Name: "unstall_conns", Type: ebpf.LRUHash, KeySize: 8, ValueSize: stateSize, MaxEntries: mostConnections}},
 		{&k.empty, ebpf.MapSpec{Name: "unstall_empty", Type: ebpf.Array, KeySize: 4, ValueSize: stateSize, MaxEntries: 1}},
 		{&k.tuning, ebpf.MapSpec{Name: "unstall_tuning", Type: ebpf.Array, KeySize: 4, ValueSize: tuneSize, MaxEntries: 1}},
+		{&k.names, ebpf.MapSpec{Name: "unstall_names", Type: ebpf.Hash, KeySize: endSize, ValueSize: 4, MaxEntries: mostNames}},
+		{&k.addresses, ebpf.MapSpec{Name: "unstall_addrs", Type: ebpf.LRUHash, KeySize: 8, ValueSize: 4, MaxEntries: mostAddresses}},
+		{&k.ends, ebpf.MapSpec{Name: "unstall_ends", Type: ebpf.LRUHash, KeySize: 8, ValueSize: endSize, MaxEntries: mostConnections}},
+		{&k.framesIn, ebpf.MapSpec{Name: "unstall_in", Type: ebpf.LRUHash, KeySize: 8, ValueSize: frameSize, MaxEntries: mostMultiplexed}},
+		{&k.framesOut, ebpf.MapSpec{Name: "unstall_out", Type: ebpf.LRUHash, KeySize: 8, ValueSize: frameSize, MaxEntries: mostMultiplexed}},
+		{&k.emptyFrames, ebpf.MapSpec{Name: "unstall_blank", Type: ebpf.Array, KeySize: 4, ValueSize: frameSize, MaxEntries: 1}},
+		{&k.multiplexed, ebpf.MapSpec{Name: "unstall_multi", Type: ebpf.LRUHash, KeySize: 8, ValueSize: 4, MaxEntries: mostMultiplexed}},
 		{&k.ring, ebpf.MapSpec{Name: "unstall_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}},
 	} {
 		if *m.to, err = ebpf.NewMap(&m.spec); err != nil {
@@ -95,7 +134,7 @@ func newKeeps() (k *keeps, err error) {
 }
 
 func (k *keeps) close() {
-	for _, m := range []*ebpf.Map{k.processes, k.ports, k.states, k.empty, k.tuning, k.ring} {
+	for _, m := range []*ebpf.Map{k.processes, k.ports, k.states, k.empty, k.tuning, k.names, k.addresses, k.ends, k.framesIn, k.framesOut, k.emptyFrames, k.multiplexed, k.ring} {
 		if m != nil {
 			_ = m.Close()
 		}

@@ -1,6 +1,7 @@
 package exchanges
 
 import (
+	"bytes"
 	"encoding/binary"
 	"net/netip"
 	"strconv"
@@ -25,8 +26,8 @@ type connection struct {
 // mostNumbered connections are known by their numbers; one that goes on when more have come gets a new one.
 const mostNumbered = 1 << 16
 
-func (c *connections) number(b []byte) int64 {
-	of := connection{binary.NativeEndian.Uint64(b[atSocket:]), binary.NativeEndian.Uint16(b[atPort:])}
+func (c *connections) number(socket uint64, port uint16) int64 {
+	of := connection{socket, port}
 	n, known := c.numbers[of]
 	if !known {
 		if len(c.numbers) >= mostNumbered || c.numbers == nil {
@@ -39,8 +40,11 @@ func (c *connections) number(b []byte) int64 {
 	return n
 }
 
-// appendExchange writes what was told of one as a line of internal/format/exchanges.
-func appendExchange(out, b []byte, offset int64, clients *connections) []byte {
+// firstUNIX is where the numbers of UNIX connections begin that stand for the own ports of calls, which are smaller.
+const firstUNIX = 1 << 16
+
+// appendExchange writes what was told of one as a line of internal/format/exchanges; path is where one end of a UNIX connection listens.
+func appendExchange(out, b []byte, offset int64, clients *connections, path string) []byte {
 	if len(b) < serverSize {
 		return out
 	}
@@ -82,14 +86,27 @@ func appendExchange(out, b []byte, offset int64, clients *connections) []byte {
 	for _, at := range []int{atIn, atOut, atReads, atSends, atThread, atOther} {
 		number(word(at))
 	}
-	number(int64(half(atOwnPort)))
+	local, connection := half(atFamily) == unix.AF_UNIX, clients.number(uint64(long(atSocket)), half(atPort))
+	switch {
+	case local && server:
+		out = append(append(out, ' '), path...)
+	case local:
+		number(firstUNIX + connection)
+	default:
+		number(int64(half(atOwnPort)))
+	}
 	if server { // of a client
 		out = append(out, '/')
-		out = strconv.AppendInt(out, clients.number(b), 10)
+		out = strconv.AppendInt(out, connection, 10)
 	}
 	out = append(out, ' ')
 	if !server {
-		out = append(peer(b).AppendTo(out), ' ')
+		if local {
+			out = append(out, path...)
+		} else {
+			out = peer(half(atFamily), b[atPeer:], b[atPort:]).AppendTo(out)
+		}
+		out = append(out, ' ')
 		part := func(at, size, length int) []byte { return b[at : at+min(size, int(half(length)))] }
 		out = appendCall(out, part(atHead, callHead, atHeadLen), part(atCallAnswer, answerSize, atAnswerLen), part(atTail, tailSize, atTailLen))
 		return append(out, '\n')
@@ -108,13 +125,18 @@ func appendExchange(out, b []byte, offset int64, clients *connections) []byte {
 	return append(out, '\n')
 }
 
+// oneLine is a name of a thread as one line of text.
+func oneLine(comm []byte) []byte {
+	return bytes.ReplaceAll(bytes.TrimSpace(bytes.ToValidUTF8(comm, []byte("?"))), []byte("\n"), []byte(" "))
+}
+
 // peer is the address at the other end.
-func peer(b []byte) netip.AddrPort {
+func peer(family uint16, address, port []byte) netip.AddrPort {
 	var at netip.Addr
-	if binary.NativeEndian.Uint16(b[atFamily:]) == unix.AF_INET {
-		at = netip.AddrFrom4([4]byte(b[atPeer:]))
+	if family == unix.AF_INET {
+		at = netip.AddrFrom4([4]byte(address))
 	} else {
-		at = netip.AddrFrom16([16]byte(b[atPeer:])).Unmap()
+		at = netip.AddrFrom16([16]byte(address)).Unmap()
 	}
-	return netip.AddrPortFrom(at, binary.BigEndian.Uint16(b[atPort:]))
+	return netip.AddrPortFrom(at, binary.BigEndian.Uint16(port))
 }

@@ -2,16 +2,22 @@ package exchanges
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/discover"
@@ -23,24 +29,33 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	probetest.Main(m, map[string]func([]string){"service": service, "echo": echo})
+	probetest.Main(m, map[string]func([]string){"service": service, "echo": echo, "frames": frames})
 }
 
-// service answers one request after the other over HTTP, and makes two calls for each, and one to a database.
+// networkOf is what an address is of: a path is a UNIX socket.
+func networkOf(address string) string {
+	if address[0] == '/' || address[0] == '@' {
+		return "unix"
+	}
+	return "tcp"
+}
+
+// service answers one request after the other over HTTP, at the first address, and makes two calls for each, to the second, and one to a
+// database, at the third.
 func service(args []string) {
 	runtime.LockOSThread() // one thread reads the request and makes its calls
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen(networkOf(args[0]), args[0])
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(l.Addr())
-	dependency, err := net.Dial("tcp", args[0])
+	dependency, err := net.Dial(networkOf(args[1]), args[1])
 	if err != nil {
 		panic(err)
 	}
 	var stock net.Conn
-	if len(args) > 1 {
-		if stock, err = net.Dial("tcp", args[1]); err != nil {
+	if len(args) > 2 {
+		if stock, err = net.Dial(networkOf(args[2]), args[2]); err != nil {
 			panic(err)
 		}
 	}
@@ -79,24 +94,34 @@ func service(args []string) {
 }
 
 // What a service was asked, how long that waited to be read, and which calls it made for it is told, and nothing of what
-// identifies an order.
+// identifies an order; over UNIX sockets, too.
 func TestRecord(t *testing.T) {
+	t.Run("TCP", func(t *testing.T) { testRecord(t, func(string) string { return "127.0.0.1:0" }) })
+	t.Run("UNIX", func(t *testing.T) {
+		dir := t.TempDir()
+		testRecord(t, func(name string) string { return filepath.Join(dir, name) })
+	})
+	t.Run("names", func(t *testing.T) {
+		testRecord(t, func(name string) string { return fmt.Sprintf("@unstall-test-%s-%d", name, os.Getpid()) })
+	})
+}
+
+func testRecord(t *testing.T, at func(name string) string) {
 	if err := tracepoint.Try(); err != nil {
 		t.Skipf("it needs root or the capabilities BPF and PERFMON, and types of the kernel: %v", err)
 	}
 	const takes = 5 * time.Millisecond
-	dependency := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	dependency := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		time.Sleep(takes) // what it is about
 		w.WriteHeader(http.StatusNoContent)
 	}))
+	dependency.Listener.Close()
+	dependency.Listener = listen(t, at("dependency"))
+	dependency.Start()
 	defer dependency.Close()
-	stock, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stock.Close()
+	stock := listen(t, at("stock"))
 	go answerAll(stock, pg('C', "UPDATE 1\x00")+pg('Z', "T"))
-	child := probetest.Play(t, "service", nil, dependency.Listener.Addr().String(), stock.Addr().String())
+	child := probetest.Play(t, "service", nil, at("service"), dependency.Listener.Addr().String(), stock.Addr().String())
 	found := find(t.Context(), discover.Target{PID: child.Process.Pid})
 	if len(found) != 1 || len(found[0].Lacks) > 0 {
 		t.Fatalf("found %+v", found)
@@ -109,9 +134,11 @@ func TestRecord(t *testing.T) {
 	r := probetest.Begin(t, found[0])
 	r.Wait(t, "exchanges.txt", func(b []byte) bool { return bytes.Contains(b, []byte("until")) })
 	asked := 0
-	client := &http.Client{}
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, networkOf(child.Said), child.Said)
+	}}}
 	r.Wait(t, "exchanges.txt", func(b []byte) bool {
-		answer, err := client.Get("http://" + child.Said + "/orders/4711?token=secret")
+		answer, err := client.Get("http://shop/orders/4711?token=secret")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +160,7 @@ func TestRecord(t *testing.T) {
 	for _, w := range b.Warnings {
 		t.Errorf("warned: %s", w.Text)
 	}
-	if strings.Contains(string(text), "secret") || strings.Contains(string(text), "4711") {
+	if strings.Contains(string(text), "secret") || strings.Contains(string(text), "/4711") {
 		t.Errorf("it tells what only the client should know:\n%s", text)
 	}
 	q := &b.Requests
@@ -149,13 +176,16 @@ func TestRecord(t *testing.T) {
 		}
 		var waited int64
 		for s := range q.Path(i).All {
-			if s.Kind == evidence.NetWait && strings.HasPrefix(b.Names.Text(s.Cause), dependency.Listener.Addr().String()) {
+			if s.Kind == evidence.NetWait && strings.HasSuffix(b.Names.Text(s.Cause), placeOf(dependency.Listener)) {
 				waited += s.Dur
 			}
 		}
 		if waited < int64(2*takes) || waited > q.Latency(i) {
 			t.Errorf("request %d of %d ns waited %d ns for its calls\n%s", i, q.Latency(i), waited, text)
 		}
+	}
+	if networkOf(child.Said) == "unix" && (!strings.Contains(string(text), fmt.Sprintf("\np unix:%s %d exchanges.test", child.Said, os.Getpid())) || !strings.Contains(string(text), " "+placeOf(stock)+" postgresql ")) {
+		t.Errorf("ends of UNIX sockets are not told:\n%s", text)
 	}
 	calls, v := make(map[string]int), &b.Intervals
 	for i, k := range v.Kind {
@@ -169,6 +199,25 @@ func TestRecord(t *testing.T) {
 	if calls["GET /stock 204 0"] != 2*q.Len() || calls["UPDATE stock 0 1"] != q.Len() {
 		t.Errorf("%v calls of %d requests\n%s", calls, q.Len(), text)
 	}
+}
+
+// listen listens at an address until the test ends.
+func listen(t *testing.T, at string) net.Listener {
+	t.Helper()
+	l, err := net.Listen(networkOf(at), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// placeOf is what a listener is called in a recording.
+func placeOf(l net.Listener) string {
+	if l.Addr().Network() == "unix" {
+		return "unix:" + l.Addr().String()
+	}
+	return l.Addr().String()
 }
 
 // answerAll answers whatever is asked.
@@ -198,12 +247,8 @@ func TestUnderWay(t *testing.T) {
 	if err := tracepoint.Try(); err != nil {
 		t.Skipf("it needs root or the capabilities BPF and PERFMON, and types of the kernel: %v", err)
 	}
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts in its queue, and never answers
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	child := probetest.Play(t, "service", nil, silent.Addr().String())
+	silent := listen(t, "127.0.0.1:0") // accepts in its queue, and never answers
+	child := probetest.Play(t, "service", nil, "127.0.0.1:0", silent.Addr().String())
 	found := find(t.Context(), discover.Target{PID: child.Process.Pid})
 	r := probetest.Begin(t, found[0])
 	r.Wait(t, "exchanges.txt", func(b []byte) bool { return bytes.Contains(b, []byte("until")) })
@@ -237,8 +282,8 @@ func TestUnderWay(t *testing.T) {
 }
 
 // echo answers with what it is asked.
-func echo([]string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func echo(args []string) {
+	l, err := net.Listen(networkOf(args[0]), args[0])
 	if err != nil {
 		panic(err)
 	}
@@ -263,39 +308,92 @@ func echo([]string) {
 	}
 }
 
-// BenchmarkTransfers says what CPU time a process needs for one small request and its answer with the programs and without.
+// A message of HTTP/2 that asks, and is taken for the answer to itself: headers, and data.
+var message = string([]byte{0, 0, 2, frameHeaders, flagEndHeaders, 0, 0, 0, 0, 0x83, 0x84, 0, 0, 80, frameData, flagEndStream, 0, 0, 0, 0}) + strings.Repeat("d", 80)
+
+// transfers are ways to ask echo: where it listens, what is sent first, and what the n-th request is, of about 100 bytes.
+var transfers = []struct {
+	name, at, first string
+	ask             func(room []byte, n int)
+}{
+	{"TCP", "127.0.0.1:0", "", func([]byte, int) {}},
+	{"UNIX", "@unstall-transfers", "", func([]byte, int) {}},
+	{"HTTP2", "127.0.0.1:0", preface, func(room []byte, n int) {
+		copy(room, message)
+		binary.BigEndian.PutUint32(room[5:], uint32(2*n+1))
+		binary.BigEndian.PutUint32(room[16:], uint32(2*n+1))
+	}},
+}
+
+// BenchmarkTransfers says what CPU time a process needs for one small request and its answer with the programs and without, and how long
+// the programs themselves run for it, as the kernel counts.
 func BenchmarkTransfers(b *testing.B) {
 	if err := tracepoint.Try(); err != nil {
 		b.Skip(err)
 	}
-	for _, on := range []bool{false, true, false, true, false, true} {
-		b.Run(fmt.Sprintf("on=%v", on), func(b *testing.B) {
-			child := probetest.Play(b, "echo", nil)
-			c, err := net.Dial("tcp", child.Said)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer c.Close()
-			if on {
-				w, err := open(child.Process.Pid)
+	for _, x := range transfers {
+		for _, on := range []bool{false, true, false, true, false, true} {
+			b.Run(fmt.Sprintf("%s/on=%v", x.name, on), func(b *testing.B) {
+				child := probetest.Play(b, "echo", nil, x.at)
+				room := make([]byte, 512)
+				var w *watching
+				if on {
+					var err error
+					if w, err = open(child.Process.Pid); err != nil {
+						b.Skip(err)
+					}
+					defer w.close()
+				}
+				c, err := net.Dial(networkOf(child.Said), child.Said)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer c.Close()
+				if _, err := io.WriteString(c, x.first); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := io.ReadFull(c, room[:len(x.first)]); err != nil {
+					b.Fatal(err)
+				}
+				stats, err := ebpf.EnableStats(unix.BPF_STATS_RUN_TIME)
 				if err != nil {
 					b.Skip(err)
 				}
-				defer w.close()
-			}
-			room := make([]byte, 512)
-			before := onCPU(b, child.Process.Pid)
-			for b.Loop() {
-				if _, err := c.Write(room[:100]); err != nil {
-					b.Fatal(err)
+				defer stats.Close()
+				before, ran := onCPU(b, child.Process.Pid), programTime(b)
+				for n := 0; b.Loop(); n++ {
+					x.ask(room, n)
+					if _, err := c.Write(room[:100]); err != nil {
+						b.Fatal(err)
+					}
+					if _, err := io.ReadFull(c, room[:100]); err != nil {
+						b.Fatal(err)
+					}
 				}
-				if _, err := io.ReadFull(c, room[:100]); err != nil {
-					b.Fatal(err)
+				b.ReportMetric(float64(onCPU(b, child.Process.Pid)-before)/float64(b.N), "child-ns/op")
+				if on {
+					b.ReportMetric(float64(programTime(b)-ran)/float64(b.N), "programs-ns/op")
 				}
-			}
-			b.ReportMetric(float64(onCPU(b, child.Process.Pid)-before)/float64(b.N), "child-ns/op")
-		})
+			})
+		}
 	}
+}
+
+// programTime is how long (ns) the programs of this process have run.
+func programTime(b *testing.B) (sum int64) {
+	files, err := os.ReadDir("/proc/self/fdinfo")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, f := range files {
+		text, _ := os.ReadFile("/proc/self/fdinfo/" + f.Name())
+		if _, after, is := strings.Cut(string(text), "run_time_ns:"); is && strings.Contains(string(text), "prog_jited:") {
+			var ns int64
+			_, _ = fmt.Sscan(after, &ns)
+			sum += ns
+		}
+	}
+	return sum
 }
 
 // onCPU is how long (ns) all threads of a process have run.

@@ -33,10 +33,18 @@ type callRegisters struct {
 type layout struct {
 	family, state, ownPort, peerPort, peer4, peer6, protocol int16
 	call, buffer                                             int16
+
+	// Of UNIX sockets, whose peer's process is a struct pid.
+	kind, cookie, address, peer, peerProcess, number int16
+	addressLength, addressName                       int16
+
+	turning turning
 }
 
 func asked() []tracepoint.Type {
 	return []tracepoint.Type{tracepoint.Struct("sock"), tracepoint.Struct("sock_common"), tracepoint.Struct("pt_regs"),
+		tracepoint.Struct("unix_sock"), tracepoint.Struct("unix_address"), tracepoint.Struct("pid"),
+		tracepoint.Function("bpf_iter_num_new"), tracepoint.Function("bpf_iter_num_next"), tracepoint.Function("bpf_iter_num_destroy"),
 		tracepoint.At(sending), tracepoint.At(receiving), tracepoint.At(arriving), tracepoint.At(ending)}
 }
 
@@ -50,6 +58,10 @@ func offsets(t *tracepoint.Types) (l layout, err error) {
 	l.ownPort, l.peerPort = member("sock_common", "skc_num"), member("sock_common", "skc_dport")
 	l.peer4, l.peer6 = member("sock_common", "skc_daddr"), member("sock_common", "skc_v6_daddr")
 	l.protocol = member("sock", "sk_protocol")
+	l.kind, l.cookie, l.peerProcess = member("sock", "sk_type"), member("sock_common", "skc_cookie"), member("sock", "sk_peer_pid")
+	l.address, l.peer, l.number = member("unix_sock", "addr"), member("unix_sock", "peer"), member("pid", "numbers")
+	l.addressLength, l.addressName = member("unix_address", "len"), member("unix_address", "name")
+	l.turning = turningOf(t)
 	l.buffer = registers.bufferAt
 	if registers.buffer != "" {
 		l.buffer = member("pt_regs", registers.buffer)
@@ -66,6 +78,9 @@ const (
 	onStackSocket = -16
 	onStackLength = -24 // behind the address, as in struct iovec
 	onStackBuffer = -32
+	onStackWord   = -40
+	onStackOwn    = -48
+	onStackEnd    = onStackOwn - endSize
 )
 
 // program assembles one; its labels are its own.
@@ -93,16 +108,16 @@ func (p *program) end() asm.Instructions {
 // here gives the next instruction a label.
 func (p *program) here(label string) { p.add(asm.Mov.Imm(asm.R0, 0).WithSymbol(label)) }
 
-// ofProcess ends the program where the thread is of none that is recorded; the thread is in R9 then, the socket, the
-// first argument, in R7, and the length, the second, in R8.
-func (p *program) ofProcess() {
+// ofProcess ends the program where the thread is of none that is recorded, or less was transferred; the thread is in R9 then, the
+// socket, the first argument, in R7, and the length, the second, in R8.
+func (p *program) ofProcess(least int32) {
 	p.add(
 		asm.Mov.Reg(asm.R6, asm.R1),
 		asm.LoadMem(asm.R7, asm.R6, 0, asm.DWord),
 		asm.LoadMem(asm.R8, asm.R6, 8, asm.DWord),
 		asm.LSh.Imm(asm.R8, 32), // an int
 		asm.ArSh.Imm(asm.R8, 32),
-		asm.JSLE.Imm(asm.R8, 0, "exit"),
+		asm.JSLT.Imm(asm.R8, least, "exit"),
 		asm.FnGetCurrentPidTgid.Call(),
 		asm.Mov.Reg(asm.R9, asm.R0),
 		asm.LSh.Imm(asm.R9, 32),
@@ -117,27 +132,34 @@ func (p *program) ofProcess() {
 	)
 }
 
-// tcp ends the program where the socket in R7 is none of TCP, or its connection is left out.
-func (p *program) tcp() {
-	known := p.label("known")
+// connection ends the program where the socket in R7 is neither one of TCP nor a stream of UNIX, or its connection is left out; else
+// what names the connection in the maps is on the stack.
+func (p *program) connection() {
+	known, local, named := p.label("known"), p.label("local"), p.label("named")
 	p.add(
 		asm.LoadMem(asm.R1, asm.R7, p.l.family, asm.Half),
 		asm.JEq.Imm(asm.R1, unix.AF_INET, known),
+		asm.JEq.Imm(asm.R1, unix.AF_UNIX, local),
 		asm.JNE.Imm(asm.R1, unix.AF_INET6, "exit"),
 		asm.LoadMem(asm.R1, asm.R7, p.l.protocol, asm.Half).WithSymbol(known),
 		asm.JNE.Imm(asm.R1, unix.IPPROTO_TCP, "exit"),
-		asm.LoadMapValue(asm.R2, p.k.tuning.FD(), 0),
+		asm.StoreMem(asm.RFP, onStackSocket, asm.R7, asm.DWord),
+		asm.LoadMem(asm.R4, asm.R7, p.l.ownPort, asm.Half), // one of the two is of this connection alone
+		asm.LoadMem(asm.R3, asm.R7, p.l.peerPort, asm.Half),
+		asm.Add.Reg(asm.R4, asm.R3),
+		asm.Ja.Label(named),
+	)
+	p.here(local)
+	p.cookie()
+	p.add(
+		asm.LoadMapValue(asm.R2, p.k.tuning.FD(), 0).WithSymbol(named),
 		asm.Mov.Imm(asm.R1, 1),
 		asm.AddAtomic.Mem(asm.R2, asm.R1, asm.DWord, tuneEvents),
 		asm.LoadMem(asm.R2, asm.R2, tuneMask, asm.Word),
-		asm.StoreMem(asm.RFP, onStackSocket, asm.R7, asm.DWord),
-		asm.LoadMem(asm.R1, asm.R7, p.l.ownPort, asm.Half), // one of the two is of this connection alone
-		asm.LoadMem(asm.R3, asm.R7, p.l.peerPort, asm.Half),
-		asm.Add.Reg(asm.R1, asm.R3),
-		asm.Mul.Imm(asm.R1, 0x2545f491), // odd: spreads them
-		asm.RSh.Imm(asm.R1, 12),
-		asm.And.Reg(asm.R1, asm.R2),
-		asm.JNE.Imm(asm.R1, 0, "exit"),
+		asm.Mul.Imm(asm.R4, 0x2545f491), // odd: spreads them
+		asm.RSh.Imm(asm.R4, 12),
+		asm.And.Reg(asm.R4, asm.R2),
+		asm.JNE.Imm(asm.R4, 0, "exit"),
 	)
 }
 
@@ -152,7 +174,7 @@ func (p *program) lookUp() {
 }
 
 // find puts the state of the connection of R7 into R6, and makes one where there is none. The role of the process is
-// told by its own port: it listens at it, or not.
+// told by its own port, or the name of its socket: it listens at it, or not. Where neither end has a name it ends the program.
 func (p *program) find() {
 	found, v6, addressed, client, same := p.label("found"), p.label("six"), p.label("addressed"), p.label("client"), p.label("same")
 	p.lookUp()
@@ -178,10 +200,11 @@ func (p *program) find() {
 		asm.JEq.Imm(asm.R6, 0, "exit"),
 		asm.LoadMem(asm.R1, asm.RFP, onStackSocket, asm.DWord),
 		asm.StoreMem(asm.R6, atSocket, asm.R1, asm.DWord),
-		asm.LoadMem(asm.R1, asm.R7, p.l.peerPort, asm.Half),
-		asm.StoreMem(asm.R6, atPort, asm.R1, asm.Half),
 		asm.LoadMem(asm.R2, asm.R7, p.l.family, asm.Half),
 		asm.StoreMem(asm.R6, atFamily, asm.R2, asm.Half),
+		asm.JEq.Imm(asm.R2, unix.AF_UNIX, "local"),
+		asm.LoadMem(asm.R1, asm.R7, p.l.peerPort, asm.Half),
+		asm.StoreMem(asm.R6, atPort, asm.R1, asm.Half),
 		asm.JEq.Imm(asm.R2, unix.AF_INET6, v6),
 		asm.LoadMem(asm.R1, asm.R7, p.l.peer4, asm.Word),
 		asm.StoreMem(asm.R6, atPeer, asm.R1, asm.Word),
@@ -199,9 +222,15 @@ func (p *program) find() {
 		asm.Mov.Imm(asm.R3, roleServer),
 		asm.StoreMem(asm.R6, atRole, asm.R3, asm.Word).WithSymbol(client),
 		asm.Ja.Label(same),
-		asm.Mov.Imm(asm.R1, 0).WithSymbol(found),
 	)
+	p.here("local")
+	p.ends(same)
+	p.here(found)
 	p.here(same)
+	p.add(
+		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
+		asm.JEq.Imm(asm.R1, 0, "exit"),
+	)
 }
 
 // listens goes on where the process listens at the port in R1, and elsewhere to a label.
@@ -215,6 +244,9 @@ func (p *program) listens(not string) {
 	)
 }
 
+// ringQuietly wakes nobody: the recorder looks in turns.
+const ringQuietly = unix.BPF_RB_NO_WAKEUP
+
 // tell tells the exchange of R6, which is one of a server, or a call.
 func (p *program) tell(size int32) {
 	told := p.label("told")
@@ -222,7 +254,7 @@ func (p *program) tell(size int32) {
 		asm.LoadMapPtr(asm.R1, p.k.ring.FD()),
 		asm.Mov.Reg(asm.R2, asm.R6),
 		asm.Mov.Imm(asm.R3, size),
-		asm.Mov.Imm(asm.R4, unix.BPF_RB_NO_WAKEUP),
+		asm.Mov.Imm(asm.R4, ringQuietly),
 		asm.FnRingbufOutput.Call(),
 		asm.JEq.Imm(asm.R0, 0, told),
 		asm.LoadMapValue(asm.R2, p.k.tuning.FD(), 0),
@@ -389,9 +421,10 @@ func (p *program) start(to int16, size int32, length int16, before int32) {
 // sent is what runs when a process sent something.
 func (k *keeps) sent(l layout) asm.Instructions {
 	p := &program{k: k, l: l}
-	p.ofProcess()
-	p.tcp()
+	p.ofProcess(1)
+	p.connection()
 	p.find()
+	p.whether()
 	p.add(
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
 		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
@@ -417,12 +450,16 @@ func (k *keeps) sent(l layout) asm.Instructions {
 	p.set(atCame, 0, asm.DWord)
 	p.stamp(atBegun)
 	p.start(atHead, callHead, atHeadLen, 0)
+	p.multiplexed()
 	p.one(atSends)
 	p.add(asm.Ja.Label("exit"))
 
 	p.here("longer")
 	p.plus(atOut)
 	p.one(atSends)
+	p.add(asm.Ja.Label("exit"))
+
+	p.frames(directionOut, k.framesOut)
 	return p.end()
 }
 
@@ -437,9 +474,11 @@ func (k *keeps) received(l layout) asm.Instructions {
 		asm.And.Imm(asm.R2, peek),
 		asm.JNE.Imm(asm.R2, 0, "exit"),
 	)
-	p.ofProcess()
-	p.tcp()
+	p.ofProcess(0)
+	p.connection()
+	p.add(asm.JEq.Imm(asm.R8, 0, "end"))
 	p.find()
+	p.whether()
 	p.add(
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
 		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
@@ -460,6 +499,7 @@ func (k *keeps) received(l layout) asm.Instructions {
 	p.set(atArrived, 0, asm.DWord)
 	p.one(atReads)
 	p.start(atHead, headSize, atHeadLen, 0)
+	p.multiplexed()
 	p.add(asm.Ja.Label("exit"))
 
 	p.here("longer")
@@ -489,6 +529,13 @@ func (k *keeps) received(l layout) asm.Instructions {
 	p.stamp(atLast)
 	p.plus(atIn)
 	p.one(atReads)
+	p.add(asm.Ja.Label("exit"))
+
+	p.here("end")
+	p.refused()
+	p.add(asm.Ja.Label("exit"))
+
+	p.frames(directionIn, k.framesIn)
 	return p.end()
 }
 
@@ -518,13 +565,16 @@ func (k *keeps) arrived(l layout) asm.Instructions {
 	p := &program{k: k, l: l}
 	p.add(
 		asm.LoadMem(asm.R7, asm.R1, 0, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R7, l.family, asm.Half),
+		asm.JEq.Imm(asm.R1, unix.AF_UNIX, "unix"),
 		asm.LoadMem(asm.R1, asm.R7, l.state, asm.Byte),
 		asm.JEq.Imm(asm.R1, established, "open"),
 		asm.JNE.Imm(asm.R1, closeWait, "exit"),
 		asm.LoadMem(asm.R1, asm.R7, l.ownPort, asm.Half).WithSymbol("open"),
 	)
 	p.listens("client")
-	p.tcp()
+	p.here("server")
+	p.connection()
 	p.find()
 	p.add(
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
@@ -532,13 +582,14 @@ func (k *keeps) arrived(l layout) asm.Instructions {
 		asm.Ja.Label("note"),
 	)
 	p.here("client")
-	p.add(
-		asm.StoreMem(asm.RFP, onStackSocket, asm.R7, asm.DWord),
-	)
+	p.add(asm.StoreMem(asm.RFP, onStackSocket, asm.R7, asm.DWord))
+	p.here("known")
 	p.lookUp()
 	p.add(
 		asm.Mov.Reg(asm.R6, asm.R0),
 		asm.JEq.Imm(asm.R6, 0, "exit"),
+		asm.LoadMem(asm.R2, asm.R6, atMode, asm.Word),
+		asm.JEq.Imm(asm.R2, modeFrames, "note"),
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
 		asm.JNE.Imm(asm.R2, phaseAsked, "exit"),
 	)
@@ -548,6 +599,10 @@ func (k *keeps) arrived(l layout) asm.Instructions {
 		asm.JNE.Imm(asm.R1, 0, "exit"),
 	)
 	p.stamp(atArrived)
+	p.add(asm.Ja.Label("exit"))
+
+	p.here("unix")
+	p.arrivedUNIX("server", "known")
 	return p.end()
 }
 
@@ -562,6 +617,9 @@ func (k *keeps) ended(l layout) asm.Instructions {
 	p.add(
 		asm.Mov.Reg(asm.R6, asm.R0),
 		asm.JEq.Imm(asm.R6, 0, "exit"),
+	)
+	p.closed()
+	p.add(
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
 		asm.JEq.Imm(asm.R2, phaseIdle, "forget"),
 		asm.JNE.Imm(asm.R2, phaseAsked, "answered"),

@@ -90,7 +90,7 @@ func protocol(head []byte) string {
 		return "http"
 	case len(head) >= 3 && (head[0] == 0x16 || head[0] == 0x17) && head[1] == 3:
 		return "tls"
-	case bytes.HasPrefix(head, []byte("PRI * HTTP/2")), frame(head):
+	case bytes.HasPrefix(head, []byte("PRI * HTTP/2")), frameBegins(head):
 		return "h2"
 	case len(head) >= 2 && head[0] == '*' && '1' <= head[1] && head[1] <= '9':
 		return "resp"
@@ -102,15 +102,6 @@ func protocol(head []byte) string {
 		return "mongodb"
 	}
 	return "-"
-}
-
-// frame says whether that is the head of a frame of HTTP/2: a length of three bytes, one of ten types, flags, and a stream.
-func frame(head []byte) bool {
-	if len(head) < 9 || head[0] != 0 || head[3] > 9 || head[4]&^0x2d != 0 || head[5]&0x80 != 0 {
-		return false
-	}
-	length := int(binary.BigEndian.Uint16(head[1:]))
-	return length > 0 && length <= 1<<14 || length == 0 && head[3] == 4 // SETTINGS that are acknowledged
 }
 
 // postgres says whether that is a message of PostgreSQL's protocol: a letter, and a length with itself.

@@ -1,7 +1,6 @@
 package exchanges
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -45,14 +44,25 @@ type watching struct {
 	buf      []byte
 
 	clients   connections
+	multi     multiplexed
+	framed    bool            // a connection that was open before has frames
 	named     map[uint32]bool // threads whose names are written, or that had ended
 	began     int64
 	processes map[int]bool
 	listening map[uint16]bool
-	inodes    map[uint32]uint16 // of sockets that listen in the namespace
+	inodes    map[uint32]listener // of sockets that listen in the namespace
+	names     map[string]bool     // of UNIX sockets that the process listens with
+	ends      map[uint64]end      // of UNIX connections, by cookie
+	ended     map[end]bool        // whose processes are written
 	events    uint64
 	lost      uint64
 	mask      uint32
+}
+
+// listener is where a socket listens: a port, or the name of a UNIX socket.
+type listener struct {
+	port uint16
+	name string
 }
 
 // open loads the programs for a process and its children and switches them on.
@@ -72,7 +82,7 @@ func open(pid int) (w *watching, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w = &watching{pid: pid, room: make([]byte, 32<<10), processes: make(map[int]bool), listening: make(map[uint16]bool), named: make(map[uint32]bool)}
+	w = &watching{pid: pid, room: make([]byte, 32<<10), processes: make(map[int]bool), listening: make(map[uint16]bool), named: make(map[uint32]bool), ended: make(map[end]bool)}
 	defer func() {
 		if err != nil {
 			w.close()
@@ -140,12 +150,18 @@ func (w *watching) run(ctx context.Context, out io.Writer) error {
 			if err := w.refresh(); err != nil {
 				return err
 			}
+			if err := w.sweep(tracepoint.MonotonicOffset()); err != nil {
+				return err
+			}
 			w.tune(now.Sub(next) + refreshEach)
 			next = now.Add(refreshEach)
 		}
 		if ended {
-			w.open()
+			if err := w.open(); err != nil {
+				return err
+			}
 		}
+		w.countFrames()
 		w.buf = fmt.Appendf(w.buf, "until %d\n", time.Now().UnixNano())
 		if _, err := out.Write(w.buf); err != nil || ended {
 			return err
@@ -154,7 +170,7 @@ func (w *watching) run(ctx context.Context, out io.Writer) error {
 	}
 }
 
-// refresh tells the programs who is watched: the process and those that came of it, and the ports they listen at.
+// refresh tells the programs who is watched: the process and those that came of it, and the ports and names they listen at.
 func (w *watching) refresh() error {
 	processes := map[int]bool{w.pid: true}
 	descendants(w.pid, processes)
@@ -173,16 +189,19 @@ func (w *watching) refresh() error {
 	grown := len(processes) != len(w.processes)
 	w.processes = processes
 
-	inodes := make(map[uint32]uint16)
+	inodes := make(map[uint32]listener)
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
 		err := w.diag.TCP(family, socketdiag.Listens, mostConnections, w.room, func(x socketdiag.Inet) {
 			if x.Inode != 0 {
-				inodes[x.Inode] = x.Port
+				inodes[x.Inode] = listener{port: x.Port}
 			}
 		})
 		if err != nil {
 			return err
 		}
+	}
+	if err := w.listenUNIX(inodes); err != nil {
+		return err
 	}
 	same := !grown && len(inodes) == len(w.inodes)
 	for i := range inodes {
@@ -194,17 +213,21 @@ func (w *watching) refresh() error {
 		return nil
 	}
 	w.inodes = inodes
-	listening := make(map[uint16]bool)
+	listening, names := make(map[uint16]bool), make(map[string]bool)
 	for pid := range processes {
 		for _, inode := range socketsOf(pid) {
-			if port, ok := inodes[inode]; ok {
-				listening[port] = true
+			switch at, ok := inodes[inode]; {
+			case ok && at.name != "":
+				names[at.name] = true
+			case ok:
+				listening[at.port] = true
 			}
 		}
 	}
-	if len(listening) == 0 && len(w.listening) > 0 {
+	if len(listening)+len(names) == 0 && len(w.listening)+len(w.names) > 0 {
 		return nil // it lets go of its sockets: who is connected is still answered
 	}
+	w.putNames(names)
 	table := make([]byte, ports)
 	for port := range listening {
 		table[port] = 1
@@ -280,12 +303,22 @@ func (w *watching) drain() error {
 
 // write writes an exchange, and before it the names of threads that were not met yet.
 func (w *watching) write(b []byte, offset int64) {
+	if len(b) >= frameBlock && binary.NativeEndian.Uint32(b[atRole:]) == roleFrame {
+		w.frame(b, offset)
+		return
+	}
+	var e end
 	if len(b) >= serverSize {
 		for _, at := range []int{atThread, atOther} {
 			w.name(binary.NativeEndian.Uint32(b[at:]))
 		}
+		if binary.NativeEndian.Uint16(b[atFamily:]) == unix.AF_UNIX {
+			e = w.endsOf(binary.NativeEndian.Uint64(b[atSocket:]))
+			w.nameEnd(e)
+		}
 	}
-	w.buf = appendExchange(w.buf, b, offset, &w.clients)
+	w.suspect(b)
+	w.buf = appendExchange(w.buf, b, offset, &w.clients, e.path)
 }
 
 // mostNamed threads have a name.
@@ -297,24 +330,31 @@ func (w *watching) name(thread uint32) {
 		return
 	}
 	w.named[thread] = true
-	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", thread)); err == nil { // of threads that are not listed, too
-		w.buf = fmt.Appendf(w.buf, "t %d %s\n", thread, bytes.ReplaceAll(bytes.TrimSpace(bytes.ToValidUTF8(comm, []byte("?"))), []byte("\n"), []byte(" ")))
+	if comm := commOf(int(thread)); len(comm) > 0 {
+		w.buf = fmt.Appendf(w.buf, "t %d %s\n", thread, comm)
 	}
 }
 
 // open writes those that are under way, and those that were answered last on their connections.
-func (w *watching) open() {
+func (w *watching) open() error {
 	for _, p := range w.programs {
 		p.Off()
 	}
-	_ = w.drain()
-	w.buf = append(w.buf, "open\n"...)
+	if err := w.drain(); err != nil {
+		return err
+	}
 	offset := tracepoint.MonotonicOffset()
+	if err := w.sweep(offset); err != nil {
+		return err
+	}
+	w.buf = append(w.buf, "open\n"...)
 	var key uint64
 	var v [stateSize]byte
 	for all := w.keeps.states.Iterate(); all.Next(&key, &v); {
 		if binary.NativeEndian.Uint32(v[atPhase:]) != phaseIdle {
-			w.write(v[:], offset)
+			w.write(told(v[:]), offset)
 		}
 	}
+	w.openFrames(offset)
+	return nil
 }

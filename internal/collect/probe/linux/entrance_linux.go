@@ -21,6 +21,7 @@ type entrance struct {
 	diag    *socketdiag.Namespace // nil: the tables of /proc/PID/net are read, which tell no limits
 	own     map[uint32]bool       // by inode of each socket that listens in the namespace: the process holds it
 	sockets []socketdiag.Inet     // that listen, of the latest look
+	local   []socketdiag.Unix     // likewise, for streams
 	room    []byte
 }
 
@@ -43,15 +44,25 @@ func (e *entrance) close() {
 
 // queues writes the length of each accept queue, and its limit.
 func (e *entrance) queues(a *archive) {
-	e.sockets = e.sockets[:0]
+	e.sockets, e.local = e.sockets[:0], e.local[:0]
 	if e.diag == nil || e.ask(socketdiag.Listens, 0, e.listens) != nil {
 		return
 	}
+	_ = e.diag.UNIXQueues(socketdiag.Listens, mostTCP, e.room, func(x socketdiag.Unix) {
+		if x.Stream && x.Name != "" {
+			e.local = append(e.local, x)
+		}
+	})
 	e.claim()
 	var lines []string
 	for _, x := range e.sockets {
 		if e.own[x.Inode] {
 			lines = append(lines, e.address(x)+" queue "+decimal(x.Queue)+" backlog "+decimal(x.Limit))
+		}
+	}
+	for _, x := range e.local {
+		if e.own[x.Inode] {
+			lines = append(lines, socketdiag.Address(x.Name)+" queue "+decimal(x.Queue)+" backlog "+decimal(x.Limit))
 		}
 	}
 	if len(lines) > 0 {
@@ -90,12 +101,19 @@ func (e *entrance) ask(states uint32, port uint16, yield func(socketdiag.Inet)) 
 // claim finds out which of the sockets that listen the process and its workers hold. Their files are
 // looked through where one is met that was not there before.
 func (e *entrance) claim() {
-	if !slices.ContainsFunc(e.sockets, func(x socketdiag.Inet) bool { _, known := e.own[x.Inode]; return !known }) {
+	inodes := make([]uint32, 0, len(e.sockets)+len(e.local))
+	for _, x := range e.sockets {
+		inodes = append(inodes, x.Inode)
+	}
+	for _, x := range e.local {
+		inodes = append(inodes, x.Inode)
+	}
+	if !slices.ContainsFunc(inodes, func(inode uint32) bool { _, known := e.own[inode]; return !known }) {
 		return
 	}
 	clear(e.own)
-	for _, x := range e.sockets {
-		e.own[x.Inode] = false
+	for _, inode := range inodes {
+		e.own[inode] = false
 	}
 	hold := func(dir string) {
 		inodes, _ := socketsOf(dir + "/fd") // the first of its files are those it listens with
@@ -141,7 +159,38 @@ func (e *entrance) unread(a *archive) {
 			return
 		}
 	}
-	e.write(a, at, ports)
+	lines := e.lines(at, ports)
+	for address, w := range e.unreadUNIX() {
+		lines = append(lines, w.line(address))
+	}
+	e.write(a, lines)
+}
+
+// unreadUNIX is what waits at the UNIX sockets that the process listens with. What they accept has their name; what they did not accept
+// is told of their queues alone.
+func (e *entrance) unreadUNIX() map[string]*waiting {
+	at := make(map[string]*waiting)
+	for _, x := range e.local {
+		if e.own[x.Inode] {
+			at[x.Name] = &waiting{unaccepted: int(x.Queue)}
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	err := e.diag.UNIXQueues(1<<socketdiag.Established, mostTCP, e.room, func(x socketdiag.Unix) {
+		if w := at[x.Name]; w != nil && x.Queue > 0 {
+			w.unread++
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	out := make(map[string]*waiting, len(at))
+	for name, w := range at {
+		out[socketdiag.Address(name)] = w
+	}
+	return out
 }
 
 // count counts a connection for the socket that it came to: that of its own address, else of all addresses.
@@ -163,13 +212,20 @@ func count(at map[netip.AddrPort]*waiting, x socketdiag.Inet) {
 	}
 }
 
-func (e *entrance) write(a *archive, at map[netip.AddrPort]*waiting, ports []uint16) {
-	var lines []string
+func (e *entrance) lines(at map[netip.AddrPort]*waiting, ports []uint16) (lines []string) {
 	for address, w := range at {
 		if w != nil && slices.Contains(ports, address.Port()) {
-			lines = append(lines, address.String()+" unread "+strconv.Itoa(w.unread)+" unaccepted "+strconv.Itoa(w.unaccepted))
+			lines = append(lines, w.line(address.String()))
 		}
 	}
+	return lines
+}
+
+func (w *waiting) line(address string) string {
+	return address + " unread " + strconv.Itoa(w.unread) + " unaccepted " + strconv.Itoa(w.unaccepted)
+}
+
+func (e *entrance) write(a *archive, lines []string) {
 	if len(lines) > 0 {
 		slices.Sort(lines)
 		a.text(e.process.dir+"/fd/unread", lines)
@@ -213,7 +269,7 @@ func (e *entrance) tables(a *archive) {
 		count(at, x)
 	}
 	a.text(e.process.dir+"/fd/listen", lines)
-	e.write(a, at, ports)
+	e.write(a, e.lines(at, ports))
 }
 
 // tableSocket reads a line of /proc/PID/net/tcp or tcp6.

@@ -18,14 +18,18 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
-// deaf is the part of a service that listens with a short queue and accepts one connection for each line of
+// deaf is the part of a service that listens with a short queue, at a path if one is given, and accepts one connection for each line of
 // its standard input, which it never reads.
-func deaf() {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+func deaf(args []string) {
+	family, address := unix.AF_INET, unix.Sockaddr(&unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
+	if len(args) > 0 {
+		family, address = unix.AF_UNIX, &unix.SockaddrUnix{Name: args[0]}
+	}
+	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
 	if err != nil {
 		panic(err)
 	}
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+	if err := unix.Bind(fd, address); err != nil {
 		panic(err)
 	}
 	if err := unix.Listen(fd, deafBacklog); err != nil {
@@ -35,7 +39,11 @@ func deaf() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("127.0.0.1:%d\n", at.(*unix.SockaddrInet4).Port)
+	if in, is := at.(*unix.SockaddrInet4); is {
+		fmt.Printf("127.0.0.1:%d\n", in.Port)
+	} else {
+		fmt.Println("unix:" + args[0])
+	}
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); fmt.Println("done") {
 		if _, _, err := unix.Accept(fd); err != nil {
 			panic(err)
@@ -48,8 +56,12 @@ const deafBacklog = 16
 // connect makes connections and sends a request on each.
 func connect(t *testing.T, address string, n int) {
 	t.Helper()
+	network := "tcp"
+	if path, is := strings.CutPrefix(address, "unix:"); is {
+		network, address = "unix", path
+	}
 	for range n {
-		c, err := net.Dial("tcp", address)
+		c, err := net.Dial(network, address)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,9 +72,14 @@ func connect(t *testing.T, address string, n int) {
 	}
 }
 
-// A service that does not accept is seen with all that wait at it.
+// A service that does not accept is seen with all that wait at it, at a port or at a UNIX socket.
 func TestEntrance(t *testing.T) {
-	c := probetest.Play(t, "deaf", nil)
+	t.Run("TCP", func(t *testing.T) { testEntrance(t) })
+	t.Run("UNIX", func(t *testing.T) { testEntrance(t, t.TempDir()+"/app.sock") })
+}
+
+func testEntrance(t *testing.T, at ...string) {
+	c := probetest.Play(t, "deaf", nil, at...)
 	r := probetest.Begin(t, probetest.One(t, Probe.Find, discover.Target{PID: c.Process.Pid, Name: "deaf", UID: os.Geteuid()}))
 	connect(t, c.Said, 5)
 	r.Wait(t, "procfs.txt", has(c.Said+" queue 5 backlog 16\n"))

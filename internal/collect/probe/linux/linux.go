@@ -8,7 +8,7 @@
 //	build.txt    what `go version -m` prints of a Go program, as internal/format/gobuild reads
 //	access.log   and similar: lines the process wrote meanwhile, under the log's own name
 //
-// Accept queues and connections with unread bytes are asked of sock_diag(7), four times a second.
+// Accept queues and connections with unread bytes, of TCP and UNIX sockets, are asked of sock_diag(7), four times a second.
 // Process and host are read four times a second, all processes and what changes
 // slowly once a second, settings every five, what never changes at the start. Of the slower ones what
 // did not change is not written again. Sources: proc(5),

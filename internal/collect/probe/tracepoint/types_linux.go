@@ -36,6 +36,7 @@ const (
 	kindVolatile = 9
 	kindConst    = 10
 	kindRestrict = 11
+	kindFunction = 12
 	kindTypeTag  = 18
 	kinds        = 20
 )
@@ -48,6 +49,9 @@ func Struct(name string) Type { return Type{name, kindStruct} }
 
 // At is the name of the type that stands for a tracepoint.
 func At(name string) Type { return Type{"btf_trace_" + name, kindTypedef} }
+
+// Function is the name of a function that programs can call.
+func Function(name string) Type { return Type{name, kindFunction} }
 
 // ReadTypes finds types by their names; those that are not there are not found.
 func ReadTypes(wanted []Type) (*Types, error) {

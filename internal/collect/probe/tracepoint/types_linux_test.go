@@ -10,7 +10,7 @@ const switching = "sched_switch"
 
 // asked are types of different kinds.
 func asked() []Type {
-	return []Type{Struct("task_struct"), Struct("pt_regs"), Struct("address_space"), Struct("inode"), At(switching)}
+	return []Type{Struct("task_struct"), Struct("pt_regs"), Struct("address_space"), Struct("inode"), Function("bpf_iter_num_new"), At(switching)}
 }
 
 // What is read of the kernel's types is what a library that reads all of them says.
@@ -46,6 +46,13 @@ func TestTypes(t *testing.T) {
 	want, err := spec.TypeID(trace)
 	if id, ok := types.ID(At(switching)); err != nil || !ok || id != uint32(want) {
 		t.Errorf("%s is type %d, want %d, %v", switching, id, want, err)
+	}
+	var loop *btf.Func
+	if err := spec.TypeByName("bpf_iter_num_new", &loop); err == nil {
+		want, err := spec.TypeID(loop)
+		if id, ok := types.ID(Function("bpf_iter_num_new")); err != nil || !ok || id != uint32(want) {
+			t.Errorf("bpf_iter_num_new is function %d, want %d, %v", id, want, err)
+		}
 	}
 	if types.Known("no_such_tracepoint") == nil {
 		t.Error("a tracepoint that does not exist is known")

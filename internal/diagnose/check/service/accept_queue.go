@@ -141,7 +141,11 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	}
 	v.Rule = check.Matters
 	if full || dropped.Known() && dropped.Number > 0 {
-		v.Title = strings.TrimSuffix(v.Title, ".") + "; the queue was full at times, and the kernel dropped connections."
+		what := "the kernel dropped connections"
+		if full && strings.HasPrefix(q.Address, "unix:") {
+			what = "further connections were refused (EAGAIN) or had to wait"
+		}
+		v.Title = strings.TrimSuffix(v.Title, ".") + "; the queue was full at times, and " + what + "."
 	}
 	v.Fix = append(v.Fix, fix)
 	if full {

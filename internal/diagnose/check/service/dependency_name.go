@@ -22,6 +22,7 @@ var drivers = []struct{ code, product string }{
 	{"github.com/gomodule/redigo", "Redis"}, {"StackExchange.Redis", "Redis"}, {"hiredis", "Redis"},
 	{"com.mongodb.", "MongoDB"}, {"go.mongodb.org/mongo-driver", "MongoDB"}, {"MongoDB.Driver", "MongoDB"},
 	{"com.microsoft.sqlserver.", "SQL Server"}, {"Microsoft.Data.SqlClient", "SQL Server"}, {"oracle.jdbc.", "Oracle"}, {"com.datastax.", "Cassandra"},
+	{"google.golang.org/grpc", "gRPC"}, {"io.grpc.", "gRPC"}, {"Grpc.Net.Client", "gRPC"}, {"grpc/_channel", "gRPC"},
 	{"jdk.internal.net.http.", ""}, {"java.net.http.", ""}, {"okhttp3.", ""}, {"org.apache.http.", ""}, {"org.apache.hc.", ""}, {"sun.net.www.", ""},
 	{"net/http", ""}, {"System.Net.Http", ""},
 }

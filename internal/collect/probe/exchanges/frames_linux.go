@@ -1,0 +1,119 @@
+package exchanges
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cilium/ebpf"
+)
+
+// frame reads a frame of HTTP/2, and writes the request that ended with it.
+func (w *watching) frame(b []byte, offset int64) {
+	f, ok := frameOf(b)
+	if !ok {
+		return
+	}
+	key := binary.NativeEndian.Uint64(b[frameSocket:])
+	if f.what == whatClosed {
+		w.closeFrames(key, f.at, offset)
+		return
+	}
+	c := w.multi.connections[key]
+	if port := binary.NativeEndian.Uint16(b[framePort:]); c == nil || c.port != port {
+		if c != nil { // the memory of its socket is used again
+			w.closeFrames(key, 0, offset)
+		}
+		c = w.connect(b, key, port)
+	}
+	w.multi.follow(c, &f, func(s *stream) { w.stream(c, s, offset) })
+}
+
+// connect makes a connection of which a frame is the first that is told.
+func (w *watching) connect(b []byte, key uint64, port uint16) *multiplex {
+	half := func(at int) uint16 { return binary.NativeEndian.Uint16(b[at:]) }
+	c := &multiplex{server: half(frameRole) == roleServer, port: port, streams: make(map[uint32]*stream), own: strconv.Itoa(int(half(frameOwnPort))), peer: "-"}
+	number, family := w.clients.number(key, port), half(frameFamily)
+	path := ""
+	if family == unix.AF_UNIX {
+		e := w.endsOf(key)
+		w.nameEnd(e)
+		path, c.own = e.path, e.path
+	}
+	switch {
+	case c.server:
+		c.own += "/" + strconv.FormatInt(number, 10)
+	case path != "":
+		c.own, c.peer = strconv.FormatInt(firstUNIX+number, 10), path
+	default:
+		c.peer = peer(family, b[framePeer:], b[framePort:]).String()
+	}
+	if w.multi.connections == nil {
+		w.multi.connections = make(map[uint64]*multiplex)
+	}
+	w.multi.connections[key] = c
+	w.multi.spoke++
+	return c
+}
+
+// stream writes a request with the names of its threads.
+func (w *watching) stream(c *multiplex, s *stream, offset int64) {
+	if !s.asks() {
+		return
+	}
+	w.name(s.thread)
+	w.name(s.other)
+	w.buf = appendStream(w.buf, c, s, offset)
+}
+
+// closeFrames writes what was under way on a connection that is closed.
+func (w *watching) closeFrames(key uint64, at, offset int64) {
+	w.multi.close(key, at, func(c *multiplex, s *stream) { w.stream(c, s, offset) })
+	for _, m := range []*ebpf.Map{w.keeps.framesIn, w.keeps.framesOut} {
+		_ = m.Delete(key)
+	}
+}
+
+// openFrames writes the requests over HTTP/2 that are under way.
+func (w *watching) openFrames(offset int64) {
+	for _, c := range w.multi.connections {
+		for _, s := range c.streams {
+			w.stream(c, s, offset)
+		}
+	}
+}
+
+// countFrames writes how many connections speak HTTP/2, and how many requests could not be told apart, since the last time.
+func (w *watching) countFrames() {
+	m := &w.multi
+	if m.spoke > m.spokeTold || m.untold > m.untoldTold {
+		w.buf = fmt.Appendf(w.buf, "h2 %d %d\n", m.spoke-m.spokeTold, m.untold-m.untoldTold)
+		m.spokeTold, m.untoldTold = m.spoke, m.untold
+	}
+}
+
+// suspect has the programs follow the frames of a connection that was open before, if it has some.
+func (w *watching) suspect(b []byte) {
+	if len(b) < serverSize {
+		return
+	}
+	most := callHead
+	if binary.NativeEndian.Uint32(b[atRole:]) == roleServer {
+		most = headSize
+	}
+	key, port := binary.NativeEndian.Uint64(b[atSocket:]), binary.NativeEndian.Uint16(b[atPort:])
+	if len(b) < atHead+most || !w.multi.isFramed(key, port, b[atHead:atHead+min(most, int(binary.NativeEndian.Uint16(b[atHeadLen:])))]) {
+		return
+	}
+	var value [4]byte
+	binary.NativeEndian.PutUint16(value[:], port)
+	_ = w.keeps.multiplexed.Put(key, value)
+	var v [tuneSize]byte
+	if !w.framed && w.keeps.tuning.Lookup(uint32(0), &v) == nil {
+		binary.NativeEndian.PutUint32(v[tuneFrames:], 1)
+		_ = w.keeps.tuning.Put(uint32(0), v[:])
+		w.framed = true
+	}
+}

@@ -1,0 +1,191 @@
+package exchanges
+
+import (
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+)
+
+// A name of a UNIX socket lies behind its family.
+const familySize = 2
+
+// cookie puts the cookie of the UNIX socket in R7, which no other socket has, on the stack and into R4. Of other sockets than streams
+// it ends the program.
+func (p *program) cookie() {
+	p.add(
+		asm.LoadMem(asm.R1, asm.R7, p.l.kind, asm.Half),
+		asm.JNE.Imm(asm.R1, unix.SOCK_STREAM, "exit"),
+		asm.Mov.Reg(asm.R1, asm.R7),
+		asm.FnGetSocketCookie.Call(),
+		asm.StoreMem(asm.RFP, onStackSocket, asm.R0, asm.DWord),
+		asm.Mov.Reg(asm.R4, asm.R0),
+	)
+}
+
+// load puts the word on the stack and into R1 that lies behind the address in a register, 0 where it cannot be read.
+func (p *program) load(from asm.Register, at int16, size asm.Size) {
+	read := p.label("read")
+	p.add(
+		asm.Mov.Reg(asm.R3, from),
+		asm.Add.Imm(asm.R3, int32(at)),
+		asm.Mov.Imm(asm.R1, 0),
+		asm.StoreMem(asm.RFP, onStackWord, asm.R1, asm.DWord),
+		asm.Mov.Reg(asm.R1, asm.RFP),
+		asm.Add.Imm(asm.R1, onStackWord),
+		asm.Mov.Imm(asm.R2, int32(size.Sizeof())),
+		asm.FnProbeReadKernel.Call(),
+		asm.LoadMem(asm.R1, asm.RFP, onStackWord, size),
+		asm.JEq.Imm(asm.R0, 0, read),
+		asm.Mov.Imm(asm.R1, 0),
+	)
+	p.here(read)
+}
+
+// name puts on the stack what is kept of a UNIX connection, with the name that lies at the address in R1 and without a process.
+func (p *program) name() {
+	short, done := p.label("short"), p.label("done")
+	p.add(asm.StoreMem(asm.RFP, onStackBuffer, asm.R1, asm.DWord), asm.Mov.Imm(asm.R2, 0))
+	for at := int16(0); at < endSize; at += 8 {
+		p.add(asm.StoreMem(asm.RFP, onStackEnd+at, asm.R2, asm.DWord))
+	}
+	p.load(asm.R1, p.l.addressLength, asm.Word)
+	p.add(
+		asm.JLE.Imm(asm.R1, familySize, done),
+		asm.Sub.Imm(asm.R1, familySize),
+		asm.JLE.Imm(asm.R1, mostName, short),
+		asm.Mov.Imm(asm.R1, mostName),
+	)
+	p.here(short)
+	p.add(
+		asm.StoreMem(asm.RFP, onStackEnd+endLength, asm.R1, asm.Word),
+		asm.Mov.Reg(asm.R2, asm.R1),
+		asm.Mov.Reg(asm.R1, asm.RFP),
+		asm.Add.Imm(asm.R1, onStackEnd+endName),
+		asm.LoadMem(asm.R3, asm.RFP, onStackBuffer, asm.DWord),
+		asm.Add.Imm(asm.R3, int32(p.l.addressName)+familySize),
+		asm.FnProbeReadKernel.Call(),
+	)
+	p.here(done)
+}
+
+// own tells in R0 of the name of the UNIX socket in R7 whether the process listens at it; 0: it has none. Names are known by their
+// addresses until the recorder hears of others.
+func (p *program) own() {
+	known, told, others := p.label("known"), p.label("told"), p.label("others")
+	look := func(m int, at int32) {
+		p.add(
+			asm.LoadMapPtr(asm.R1, m),
+			asm.Mov.Reg(asm.R2, asm.RFP),
+			asm.Add.Imm(asm.R2, at),
+			asm.FnMapLookupElem.Call(),
+		)
+	}
+	p.load(asm.R7, p.l.address, asm.DWord)
+	p.add(
+		asm.Mov.Imm(asm.R0, 0),
+		asm.JEq.Imm(asm.R1, 0, told),
+		asm.StoreMem(asm.RFP, onStackLength, asm.R1, asm.DWord),
+	)
+	look(p.k.addresses.FD(), onStackLength)
+	p.add(
+		asm.JNE.Imm(asm.R0, 0, known),
+		asm.LoadMem(asm.R1, asm.RFP, onStackLength, asm.DWord),
+	)
+	p.name()
+	look(p.k.names.FD(), onStackEnd)
+	p.add(
+		asm.Mov.Imm(asm.R1, nameOthers),
+		asm.JEq.Imm(asm.R0, 0, others),
+		asm.Mov.Imm(asm.R1, nameOurs),
+		asm.StoreMem(asm.RFP, onStackWord, asm.R1, asm.DWord).WithSymbol(others),
+		asm.LoadMapPtr(asm.R1, p.k.addresses.FD()),
+		asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, onStackLength),
+		asm.Mov.Reg(asm.R3, asm.RFP),
+		asm.Add.Imm(asm.R3, onStackWord),
+		asm.Mov.Imm(asm.R4, 0),
+		asm.FnMapUpdateElem.Call(),
+		asm.LoadMem(asm.R0, asm.RFP, onStackWord, asm.Word),
+		asm.Ja.Label(told),
+		asm.LoadMem(asm.R0, asm.R0, 0, asm.Word).WithSymbol(known),
+	)
+	p.add(asm.Mov.Reg(asm.R0, asm.R0).WithSymbol(told))
+}
+
+// ends finds out which end of the UNIX connection of R7 the process has, for its state in R6, and keeps the name of the listening one
+// and the process at the other end: whoever listens has given the name to what it accepts, and whoever connects mostly has none. Where
+// neither has a name, as of a pair, the role stays unknown.
+func (p *program) ends(unknown string) {
+	server, client, none, keep, nobody := p.label("server"), p.label("client"), p.label("none"), p.label("keep"), p.label("nobody")
+	p.own()
+	p.add(
+		asm.StoreMem(asm.RFP, onStackOwn, asm.R0, asm.DWord),
+		asm.JEq.Imm(asm.R0, nameOurs, server),
+	)
+	p.load(asm.R7, p.l.peer, asm.DWord)
+	p.add(asm.JEq.Imm(asm.R1, 0, none))
+	p.load(asm.R1, p.l.address, asm.DWord)
+	p.add(
+		asm.JNE.Imm(asm.R1, 0, client),
+		asm.LoadMem(asm.R0, asm.RFP, onStackOwn, asm.DWord).WithSymbol(none),
+		asm.JEq.Imm(asm.R0, 0, unknown),
+		asm.LoadMem(asm.R1, asm.RFP, onStackLength, asm.DWord).WithSymbol(server), // its name
+		asm.Mov.Imm(asm.R2, roleServer),
+		asm.Ja.Label(keep),
+		asm.Mov.Imm(asm.R2, roleClient).WithSymbol(client),
+		asm.StoreMem(asm.R6, atRole, asm.R2, asm.Word).WithSymbol(keep),
+	)
+	p.name()
+	p.load(asm.R7, p.l.peerProcess, asm.DWord)
+	p.add(asm.JEq.Imm(asm.R1, 0, nobody))
+	p.load(asm.R1, p.l.number, asm.Word)
+	p.add(asm.StoreMem(asm.RFP, onStackEnd+endProcess, asm.R1, asm.Word))
+	p.here(nobody)
+	p.add(
+		asm.LoadMapPtr(asm.R1, p.k.ends.FD()),
+		asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, onStackSocket),
+		asm.Mov.Reg(asm.R3, asm.RFP),
+		asm.Add.Imm(asm.R3, onStackEnd),
+		asm.Mov.Imm(asm.R4, 0),
+		asm.FnMapUpdateElem.Call(),
+	)
+}
+
+// arrivedUNIX goes on at one of two labels where bytes have arrived on the UNIX socket in R7: at one the process has accepted it or will,
+// or it may be one that the process calls with, which is known then.
+func (p *program) arrivedUNIX(server, client string) {
+	p.add(
+		asm.LoadMem(asm.R1, asm.R7, p.l.state, asm.Byte),
+		asm.JNE.Imm(asm.R1, established, "exit"),
+		asm.LoadMem(asm.R1, asm.R7, p.l.kind, asm.Half),
+		asm.JNE.Imm(asm.R1, unix.SOCK_STREAM, "exit"),
+	)
+	p.own()
+	p.add(
+		asm.JEq.Imm(asm.R0, nameOurs, server),
+		asm.LoadMem(asm.R1, asm.R7, p.l.cookie, asm.DWord),
+		asm.JEq.Imm(asm.R1, 0, "exit"),
+		asm.StoreMem(asm.RFP, onStackSocket, asm.R1, asm.DWord),
+		asm.Ja.Label(client),
+	)
+}
+
+// refused tells a call that was not answered on the UNIX socket in R7, of which the end was read.
+func (p *program) refused() {
+	p.add(
+		asm.LoadMem(asm.R1, asm.R7, p.l.family, asm.Half),
+		asm.JNE.Imm(asm.R1, unix.AF_UNIX, "exit"),
+	)
+	p.lookUp()
+	p.add(
+		asm.Mov.Reg(asm.R6, asm.R0),
+		asm.JEq.Imm(asm.R6, 0, "exit"),
+		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
+		asm.JNE.Imm(asm.R1, roleClient, "exit"),
+		asm.LoadMem(asm.R1, asm.R6, atPhase, asm.Word),
+		asm.JNE.Imm(asm.R1, phaseAsked, "exit"),
+	)
+	p.stamp(atLast)
+	p.tell(stateSize)
+	p.set(atPhase, phaseIdle, asm.Word)
+}
