@@ -162,6 +162,9 @@ func (c *diagnoseCommand) Run(s *session) error {
 	}
 	bundle := s.read(files)
 	if bundle == nil {
+		bundle = s.refused // that it holds nothing of use is a report as well
+	}
+	if bundle == nil {
 		return nil
 	}
 	if c.Baseline != "" {

@@ -32,7 +32,8 @@ type session struct {
 	code     int
 	found    record.Finding // what was recorded live
 	noPager  bool
-	given    given // on the command line
+	given    given            // on the command line
+	refused  *evidence.Bundle // files of which each was recognised and none can be used; nil: not so
 }
 
 // fail prints an error, one line for each that is joined in it.
@@ -55,20 +56,30 @@ func (s *session) read(names []string) *evidence.Bundle {
 	}
 	bundle := incident.NewBundle()
 	var skipped []string
+	var why []error
 	failed := 0
 	for _, a := range artifacts {
+		known := len(bundle.Artifacts)
 		switch err := incident.Read(context.Background(), a, bundle); {
 		case a.Walked && errors.Is(err, format.ErrUnknown):
 			skipped = append(skipped, a.Name)
 		case err != nil:
 			s.fail(unreadable, discover.Explain(err))
-			failed++
+			if failed++; len(bundle.Artifacts) > known && !bundle.Artifacts[known].Tail {
+				why = append(why, discover.Explain(err))
+			}
 		}
 	}
 	if len(skipped) > 0 {
 		s.note("skipped: unknown format: %s", strings.Join(skipped, ", "))
 	}
 	if len(bundle.Artifacts) == 0 || failed > 0 && failed == len(artifacts) && bundle.Bare() {
+		if len(why) > 0 && len(why) == len(artifacts) {
+			for _, err := range why {
+				bundle.Warnf(0, "cannot be used: %v", err)
+			}
+			s.refused = bundle
+		}
 		return nil // a report on nothing would look like a healthy service
 	}
 	return bundle

@@ -16,6 +16,7 @@ import (
 //	journald  {"MESSAGE":"…","__REALTIME_TIMESTAMP":"…"}                          -o json
 //	compose   web-1  | …                                                          docker compose logs, with and without -t
 //	compose   web.1.76bikgr3bu48@node    | …                                      docker service logs
+//	pods      [pod/web-7f9/app] …                                                 kubectl logs --prefix
 //	logger    2026-11-20 22:49:44,123 INFO [main] c.a.Log - …                     a line of another program (logger.go)
 //	timestamps 2026-11-20T22:49:44.123456789Z …                                   kubectl logs --timestamps, docker logs -t
 //
@@ -44,6 +45,7 @@ var envelopes = []envelope{
 	{"cri", criLine},
 	{"journald", syslogLine},
 	{"compose", composeLine},
+	{"pods", podLine},
 	{"logger", loggerLine},
 	{"timestamps", stampedPiece},
 }
@@ -215,6 +217,17 @@ func composeLine(_ *unwrapper, l []byte) piece {
 	}
 	text, stamp := stampedLine(l[min(bar+2, len(l)):])
 	return piece{text: text, stamp: stamp, worn: true, from: name}
+}
+
+// podLine reads "[pod/web-7f9/app] text", with --timestamps the time behind it.
+func podLine(_ *unwrapper, l []byte) piece {
+	rest, ok := bytes.CutPrefix(l, []byte("[pod/"))
+	end := bytes.IndexByte(rest[:min(len(rest), 2*mostName)], ']')
+	if !ok || end <= 0 || bytes.IndexByte(rest[:end], ' ') >= 0 {
+		return piece{text: l}
+	}
+	text, stamp := stampedLine(bytes.TrimPrefix(rest[end+1:], []byte(" ")))
+	return piece{text: text, stamp: stamp, worn: true, from: rest[:end]}
 }
 
 func stampedPiece(_ *unwrapper, l []byte) piece {

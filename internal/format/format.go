@@ -87,6 +87,13 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 	if len(chosen) == 0 && len(bytes.TrimSpace(head)) == 0 && len(head) < HeadSize { // redis-cli's answer where there is nothing
 		return fmt.Errorf("%s: %w: there are blank lines alone", a.Name, ErrEmpty)
 	}
+	if len(chosen) == 0 && isPacked(head) {
+		if done, err := readPacked(ctx, formats, a, bundle); done && err != nil {
+			return fmt.Errorf("%s: %w", a.Name, err)
+		} else if done {
+			return nil
+		}
+	}
 	if len(chosen) == 0 {
 		what, named := looksLike(head)
 		if !named {
@@ -197,7 +204,7 @@ func looksLike(head []byte) (what string, named bool) {
 // otherJVM names a log or dump of a JVM that is not HotSpot, "" if it is none.
 func otherJVM(head []byte) string {
 	if bytes.HasPrefix(head, []byte("0SECTION")) {
-		return "it is a javacore of an IBM or OpenJ9 JVM; of JVMs HotSpot is supported, and the verbose GC logs of OpenJ9"
+		return "it is a javacore of an IBM or OpenJ9 JVM without threads and GC history, which are what is read of one"
 	}
 	for _, k := range []struct{ words, what string }{
 		{"[memory ][", "it is a GC log of JRockit; of JVMs HotSpot is supported, and the verbose GC logs of OpenJ9"},

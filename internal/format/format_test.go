@@ -94,7 +94,7 @@ func TestReadRefuses(t *testing.T) {
 		{"ETW trace", text("\x00\x00\x01\x00" + strings.Repeat("\x00", 70) + "\x02\xc0\x00\x00\x00\x00"), ErrUnknown, "unstall cannot read these. Readable of .NET: a .nettrace"},
 		{"zip", text("PK\x03\x04"), ErrUnknown, "zip archive: unpack it first"},
 		{"html", text("<!DOCTYPE html>"), ErrUnknown, "HTML or XML"},
-		{"javacore", text("0SECTION       TITLE subcomponent dump routine\nNULL           =====\n"), ErrUnknown, "javacore of an IBM or OpenJ9 JVM"},
+		{"javacore", text("0SECTION       TITLE subcomponent dump routine\nNULL           =====\n"), ErrUnknown, "javacore of an IBM or OpenJ9 JVM without threads"},
 		{"J9", text("<?xml version=\"1.0\" ?>\n<verbosegc>\n<gc-op id=\"4\">\n"), ErrUnknown, "HTML or XML"},
 		{"JRockit", text("[INFO ][memory ] [YC#1] 1.234-1.345: YC 524288KB->12345KB (1048576KB), 0.111 s\n"), ErrUnknown, "JRockit"},
 		{"cut gzip header", text(gz(t, "x")[:6]), nil, "test: its gzip header is damaged"},

@@ -12,6 +12,7 @@ type nearby struct {
 // kinds of text that people hand in, the most telling marks first.
 var kinds = []nearby{
 	{[]string{"some avg10="}, "it is a file of /proc/pressure without its name: of CPU, memory or disks, it does not say", "for f in /proc/pressure/*; do echo \"==> $f <==\"; cat $f; done >pressure.txt"},
+	{[]string{"[k] ", "# Overhead", "# Children "}, "it is a summary of perf report or perf top: which stacks and which processes its shares are of it does not tell", "perf script -F comm,pid,tid,cpu,time,event,trace,period,ip,sym,dso >stacks.txt"},
 	{[]string{"java.lang.OutOfMemoryError"}, "a JVM ran out of memory: the error alone does not tell what filled it", "jcmd PID GC.class_histogram >histogram.txt (and -XX:+HeapDumpOnOutOfMemoryError for the next time)"},
 	{[]string{"io.lettuce.", "RedisCommandTimeoutException", "JedisConnectionException"}, "a Redis client of a JVM gave up waiting: why the answer was late it does not tell", "redis-cli info all >info.txt; redis-cli slowlog get 128 >slowlog.txt; jcmd PID Thread.print >threads.txt"},
 	{[]string{"java.lang.", "Exception in thread", ".java:", "at org.", "at com."}, "it has stacks or errors of a JVM, but no thread dump, GC line or pool message", "jcmd PID Thread.print >threads.txt"},

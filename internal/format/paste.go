@@ -275,8 +275,21 @@ func plainly(l []byte) []byte {
 		}
 		i = j
 	}
-	return leaning.replace(out)
+	return unboxed(leaning.replace(out))
 }
+
+// unboxed takes off what a terminal program draws at the sides of a window: "│ text      │".
+func unboxed(l []byte) []byte {
+	rest, ok := bytes.CutPrefix(l, boxSide)
+	if !ok {
+		return l
+	}
+	rest = bytes.TrimRight(rest, " ")
+	rest = bytes.TrimRight(bytes.TrimSuffix(rest, boxSide), " ")
+	return bytes.TrimPrefix(rest, []byte(" "))
+}
+
+var boxSide = []byte("│")
 
 type replacer struct{ *strings.Replacer }
 
@@ -399,15 +412,45 @@ func (p *paste) section(formats []Format, from, until int) {
 	}
 	blocks := p.blocks(lines)
 	if len(blocks) < 2 {
-		p.skipped += len(lines)
+		p.ragged(formats, lines)
 		return
 	}
 	for _, b := range blocks {
-		if len(p.sections) == mostSections || !p.claimAny(formats, b) {
-			p.skipped += len(b)
+		if len(p.sections) < mostSections && !p.claimAny(formats, b) {
+			p.ragged(formats, b)
 		}
 	}
 }
+
+// ragged claims a few lines among words that no blank line sets apart from them: words before them, words behind them, or both.
+func (p *paste) ragged(formats []Format, lines []Line) {
+	n := len(lines)
+	if n > mostRagged {
+		p.skipped += n
+		return
+	}
+	for off := 1; off <= min(wordsAround, n-2); off++ {
+		if isIndented := asCode(lines[off].Text); p.claim(formats, lines[off:]) || isIndented && p.claimAny(formats, lines[off:]) {
+			p.skipped += off
+			p.changed = true
+			return
+		}
+	}
+	for off := 1; off <= min(wordsAround, n-2); off++ {
+		if p.claim(formats, lines[:n-off]) {
+			p.skipped += off
+			p.changed = true
+			return
+		}
+	}
+	p.skipped += n
+}
+
+// Bounds of lines among words, and of those.
+const (
+	mostRagged  = 200
+	wordsAround = 4
+)
 
 // claimAny claims lines as they are, without what they are indented by, or without what a log collector put before them.
 func (p *paste) claimAny(formats []Format, lines []Line) bool {
@@ -418,9 +461,24 @@ func (p *paste) claimAny(formats []Format, lines []Line) bool {
 		p.changed = true
 		return true
 	}
-	if bare := bared(p.text(lines), lines); bare != nil && p.claim(formats, bare) {
+	text := p.text(lines)
+	if bare := bared(text, lines); bare != nil && p.claim(formats, bare) {
 		p.changed = true
 		return true
+	}
+	if isPacked(text) {
+		inner, _ := unpacked(func(f func(Line) bool) error {
+			for _, l := range lines {
+				if !f(l) {
+					break
+				}
+			}
+			return nil
+		})
+		if inner != nil && p.claim(formats, inner) {
+			p.changed = true
+			return true
+		}
 	}
 	return false
 }

@@ -34,13 +34,16 @@ func lineFormat(name, word string) Format {
 func TestPaste(t *testing.T) {
 	formats := []Format{lineFormat("apples", "apple <"), lineFormat("pears", "pear")}
 	for name, c := range map[string]struct{ in, want string }{
-		"quotes":   {"Hi,\n> apple <1>\n> apple <2>\nbye\n", "apples:2 apple <1>; apples:3 apple <2>"},
-		"entities": {"apple &lt;1&gt;\nsome words\napple &lt;2&gt;\n", "apples:1 apple <1>; apples:3 apple <2>"},
-		"fences":   {"words\n```\npear 1\n```\nwords\n```text\napple <7>\n```\n", "apples:7 apple <7>; pears:3 pear 1"},
-		"prompts":  {"$ cat /tmp/x\napple <1>\n[root@host tmp]# vmstat 1\npear 2\n", "apples:2 apple <1>; pears:4 pear 2"},
-		"colours":  {"\x1b[32mapple <1>\x1b[0m\n", "apples:1 apple <1>"},
-		"numbers":  {"  1\tapple <1>\n  2\tapple <2>\n  3\tapple <3>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>"},
-		"as it is": {"apple <1>\nwords\n", "apples:1 apple <1>"},
+		"quotes":            {"Hi,\n> apple <1>\n> apple <2>\nbye\n", "apples:2 apple <1>; apples:3 apple <2>"},
+		"entities":          {"apple &lt;1&gt;\nsome words\napple &lt;2&gt;\n", "apples:1 apple <1>; apples:3 apple <2>"},
+		"fences":            {"words\n```\npear 1\n```\nwords\n```text\napple <7>\n```\n", "apples:7 apple <7>; pears:3 pear 1"},
+		"prompts":           {"$ cat /tmp/x\napple <1>\n[root@host tmp]# vmstat 1\npear 2\n", "apples:2 apple <1>; pears:4 pear 2"},
+		"colours":           {"\x1b[32mapple <1>\x1b[0m\n", "apples:1 apple <1>"},
+		"numbers":           {"  1\tapple <1>\n  2\tapple <2>\n  3\tapple <3>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>"},
+		"boxes":             {"│ apple <1>      │\n│ apple <2> │\n", "apples:1 apple <1>; apples:2 apple <2>"},
+		"messages":          {`{"message":"apple <1>","kubernetes":{"pod_name":"a"}}` + "\n" + `{"message": "words\napple <2>\n","kubernetes":{"pod_name":"a"}}` + "\n", "apples:1 apple <1>; apples:2 apple <2>"},
+		"packed in a fence": {"words\n```\n" + `{"textPayload":"apple <1>","timestamp":"2026-11-20T22:49:44.123Z"}` + "\n```\n", "apples:3 apple <1>"},
+		"as it is":          {"apple <1>\nwords\n", "apples:1 apple <1>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := evidence.NewBundle()
@@ -99,4 +102,30 @@ func FuzzPaste(f *testing.F) {
 			t.Fatalf("%d facts and %q", len(b.Facts), err)
 		}
 	})
+}
+
+// Figures that words stand before or behind, without a blank line, are found where a format knows nothing of the words.
+func TestRagged(t *testing.T) {
+	strict := lineFormat("pears", "pear")
+	all := strict.Match
+	strict.Match = func(head []byte) Confidence {
+		for l := range strings.SplitSeq(strings.TrimSpace(string(head)), "\n") {
+			if !strings.HasPrefix(l, "pear") {
+				return No
+			}
+		}
+		return all(head)
+	}
+	for in, want := range map[string]int{
+		"what it says:\nand more\npear 1\npear 2\n": 2,
+		"pear 1\npear 2\nand so on\n":               2,
+		"some words\n    pear 1\n    pear 2\n":      2,
+		"a\nb\nc\nd\ne\nf\ng\nh\npear 1\npear 2\n":  0,
+	} {
+		b := evidence.NewBundle()
+		err := Read(context.Background(), []Format{strict}, text(in), b)
+		if len(b.Facts) != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: %d facts and error %v, want %d", in, len(b.Facts), err, want)
+		}
+	}
 }

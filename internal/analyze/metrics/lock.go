@@ -45,6 +45,7 @@ type Holder struct {
 	Owner  string // its code, "" unknown
 	Doing  string // in words
 	Stands bool   // it waited itself
+	Upon   bool   // it waited for other threads of the process, in most looks of those that the source names
 	Idle   bool   // it waited for work, in most looks: a pool whose threads take turns at a queue or a socket
 	Told   bool   // the source says that it held the lock; else it was in the same code without waiting
 	Beside bool   // nor that: it was there whenever others waited, and hardly ever else

@@ -154,7 +154,7 @@ func (d *dumps) holder() {
 		}
 		looks[a][x.Time] = true
 	}
-	idle, told := 0, 0
+	idle, upon, told := 0, 0, 0
 	for _, i := range v.Select(evidence.LockWait, d.subject) {
 		at := v.Start[i]
 		if v.End[i] > at {
@@ -169,8 +169,12 @@ func (d *dumps) holder() {
 		if v.Holder[i] == 0 || h == nil || v.End[i] > v.Start[i] && h.View.State == evidence.LockWait { // who held it before stands in the queue again
 			continue
 		}
-		if told++; h.View.State == evidence.Idle {
+		told++
+		switch h.View.State {
+		case evidence.Idle:
 			idle++
+		case evidence.SyncWait, evidence.PoolWait, evidence.TaskWait:
+			upon++
 		}
 		if h.View.Owner != "" {
 			d.Holder.Told = true
@@ -178,6 +182,7 @@ func (d *dumps) holder() {
 		}
 	}
 	d.Holder.Idle = told > 0 && 2*idle > told
+	d.Holder.Upon = told > 0 && 2*upon > told
 	delete(classes, "")
 	d.Class = lockName(most(classes))
 	if !d.Holder.Told && d.Owner != "" {

@@ -100,6 +100,7 @@ const (
 	FactLinesIgnored     = "lines.ignored"      // lines of an artifact that are known and of no use
 	FactLinesUnexplained = "lines.unexplained"  // lines that were not understood
 	FactVersionAtLeast   = "go.version.atLeast" // "go1.19": the evidence's own format says so
+	FactVersionBelow     = "go.version.below"   // "go1.19": it has none of what that release prints
 
 	// Counters since the start of a Go process by their names in runtime.MemStats
 	// (https://pkg.go.dev/runtime#MemStats), each time it was asked: From says when.
@@ -423,23 +424,25 @@ const SeriesGoGoroutines = "/sched/goroutines:goroutines"
 
 // What a database's own log tells of it, as a dependency.
 const (
-	FactStatementsSlow = "database.statements.slow" // statements that took longer than its log's bound
-	FactStatementMost  = "database.statement.most"  // ns of the slowest; Value is it without its literals
-	FactLockWaitMost   = "database.lockwait.most"   // ns a statement waited for a lock, at most
-	FactLockWaits      = "database.lockwaits"       // waits for locks it tells of
-	FactCheckpointMost = "database.checkpoint.most" // ns the longest checkpoint took
-	FactCheckpointSync = "database.checkpoint.sync" // ns the longest sync of one file took in a checkpoint
+	FactStatementsSlow  = "database.statements.slow"  // statements that took longer than its log's bound
+	FactStatementMost   = "database.statement.most"   // ns of the slowest; Value is it without its literals
+	FactLockWaitMost    = "database.lockwait.most"    // ns a statement waited for a lock, at most
+	FactLockWaits       = "database.lockwaits"        // waits for locks it tells of
+	FactCheckpointMost  = "database.checkpoint.most"  // ns the longest checkpoint took
+	FactCheckpointSync  = "database.checkpoint.sync"  // ns the longest sync of one file took in a checkpoint
+	FactCheckpointSyncs = "database.checkpoint.syncs" // checkpoints in which the sync of a file took 2 s or more
 )
 
 // What a debugger, the kernel and Kubernetes tell of a program or a host at one moment, and what was counted since a JVM began.
 const (
-	FactFullCollections = "jvm.full.count"         // full collections since the JVM began
-	FactFullMean        = "jvm.full.mean"          // ns of one of these, in the mean
-	FactPauseMost       = "jvm.pause.longest"      // ns, by a program's own metrics: of the last minutes
-	FactGen2Most        = "dotnet.gen2.longest"    // ns a gen 2 collection stopped the program at most, by PerfView's rollup
-	FactGen2Count       = "dotnet.gen2.count"      // of these, without those the program asked for
-	FactMonitorWaiting  = "dotnet.monitor.waiting" // threads that wait for the monitor most of them wait for; Value is the type of its object
-	FactKernelSaid      = "kernel.said"            // times the kernel logged something; Value is what, see package kernellog
-	FactRestarts        = "container.restarts"     // of a container of a pod
-	FactLastExit        = "container.lastExit"     // Value is why its container ended the last time, as Kubernetes calls it; Number its code
+	FactFullCollections = "jvm.full.count"          // full collections since the JVM began
+	FactFullMean        = "jvm.full.mean"           // ns of one of these, in the mean
+	FactPauseMost       = "jvm.pause.longest"       // ns, by a program's own metrics: of the last minutes
+	FactGen2Most        = "dotnet.gen2.longest"     // ns a gen 2 collection stopped the program at most, by PerfView's rollup
+	FactGen2Count       = "dotnet.gen2.count"       // of these, without those the program asked for
+	FactMonitorWaiting  = "dotnet.monitor.waiting"  // threads that wait for the monitor most of them wait for; Value is the type of its object
+	FactMonitorsWaiting = "dotnet.monitors.waiting" // threads that wait for monitors of several holders, at one moment; the text is how many holders
+	FactKernelSaid      = "kernel.said"             // times the kernel logged something; Value is what, see package kernellog
+	FactRestarts        = "container.restarts"      // of a container of a pod
+	FactLastExit        = "container.lastExit"      // Value is why its container ended the last time, as Kubernetes calls it; Number its code
 )

@@ -37,6 +37,10 @@ var Queueing = Threshold{Name: "threads that wait for locks on average", Value: 
 var Crowd = Threshold{Name: "threads that wait for one lock in a single dump", Value: 3, Unit: "threads",
 	Why: "chance rarely shows so many where the lock is free most of the time", Source: "judgement"}
 
+// Stuck is the threads that wait for one lock in a single dump whose holder waits for other threads itself.
+var Stuck = Threshold{Name: "threads that wait for one lock in a single dump whose holder waits for other threads", Value: 2, Unit: "threads",
+	Why: "its holder keeps the lock for as long as others let it wait", Source: "judgement"}
+
 // HardlyWaiting is the waiting threads on average below which none waits to speak of.
 var HardlyWaiting = Threshold{Name: "waiting threads on average below which none waits to speak of", Value: .01, Unit: "threads",
 	Why: "one thread for a hundredth of the time", Source: "judgement"}
@@ -108,7 +112,7 @@ func (c *Case) contended(k Contention) Verdict {
 		v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
 		v.Needs = []Need{{What: "requests, to see whether they wait for these threads: an access log or a load generator's results from the same period", Command: "unstall FILE... --requests access.log"}}
 		return v
-	case k.More != nil && len(k.Groups) > 0 && k.Groups[0].Count >= Crowd.Int() && k.Holder.Told:
+	case k.More != nil && len(k.Groups) > 0 && k.Holder.Told && (k.Groups[0].Count >= Crowd.Int() || k.Groups[0].Count >= Stuck.Int() && k.Holder.Upon):
 		v.Rule, v.Needs, v.Weight = StandsAlone, k.More, min(1, k.Waiting.Number/max(1, k.Cores))
 		v.Title = "Probably: " + k.Title
 		v.Summary = fmt.Sprintf("%d threads waited for one lock at the same time", k.Groups[0].Count)

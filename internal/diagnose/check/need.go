@@ -31,7 +31,7 @@ func (c *Case) Trace(over, shows string) Need {
 	n := Need(platform.ByID(c.Runtime()).States)
 	switch {
 	case n.What == "":
-		return Need{What: "this is supported only for " + platform.Titles(func(r *platform.Runtime) bool { return r.States.What != "" }, "and") + " processes"}
+		return Need{What: "a process of " + platform.Titles(func(r *platform.Runtime) bool { return r.States.What != "" }, "or") + ": of others this is not supported"}
 	case c.OnThreads() && platform.ByID(c.Runtime()).Stacks == nil:
 		return Need{What: "what its threads wait for in the kernel, over " + over + shows, Command: "unstall record PID --for 5m"}
 	case c.OnThreads():

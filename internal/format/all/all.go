@@ -6,6 +6,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/accesslog"
 	"github.com/unstall/unstall/internal/format/classhisto"
+	"github.com/unstall/unstall/internal/format/clrstack"
 	"github.com/unstall/unstall/internal/format/container"
 	"github.com/unstall/unstall/internal/format/databaseactivity"
 	"github.com/unstall/unstall/internal/format/databaselog"
@@ -25,6 +26,7 @@ import (
 	"github.com/unstall/unstall/internal/format/hserr"
 	"github.com/unstall/unstall/internal/format/hsperf"
 	"github.com/unstall/unstall/internal/format/hugepages"
+	"github.com/unstall/unstall/internal/format/javacore"
 	"github.com/unstall/unstall/internal/format/jfr"
 	"github.com/unstall/unstall/internal/format/jstat"
 	"github.com/unstall/unstall/internal/format/jvmtext"
@@ -52,6 +54,7 @@ import (
 	"github.com/unstall/unstall/internal/format/syscalls"
 	"github.com/unstall/unstall/internal/format/sysstat"
 	"github.com/unstall/unstall/internal/format/threaddump"
+	"github.com/unstall/unstall/internal/format/uwsgi"
 	"github.com/unstall/unstall/internal/format/vthreads"
 )
 
@@ -61,12 +64,14 @@ var Formats = []format.Format{
 	gotrace.Format,
 	gopprof.Format,
 	gopprof.Listing,
+	gopprof.Debugger,
 	expvar.Format,
 	nettrace.Format,
 	spans.Format,
 	hotspotgc.Format,
 	gcmonitor.Format,
 	openj9gc.Format,
+	javacore.Format,
 	gctrace.Format,
 	schedtrace.Format,
 	gobuild.Format,
@@ -78,6 +83,7 @@ var Formats = []format.Format{
 	procfs.Format,
 	sysstat.Format,
 	socketstat.Format,
+	uwsgi.Format,
 	perfscript.Format,
 	syscalls.Format,
 	kernelstacks.Format,
@@ -89,6 +95,7 @@ var Formats = []format.Format{
 	dotnetcounters.Format,
 	perfmon.Format,
 	dotnetstack.Format,
+	clrstack.Format,
 	sos.Format,
 	gcstats.Format,
 	threaddump.Format,

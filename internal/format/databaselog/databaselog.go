@@ -3,6 +3,8 @@
 //
 //	2023-05-02 10:11:12.120 UTC [2211] app@shop LOG:  duration: 8123.441 ms  statement: SELECT …      PostgreSQL, log_min_duration_statement
 //	… LOG:  process 2213 still waiting for ShareLock on transaction 91223 after 1000.112 ms           log_lock_waits
+//	… ERROR:  deadlock detected                                                                       any settings
+//	… LOG:  checkpoints are occurring too frequently (17 seconds apart)                               checkpoint_warning
 //	… LOG:  checkpoint complete: wrote 8123 buffers (49.6%); …; write=26.912 s, sync=2.801 s, total=29.989 s; …, longest=2.412 s, …
 //	2023-05-02 10:11:12.120 UTC,"app","shop",2211,…,LOG,00000,"duration: 8123.441 ms  statement: …",…     log_destination = csvlog
 //	{"timestamp":"2023-05-02 10:11:12.120 UTC",…,"error_severity":"LOG","message":"duration: …",…}        jsonlog, 15 on
@@ -46,6 +48,8 @@ var (
 	checkpoint = []byte("checkpoint complete: ")
 	queryTime  = []byte("# Query_time: ")
 	logLevel   = []byte("LOG: ") // and another blank, which pages leave out
+	deadlock   = []byte("deadlock detected")
+	tooOften   = []byte("checkpoints are occurring too frequently (")
 )
 
 func match(head []byte) format.Confidence {
@@ -55,6 +59,9 @@ func match(head []byte) format.Confidence {
 	for l := range bytes.Lines(head) {
 		if plain := columns(l); plain != nil {
 			l = plain
+		}
+		if isDeadlock(l) {
+			return format.Sure
 		}
 		if bytes.HasPrefix(l, queryTime) && bytes.Contains(l, []byte("Lock_time: ")) {
 			return format.Sure
@@ -73,7 +80,14 @@ const (
 	aStatement = iota
 	aLock
 	aCheckpoint
+	aWarning // that checkpoints come too often
 )
+
+// isDeadlock says whether a line tells of a deadlock that PostgreSQL ended by failing a statement.
+func isDeadlock(l []byte) bool {
+	i := bytes.Index(l, deadlock)
+	return i > 0 && bytes.HasSuffix(bytes.TrimRight(l[:i], " "), []byte("ERROR:"))
+}
 
 // postgres reads a message of PostgreSQL: how long, ns.
 func postgres(text []byte) (what int, ns float64, ok bool) {
@@ -93,6 +107,9 @@ func postgres(text []byte) (what int, ns float64, ok bool) {
 	case bytes.HasPrefix(text, checkpoint), bytes.HasPrefix(text, []byte("restartpoint complete: ")):
 		ns, ok = after(text, "total=")
 		return aCheckpoint, ns, ok
+	case bytes.HasPrefix(text, tooOften):
+		ns, ok = number(text[len(tooOften):], 1e9)
+		return aWarning, ns, ok
 	}
 	return 0, 0, false
 }
@@ -115,6 +132,9 @@ func number(text []byte, unit float64) (v float64, ok bool) {
 	v, err := strconv.ParseFloat(string(text[:n]), 64)
 	return v * unit, err == nil && v >= 0 && v < 1e9
 }
+
+// longSync is a sync that a disk is too slow for, ns: PostgreSQL spreads a checkpoint's writes over minutes before it.
+const longSync = 2e9
 
 // Bounds of what is kept.
 const (
@@ -148,6 +168,12 @@ type parser struct {
 	checkMost   float64
 	checkLine   int64
 	syncMost    float64
+	syncsLong   int64 // checkpoints with a sync of longSync or more
+	often       int64 // warnings that checkpoints come too often
+	oftenLeast  float64
+	oftenLine   int64
+	deadlocks   int64
+	deadLine    int64
 	times       [2]int64
 	line        int64
 	dropped     int64
@@ -171,9 +197,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case p.n+p.locks+p.checkpoints == 0 && err != nil:
+	case !p.some() && err != nil:
 		return err
-	case p.n+p.locks+p.checkpoints == 0:
+	case !p.some():
 		return errors.New("databaselog: no slow statement, wait for a lock or checkpoint in it")
 	case err != nil:
 		b.Warnf(p.line, "the log is incomplete after this line: %v", err)
@@ -183,10 +209,21 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return nil
 }
 
+func (p *parser) some() bool { return p.n+p.locks+p.checkpoints+p.often+p.deadlocks > 0 }
+
 func (p *parser) take(l format.Line) {
 	text := l.Text
 	if plain := columns(text); plain != nil {
 		text = plain
+	}
+	if isDeadlock(text) {
+		p.entry()
+		p.name = "PostgreSQL"
+		p.at(text, l.Stamp)
+		if p.deadlocks++; p.deadLine == 0 {
+			p.deadLine = l.Number
+		}
+		return
 	}
 	if i := bytes.Index(text, logLevel); i >= 0 {
 		p.entry()
@@ -219,6 +256,13 @@ func (p *parser) take(l format.Line) {
 			}
 			if longest, ok := after(rest, "longest="); ok {
 				p.syncMost = max(p.syncMost, longest)
+				if longest >= longSync {
+					p.syncsLong++
+				}
+			}
+		case aWarning:
+			if p.often++; p.oftenLine == 0 || ns < p.oftenLeast {
+				p.oftenLeast, p.oftenLine = ns, l.Number
 			}
 		}
 		return
@@ -372,8 +416,15 @@ func (p *parser) finish() {
 	if p.checkpoints > 0 {
 		fact(evidence.FactCheckpointMost, strconv.FormatInt(p.checkpoints, 10), p.checkMost, p.checkLine)
 		fact(evidence.FactCheckpointSync, "", p.syncMost, p.checkLine)
+		fact(evidence.FactCheckpointSyncs, "", float64(p.syncsLong), p.checkLine)
 		b.Table(evidence.Table{Title: "checkpoints of " + p.name, Columns: []string{"", "times", "longest s", "longest sync of a file s"},
 			Rows: [][]string{{"checkpoints", strconv.FormatInt(p.checkpoints, 10), short(p.checkMost / 1e9), short(p.syncMost / 1e9)}}})
+	}
+	if p.often > 0 {
+		b.Warnf(p.oftenLine, "checkpoints that came sooner than checkpoint_warning: %d, %.0f s apart at least: a larger max_wal_size spreads them", p.often, p.oftenLeast/1e9)
+	}
+	if p.deadlocks > 0 {
+		b.Warnf(p.deadLine, "deadlocks that ended with an error of one statement: %d: transactions take the same rows in different orders", p.deadlocks)
 	}
 	if p.dropped > 0 {
 		b.Warnf(0, "statements beyond the first %d kinds, which are only counted: %d", maxStatements, p.dropped)

@@ -18,7 +18,9 @@ type parser struct {
 	monitorAt   int64
 	monitorLine int64
 	none        bool  // that line says there was no collection
-	still       int64 // pauses without one
+	told        bool  // such lines say how long collections took
+	collected   int64 // ns of it, of all pools
+	still       int64 // pauses that were none of the collector's
 	lines       int64
 	from, until int64
 	unzoned     bool // some time names no zone
@@ -86,19 +88,23 @@ func (p *parser) reason(line []byte) {
 		if p.monitor.generation != "old" {
 			p.monitor.generation = generationOf(name)
 		}
+		if _, took, ok := bytes.Cut(rest, []byte(" time=")); ok {
+			p.told = true
+			p.collected += milliseconds(took)
+		}
 	}
 }
 
 // flush writes the pause of a JvmPauseMonitor that is open. That what it names was a collection is known only where it
-// says so; else the JVM or its host stood still for another reason.
+// says so, and that collections took most of it; else the JVM or its host stood still for another reason.
 func (p *parser) flush() {
 	if p.monitor.took == 0 {
 		return
 	}
 	e, at, line := p.monitor, p.monitorAt, p.line
-	none := p.none
-	p.monitor, p.none = entry{}, false
-	if none {
+	other := p.none || p.told && p.collected < e.took/2
+	p.monitor, p.none, p.told, p.collected = entry{}, false, false, 0
+	if other {
 		p.still++
 		return
 	}
@@ -153,7 +159,7 @@ func (p *parser) finish() {
 	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactLongAlone, Number: float64(p.lines), Origin: p.b.Origin(0)})
 	p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.from, Until: p.until, Origin: p.b.Origin(p.line)})
 	if p.still > 0 {
-		p.b.Warnf(0, "pauses in which the JVM collected nothing: %d; the JVM or its host stood still: safepoints (-Xlog:safepoint), steal and swapping of the host (vmstat 1) tell why", p.still)
+		p.b.Warnf(0, "pauses in which the JVM collected nothing, or hardly: %d; the JVM or its host stood still: safepoints (-Xlog:safepoint), steal and swapping of the host (vmstat 1) tell why", p.still)
 	}
 	if p.beside > 0 {
 		p.b.Warnf(0, "lines about collections that ran beside the program for most of their time: %d", p.beside)

@@ -10,12 +10,13 @@ import (
 // since is the release a form of line appeared in, newest first.
 var since = []struct {
 	release string
+	below   bool // it is older than limitsSince
 	is      func(*cycle) bool
 }{
-	{"go1.26", func(c *cycle) bool { return c.leakCheck }},
-	{"go1.19", func(c *cycle) bool { return c.stacks >= 0 }},
-	{"go1.6", func(c *cycle) bool { return !c.fivePhases }},
-	{"go1.5", func(*cycle) bool { return true }},
+	{"go1.26", false, func(c *cycle) bool { return c.leakCheck }},
+	{limitsSince, false, func(c *cycle) bool { return c.stacks >= 0 }},
+	{"go1.6", true, func(c *cycle) bool { return !c.fivePhases }},
+	{"go1.5", true, func(*cycle) bool { return true }},
 }
 
 func (p *parser) finish() {
@@ -111,11 +112,17 @@ func (p *parser) emit() {
 		}
 		p.b.Cover(evidence.Coverage{Subject: subjects[i], Kind: evidence.CoverGC, From: known0(r.shift + r.began()), Until: known0(until), Lost: r.missing, Origin: o})
 		p.b.Fact(evidence.Fact{Subject: subjects[i], Key: evidence.FactVersionAtLeast, Value: since[atLeast[i]].release, Number: math.NaN(), Origin: o})
+		if since[atLeast[i]].below {
+			p.b.Fact(evidence.Fact{Subject: subjects[i], Key: evidence.FactVersionBelow, Value: limitsSince, Number: math.NaN(), Origin: o})
+		}
 		if r.cycles < fewCycles && r.latest.util > 0 && r.latest.number >= settledCycles && r.lastEnd >= settledAfter { // too few for a rate: what the runtime says of all the time since its start tells more
 			p.b.Fact(evidence.Fact{Subject: subjects[i], Key: evidence.FactGCCPUFraction, Number: float64(r.latest.util) / 100, Origin: p.b.Origin(r.latest.line)})
 		}
 	}
 }
+
+// limitsSince is the release that has memory limits, and prints stacks and globals beside the goal.
+const limitsSince = "go1.19"
 
 // fewCycles are too few to tell how often they come. What is said of all the time since the start speaks for the program once its start is a
 // small part of that.

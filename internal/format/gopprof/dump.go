@@ -21,6 +21,7 @@ type goroutine struct {
 	stamp   int64 // of the log it is in
 	stack   []*profile.Location
 	mutex   int64 // address of the mutex it waits for, 0: it waits for none, or its stack does not tell
+	alike   int64 // so many stand for it: a tool printed those with one stack together; 0: it stands for itself
 }
 
 // goroutineHeader reads
@@ -28,12 +29,23 @@ type goroutine struct {
 //	goroutine 12 [select, 5 minutes, locked to thread]:
 //	goroutine 12 gp=0xc000… m=3 mp=0xc000… [running]:          1.23–, GOTRACEBACK=system
 //	goroutine 12 [chan receive (leaked) labels:{"a": "b"}]:    1.26–
+//	48 goroutines [semacquire, 4 minutes]:                     those with one stack, put together by a tool
 //
 // Pages that quote a dump indent it.
 func goroutineHeader(line []byte) (goroutine, bool) {
-	rest, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("goroutine "))
-	if !ok || !bytes.HasSuffix(rest, []byte("]:")) {
+	line = bytes.TrimSpace(line)
+	if !bytes.HasSuffix(line, []byte("]:")) {
 		return goroutine{}, false
+	}
+	rest, ok := bytes.CutPrefix(line, []byte("goroutine "))
+	var alike int64
+	if !ok {
+		number, together, grouped := bytes.Cut(line, []byte(" goroutines "))
+		n, err := strconv.ParseInt(string(number), 10, 32)
+		if !grouped || err != nil || n <= 0 {
+			return goroutine{}, false
+		}
+		alike, rest = n, append([]byte("0 "), together...)
 	}
 	number, rest, _ := bytes.Cut(rest, []byte(" "))
 	id, err := strconv.ParseInt(string(number), 10, 64)
@@ -52,7 +64,7 @@ func goroutineHeader(line []byte) (goroutine, bool) {
 	}
 	state, _, _ := strings.Cut(clip(string(rest[1:len(rest)-2])), " labels:{")
 	state, more, _ := strings.Cut(state, ", ")
-	g := goroutine{id: id, state: strings.TrimSuffix(state, " (scan)")}
+	g := goroutine{id: id, state: strings.TrimSuffix(state, " (scan)"), alike: alike}
 	for part := range strings.SplitSeq(more, ", ") {
 		if m, ok := strings.CutSuffix(part, " minutes"); ok {
 			g.minutes, _ = strconv.ParseInt(m, 10, 32)
@@ -83,6 +95,7 @@ type dumps struct {
 	doubt   int64 // lines that are strange if a frame follows, else the text goes on after the dump
 
 	open      *dump
+	made      int64  // numbers given to those without any
 	inside    bool   // of a goroutine's block
 	zero      bool   // of goroutine 0, a thread's own stack
 	told      bool   // its stack is not to be had
@@ -104,8 +117,15 @@ const (
 	maxSightings  = 20
 )
 
+// unnumbered begins the numbers of goroutines that were printed without any.
+const unnumbered = 1 << 40
+
 func (d *dumps) begin(g goroutine, line, stamp int64) {
 	d.endGoroutine()
+	if g.alike > 0 {
+		g.id = unnumbered + d.made
+		d.made += g.alike
+	}
 	if d.open != nil && g.id != 0 && d.open.seen[g.id] {
 		d.endDump()
 	}
@@ -202,7 +222,7 @@ func isPosition(bare []byte) bool {
 			return false
 		}
 	}
-	return bytes.HasSuffix(file, []byte(".go")) || bytes.HasSuffix(file, []byte(".s")) || bytes.HasSuffix(file, []byte(".c")) || file[0] == '<'
+	return bytes.HasSuffix(file, []byte(".go")) || bytes.HasSuffix(file, []byte(".s")) || bytes.HasSuffix(file, []byte(".c")) || bytes.HasSuffix(file, []byte(".goc")) || file[0] == '<'
 }
 
 func cutLast(b []byte, sep byte) (before, after []byte, ok bool) {
@@ -301,6 +321,15 @@ func (d *dumps) endGoroutine() {
 			g.mutex = d.mutex
 		}
 		d.open.empty = len(g.stack) == 0 && !d.told
+		one := *g
+		for n := int64(1); n < one.alike; n++ {
+			if len(d.open.goroutines) == maxGoroutines {
+				d.open.more += one.alike - n
+				break
+			}
+			one.id++
+			d.open.goroutines = append(d.open.goroutines, one)
+		}
 	}
 	if d.doubt > 0 {
 		d.doubt = 0

@@ -10,6 +10,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -19,9 +20,12 @@ import (
 //	      flat  flat%   sum%        cum   cum%
 //	    14.10s 23.50% 23.50%     31.20s 52.00%  runtime.scanobject
 //
+//	23.28s of 24.63s total (94.52%)                          before Go 1.9
+//
 //	Total: 4120 samples
 //	    1203  29.2%  29.2%     1203  29.2% base::SpinLock::Lock
 //
+// Where the lines above the functions were not copied, the time of a function and its share tell what all of it is.
 // Of -top there is no stack: each function stands with its own time, and what is not listed is of no function. Where Go's background mark
 // worker is listed, all below it is its work, whatever is listed of that. Samples of gperftools are taken every 10 ms, unless CPUPROFILE_FREQUENCY
 // was set: shares hold in any case.
@@ -29,13 +33,17 @@ var Listing = format.Format{
 	Name:  "pprof-text",
 	About: "what pprof prints of a CPU profile: -top and -traces of Go's, -text of gperftools'",
 	Match: func(head []byte) format.Confidence {
-		if !bytes.Contains(head, []byte("% of ")) && !bytes.Contains(head, []byte("Total: ")) && !bytes.Contains(head, []byte("Total samples = ")) {
+		headed := bytes.Contains(head, []byte("% of ")) || bytes.Contains(head, []byte("Total: ")) || bytes.Contains(head, []byte("Total samples = ")) || bytes.Contains(head, []byte("s total ("))
+		if !headed && !bytes.Contains(head[:min(len(head), mostBare)], []byte("%  runtime.")) {
 			return format.No
 		}
 		var p listing
 		for l := range bytes.Lines(head) {
 			p.take(string(bytes.TrimRight(l[:min(len(l), mostListed)], "\r\n")), 1)
-			if p.total > 0 && (len(p.rows) > 0 || len(p.traces) > 0) {
+			if headed && p.total > 0 && (len(p.rows) > 0 || len(p.traces) > 0) {
+				return format.Sure
+			}
+			if !headed && p.bare() {
 				return format.Sure
 			}
 		}
@@ -49,6 +57,8 @@ const (
 	mostListed     = 4096 // of a line, bytes
 	maxListedRows  = 100_000
 	samplePeriodMs = 10
+	mostBare       = 64 << 10 // of a listing without the lines above it, in which its rows must begin
+	leastBare      = 3        // rows that tell one
 )
 
 // listed is a function with what it took itself and with all it called, ns.
@@ -73,6 +83,9 @@ type listing struct {
 	within bool // of a block of -traces
 	fresh  bool // it has no frame yet
 	over   bool
+
+	share float64 // the largest of a function with those it calls
+	whole int64   // ns of all of it, by that
 }
 
 func (p *listing) take(text string, line int64) {
@@ -88,6 +101,14 @@ func (p *listing) take(text string, line int64) {
 		word, _, _ := strings.Cut(rest, " ")
 		if v, ok := timeOf(word); ok {
 			p.total = v
+		}
+		return
+	case strings.Contains(trimmed, "s total (") && strings.HasSuffix(trimmed, "%)"):
+		whole, _, _ := strings.Cut(trimmed, " total (")
+		if f := strings.Fields(whole); len(f) == 3 && f[1] == "of" {
+			if v, ok := timeOf(f[2]); ok {
+				p.total = v
+			}
 		}
 		return
 	case strings.HasPrefix(trimmed, "Showing nodes accounting for "), strings.Contains(trimmed, " of ") && strings.HasSuffix(trimmed, " total") && strings.Contains(trimmed, "%"):
@@ -124,6 +145,22 @@ func (p *listing) take(text string, line int64) {
 	}
 	name := strings.TrimSuffix(strings.Join(f[5:], " "), " (inline)")
 	p.rows = append(p.rows, listed{clip(name), flat, cum, line})
+	if share, err := strconv.ParseFloat(strings.TrimSuffix(f[4], "%"), 64); err == nil && share > p.share && strings.HasSuffix(f[3], "s") {
+		p.share, p.whole = share, int64(float64(cum)*100/share)
+	}
+}
+
+// bare says whether rows alone tell a listing of Go: three of them, one of a function of the runtime.
+func (p *listing) bare() bool {
+	if len(p.rows) < leastBare || p.whole <= 0 {
+		return false
+	}
+	for _, x := range p.rows {
+		if strings.HasPrefix(x.name, "runtime.") {
+			return true
+		}
+	}
+	return false
 }
 
 // frame takes a line of a block: the first has the time.
@@ -185,6 +222,10 @@ func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 	}
 	if p.over {
 		b.Warnf(0, "functions beyond the first %d were left out", maxListedRows)
+	}
+	if p.total == 0 && p.whole > 0 {
+		p.total = p.whole
+		b.Warnf(1, "the lines above the functions are missing: their times and shares tell that it is of %s of CPU time in all", units.Time(float64(p.whole)))
 	}
 	r, isGo := p.recording()
 	subject := evidence.Subject{Kind: evidence.Process}

@@ -49,3 +49,44 @@ func (p *parser) counter(text string) {
 		}
 	}
 }
+
+// isCounter says whether a line is one of these counters: what grep took out of netstat -s.
+func isCounter(text string) bool {
+	first, rest, _ := strings.Cut(text, " ")
+	for _, c := range counters {
+		digits := first
+		switch {
+		case rest == c.text:
+		case first == c.text:
+			digits = rest
+		default:
+			continue
+		}
+		if _, err := strconv.ParseUint(digits, 10, 53); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// alone takes such a line. Others may have been there, and one that comes again is of the next reading.
+func (p *parser) alone(text string, number int64) {
+	p.layout = nil
+	first, rest, _ := strings.Cut(text, " ")
+	again := false
+	if p.last != nil && p.last.counts != nil {
+		for _, c := range counters {
+			if _, known := p.last.counts[c.series]; known && (rest == c.text || first == c.text) {
+				again = true
+			}
+		}
+	}
+	if p.last == nil || again {
+		p.begin(0, number)
+	}
+	if p.last.counts == nil {
+		p.last.counts = make(map[string]float64)
+		p.keep()
+	}
+	p.counter(text)
+}

@@ -34,6 +34,8 @@ func (p *parser) emit(b *evidence.Builder) {
 				processes[h.pid] = id
 			}
 			of = id
+		} else if len(processes) == 0 && p.waited(address) { // who listens there is not told: what waits there waits for a program all the same
+			of = b.Subject(evidence.Subject{Kind: evidence.Process, Name: cmp.Or(h.process, "listener "+address)})
 		}
 		p.address(b, of, address)
 	}
@@ -42,6 +44,11 @@ func (p *parser) emit(b *evidence.Builder) {
 	}
 	p.counts(b, host)
 	p.table(b, holders)
+}
+
+// waited says whether connections ever waited at an address.
+func (p *parser) waited(address string) bool {
+	return slices.ContainsFunc(p.readings, func(r *reading) bool { return r.listens[address] != nil && r.listens[address].queue > 0 })
 }
 
 // times puts readings without a time one second apart.
@@ -140,6 +147,9 @@ func (p *parser) counts(b *evidence.Builder, host evidence.SubjectID) {
 	for _, c := range counters {
 		if done[c.series] {
 			continue
+		}
+		if slices.ContainsFunc(counted, func(r *reading) bool { _, known := r.counts[c.series]; return !known }) {
+			continue // grep left it out
 		}
 		done[c.series] = true
 		s := evidence.Series{Subject: host, Name: c.series, Unit: "1/s", Origin: b.Origin(counted[0].line)}

@@ -15,7 +15,8 @@
 // Where the figures lie:
 //   - Of a socket that listens, Recv-Q is how many connections wait for accept. Its Send-Q is the limit of
 //     that in ss, and always 0 in netstat.
-//   - netstat -s leaves out most counters that are 0: one that is missing is 0 where TcpExt is there.
+//   - netstat -s leaves out most counters that are 0: one that is missing is 0 where TcpExt is there. Of lines that grep took out of it
+//     nothing is known of the others.
 //   - ss counts what a peer that closed sent last as a byte, so that CLOSE-WAIT with 1 has nothing unread.
 //   - Neither tells which connections no process has accepted: with unread bytes they are among the others.
 //
@@ -49,6 +50,8 @@ func match(head []byte) format.Confidence {
 		text := strings.TrimSpace(string(line))
 		switch _, timed := moment([]byte(text)); {
 		case text == "" || timed || strings.HasPrefix(text, "Active Internet connections") || strings.HasPrefix(text, "#"):
+		case isCounter(text):
+			return format.Sure
 		case heading(text) != nil && line[len(line)-1] == '\n', text == "Ip:" && bytes.Contains(head, []byte("\n    ")) && bytes.Contains(head, []byte("packets received")):
 			return format.Sure
 		default:
@@ -195,6 +198,9 @@ func (p *parser) line(raw []byte, number int64) bool {
 	case p.extended && indented:
 		p.counter(text)
 		return true
+	case !p.extended && isCounter(text):
+		p.alone(text, number)
+		return true
 	case indented && !p.row(text, number): // of netstat -s, or what ss -i tells below a socket
 		return true
 	case indented:
@@ -295,7 +301,7 @@ func (x *listener) holder(words []string) {
 		for u := range strings.SplitSeq(users, "),(") {
 			name, rest, ok := strings.Cut(strings.TrimPrefix(u, `"`), `",pid=`)
 			digits, _, ok2 := strings.Cut(rest, ",")
-			if pid, err := strconv.Atoi(digits); ok && ok2 && err == nil && pid > 0 && (x.pid == 0 || pid < x.pid) {
+			if pid, err := strconv.Atoi(digits); ok && ok2 && err == nil && pid >= 0 && (x.pid == 0 || pid < x.pid) { // 0: not known
 				x.pid, x.process = pid, name
 			}
 		}

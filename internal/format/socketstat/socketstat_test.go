@@ -22,6 +22,9 @@ var suite = formattest.Suite{Format: Format, Name: "ss.txt",
 		"Active UNIX domain sockets (servers and established)\nProto RefCnt Flags Type State I-Node Path\n":                                   format.No,
 		"some log\nState Recv-Q Send-Q Local Address:Port\n":                                                                                  format.No,
 		"Ip: 10.0.0.1\n": format.No,
+		"667399 times the listen queue of a socket overflowed\n667399 SYNs to LISTEN sockets ignored\n": format.Sure,
+		"    12 SYNs to LISTEN sockets dropped\n":                                                       format.Sure,
+		"many SYNs to LISTEN sockets dropped\n":                                                         format.No,
 	},
 	Hold: func(t testing.TB, b *evidence.Bundle, _ error) {
 		for _, s := range b.Series {

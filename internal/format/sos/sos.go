@@ -280,6 +280,16 @@ func (p *parser) emitLocks(b *evidence.Builder, subject evidence.SubjectID) {
 		b.Table(t)
 		m := p.locks[0]
 		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorWaiting, Value: m.of, Number: float64(m.waiting), Origin: b.Origin(m.line)})
+		holders, all := make(map[string]bool), int64(0)
+		for _, m := range p.locks {
+			if m.holder != "" && m.holder != "XXX" { // a thread that is gone
+				holders[m.holder] = true
+				all += m.waiting
+			}
+		}
+		if len(holders) > 1 {
+			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorsWaiting, Value: strconv.Itoa(len(holders)), Number: float64(all), Origin: b.Origin(m.line)})
+		}
 		return
 	}
 	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorWaiting, Number: 0, Origin: b.Origin(p.line)})

@@ -41,7 +41,7 @@ func (p *parser) put(s *tracks, name, unit string, v float64, gauge bool) {
 		if s.byName == nil {
 			s.byName = make(map[string]*track)
 		}
-		t = &track{name: name, unit: unit, gauge: gauge, line: p.number, boot: !gauge && p.h != nil && p.h.timed == none && p.boot[p.h.kind] == 1}
+		t = &track{name: name, unit: unit, gauge: gauge, line: p.number, boot: !gauge && p.h != nil && p.h.timed == none && p.boot[p.h.kind] == 1 && !p.notation.later}
 		if p.h != nil && p.h.timed == tod && p.clock.day > 0 {
 			t.from = p.clock.now - (p.clock.last-p.h.begins+daily)%daily
 		}

@@ -8,6 +8,7 @@
 //	pidstat -u -r -d -w 1   CPU, faults, size, disks, switches of processes, -t of their threads
 //	iostat -x 1             CPU by mode, requests, bytes, times and queue of disks
 //	sar -u -B -d -q -r -w -W -n DEV,SOFT   likewise, and paging, the run queue, PSI, the network
+//	iostat, mpstat -o JSON  likewise (json.go)
 //
 // From their sources and manuals, https://github.com/sysstat/sysstat 9.0 to 12.7 and
 // https://gitlab.com/procps-ng/procps 3.2 to 4.0. Columns are found by name, as they
@@ -47,13 +48,16 @@ import (
 // Format is the output of one of these tools, or of several.
 var Format = format.Format{
 	Name:  "sysstat",
-	About: "text of vmstat, mpstat, pidstat, iostat, sar, free and the head of top, procps 3.2 to 4.0, sysstat 9.0 to 12.7",
+	About: "text of vmstat, mpstat, pidstat, iostat, sar, free and the head of top, procps 3.2 to 4.0, sysstat 9.0 to 12.7, and JSON of iostat and mpstat",
 	Match: match,
 	Parse: parse,
 }
 
-// match is sure of the line that tools of sysstat begin with, and of headings.
+// match is sure of the line that tools of sysstat begin with, of headings, and of rows of JSON.
 func match(head []byte) format.Confidence {
+	if bytes.IndexByte(head, '{') >= 0 && isNotation(string(head)) {
+		return format.Sure
+	}
 	for i := 0; i < 200 && len(head) > 0; i++ {
 		line, more, whole := bytes.Cut(head, []byte("\n"))
 		if !whole && i > 0 {
@@ -85,7 +89,12 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, byPID: make(map[int]*process), names: make(map[string]bool), cpuRows: make(map[int]bool)}
 	err := a.Lines(func(l format.Line) bool {
 		p.number = l.Number
-		if text := strings.TrimSpace(string(l.Text[:min(len(l.Text), mostLine)])); text != "" {
+		if !p.notation.on && bytes.IndexByte(l.Text, '"') >= 0 {
+			p.notation.on = isNotationLine(l.Text)
+		}
+		if p.notation.on {
+			p.notated(string(l.Text))
+		} else if text := strings.TrimSpace(string(l.Text[:min(len(l.Text), mostLine)])); text != "" {
 			p.line(text)
 		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil
@@ -137,6 +146,8 @@ type parser struct {
 	freeUnit      float64 // bytes
 	freeTotal     float64 // bytes of the host, by free
 	freeTotalLine int64
+
+	notation notation // JSON
 
 	tops     int     // screens of top
 	topLoads float64 // the load of the last

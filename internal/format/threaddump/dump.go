@@ -211,6 +211,13 @@ func (p *parser) inside(text string) {
 			p.strange() // "- waiting to lock <no object reference available>" is none
 		}
 	case p.section == afterwards && p.atDate(text):
+	case strings.HasPrefix(text, "waiting for ") && p.section == inThread:
+		k, ok := ideLock(text)
+		if !ok {
+			p.strange()
+			return
+		}
+		p.lock(k)
 	case known(text):
 	default:
 		p.strange()
@@ -229,7 +236,7 @@ func (p *parser) atDate(text string) bool {
 // known are lines of dumps that say nothing of a thread's stack.
 func known(text string) bool {
 	for _, s := range []string{"Locked ownable synchronizers:", "Locked synchronizers:", "No compile task", "Compiling:", "Carrying virtual thread #", "Threads class SMR info:",
-		"_java_thread_list=", "_to_delete_list=", "0x0", "0x", "}", "JNI global", "|", "VM state:", "Number of locked synchronizers"} {
+		"_java_thread_list=", "_to_delete_list=", "0x0", "0x", "}", "JNI global", "|", "VM state:", "Number of locked synchronizers", "blocks "} {
 		if strings.HasPrefix(text, s) {
 			return true
 		}

@@ -184,6 +184,16 @@ func readLock(text string) (k lock, ok bool) {
 	return k, true
 }
 
+// ideLock reads what IntelliJ IDEA's debugger says of a thread that is blocked: "waiting for http-nio-8080-exec-5@10411 to release lock on
+// <0x2a3f> (a shop.Pool)". What it says of the one that blocks it, "blocks http-nio-8080-exec-3@10401", follows from that.
+func ideLock(text string) (lock, bool) {
+	_, on, ok := strings.Cut(text, " to release lock on <")
+	if !ok {
+		return lock{}, false
+	}
+	return readLock("- " + toLock + " <" + on)
+}
+
 // stamp reads "2026-11-21 13:40:43" alone on a line, as ns since the epoch in the zone of
 // the host, which it does not name.
 func stamp(l []byte) (at int64, ok bool) {

@@ -1,7 +1,7 @@
 // Package threaddump reads what the threads of a JVM did, as HotSpot prints it: the
 // answers of jstack and jcmd Thread.print, what SIGQUIT leaves in the program's own
 // output, JDK 6 to 25, and the files of jcmd Thread.dump_to_file, text and JSON, JDK 21
-// and later; the answer in JSON of Spring Boot's actuator; and what jstack -F prints. Any
+// and later; the answer in JSON of Spring Boot's actuator; what jstack -F prints, and what IntelliJ IDEA exports. Any
 // number of dumps may be in one file, and anything else around them.
 //
 //	2026-11-21 13:40:43

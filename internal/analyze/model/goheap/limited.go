@@ -27,14 +27,20 @@ const (
 	usual     = 1.9     // goal by live below which it is a limit's: GOGC=100 gives 2 and stacks
 )
 
+// firstLimited is the release in which memory limits came (https://go.dev/doc/go1.19#runtime).
+const firstLimited = "go1.19"
+
 // Limited says whether the goal follows a memory limit rather than GOGC.
 //
 // Under GOGC the goal is live·(1 + GOGC/100) plus a share of stacks and
 // globals; under a limit it is the limit less everything that is not heap, and
 // a larger live heap lowers nothing. Both models are fitted to consecutive
 // cycles; the one that leaves less unexplained wins. Where the live heap hardly
-// changes both fit, and the ratio decides: GOGC is set to round numbers.
+// changes both fit, and the ratio decides: GOGC is set to round numbers. Before Go 1.19 there are no limits.
 func (g *Process) Limited() (limited, known bool) {
+	if f, ok := g.fact(evidence.FactVersionBelow); ok && version.Compare(f.Value, firstLimited) <= 0 {
+		return false, true
+	}
 	var ratio, goals, lives, ended []float64
 	above := 0
 	for i := 1; i < len(g.Cycles); i++ {

@@ -40,7 +40,7 @@ and .Immutable). What does not help: more threads.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five samples or by the runtime's events",
 		check.SomeSlow, check.SlowShare, check.Material),
 	Thresholds: []check.Threshold{manyWaiting, mostlyUnseen, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
-		check.Queueing, check.SlowShare, check.SomeSlow},
+		check.Queueing, check.SlowShare, check.SomeSlow, check.Stuck},
 
 	Needs:   "contention events and the threads' stacks: " + record,
 	Applies: isDotnet,
@@ -65,7 +65,14 @@ func judgeLock(c *check.Case) check.Verdict {
 		k.Figures = append(k.Figures, c.Figure("lock.contentions_per_s", "lock contentions, including very short waits", contended.Mean(), "1/s", contended.Origin))
 	}
 	if !w.Waiting.Known() && !k.Charged {
-		if v, ok := judgeMonitors(c); ok {
+		v, told := judgeMonitors(c)
+		if told && v.Supported() {
+			return v
+		}
+		if byStacks, ok := judgeStacks(c); ok && (!told || byStacks.Supported()) {
+			return byStacks
+		}
+		if told {
 			return v
 		}
 		return untimed(contended, k.Figures)

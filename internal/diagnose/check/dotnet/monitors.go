@@ -1,11 +1,52 @@
 package dotnet
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
+
+// judgeStacks judges by stacks of threads at one moment that belong to no pool, where nothing else tells of locks: most of them wait at one
+// place, each for a lock. A thread of a pool is judged with the pool.
+func judgeStacks(c *check.Case) (v check.Verdict, ok bool) {
+	w := c.Threads().Summary(c.Subject)
+	if w == nil {
+		return v, false
+	}
+	waiting, others := 0, 0
+	var at *threads.Group
+	for i := range w.Groups {
+		g := &w.Groups[i]
+		switch {
+		case g.View.State == evidence.LockWait:
+			waiting += g.Count
+			if at == nil || g.Count > at.Count {
+				at = g
+			}
+		case g.View.State != evidence.Idle:
+			others += g.Count
+		}
+	}
+	if at == nil {
+		return v, false
+	}
+	place := threadstack.Bare(cmp.Or(at.View.Owner, threads.Nameless))
+	v = check.Verdict{Rule: check.OneLook, Summary: fmt.Sprintf("%s waited for a lock at one moment", units.Plural(waiting, "thread")),
+		Evidence: []check.Evidence{c.Figure("lock.waiting_threads_at", "threads waiting for a lock in "+place, float64(at.Count), "count", at.Origin)},
+		Needs:    []check.Need{{What: "a recording, to show which threads wait for locks and for how long", Command: record}}}
+	if at.Count < check.Crowd.Int() || at.Count < others {
+		return v, true
+	}
+	v.Rule, v.Weight = check.StandsAlone, float64(at.Count)
+	v.Title = fmt.Sprintf("Probably: %d threads wait for a lock in %s, by their stacks at one moment.", at.Count, place)
+	v.Fix = []check.Fix{{Text: "do less under this lock, and find which thread holds it and what that waits for: !syncblk names it", Code: at.View.Owner}}
+	return v, true
+}
 
 var manyWaiting = check.Threshold{Name: "threads that wait for one monitor at one moment", Value: 5, Unit: "count",
 	Why: "chance rarely shows so many where it is free most of the time", Source: "judgement"}
@@ -24,6 +65,15 @@ func judgeMonitors(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	v.Evidence = append(v.Evidence, c.Figure("lock.monitor_waiting", "threads that waited for a monitor of "+f.Value, f.Number, "count", f.Origin))
 	if f.Number < manyWaiting.Value {
+		x, several := c.Fact(evidence.FactMonitorsWaiting)
+		if !several || x.Number < check.Crowd.Value {
+			return v, true
+		}
+		v.Rule, v.Weight = check.StandsAlone, x.Number
+		v.Title = fmt.Sprintf("Probably: %.0f threads wait for monitors that %s others hold, one of %s; if these wait for each other it is a deadlock.", x.Number, x.Value, f.Value)
+		v.Summary = fmt.Sprintf("%.0f threads waited for the monitors of %s others at one moment", x.Number, x.Value)
+		v.Evidence = append(v.Evidence, c.Figure("lock.monitors_waiting", "threads that waited for monitors of several holders", x.Number, "count", x.Origin))
+		v.Fix = []check.Fix{{Text: "take these locks in the same order everywhere, and do not wait for calls under them"}}
 		return v, true
 	}
 	v.Rule, v.Weight = check.StandsAlone, f.Number

@@ -49,7 +49,7 @@ maximum.`,
 		check.Material, longQueue),
 	Thresholds: []check.Threshold{atRest, beyondLeast, beyondMinimum, blocking, collecting, drained, idleEnough, long, longQueue, manyQueued,
 		manyWaiting, mostlyUnseen, someBlocking, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
-		check.Queueing, check.SlowShare, check.SomeSlow},
+		check.Queueing, check.SlowShare, check.SomeSlow, check.Stuck},
 
 	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
 

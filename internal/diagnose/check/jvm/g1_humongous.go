@@ -38,7 +38,7 @@ are never in it.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time; a rate from 5 collections",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
 	Thresholds: []check.Threshold{halfOne, leastRegions, leastWatched, longMinutes, mostFreed, mostOfThem, pacePart, sameStop, someCounted, stoppedSpecial,
-		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
+		stoppedYoung, unified, uselessFreed, uselessTimes, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
 		check.PausedEnough, check.SlowShare, check.SomeSlow},
@@ -56,6 +56,12 @@ func judgeHumongous(c *check.Case) check.Verdict {
 	var v check.Verdict
 	p := g.with(humongous)
 	g.judge(&v, "jvm.g1-humongous", p, "collections for humongous objects", stoppedSpecial)
+	useless := g.useless(p)
+	if !v.Supported() && len(useless) >= uselessTimes.Int() {
+		v.Rule, v.Needs = check.StandsAlone, nil
+		v.Summary = fmt.Sprintf("%s for a humongous object freed nothing", units.Plural(len(useless), "full collection"))
+		v.Evidence = append(v.Evidence, c.Figure("gc.full_useless", "full collections for a humongous object that freed less than "+units.Percent(uselessFreed.Value)+" of the heap in use", float64(len(useless)), "count", g.OriginOf(useless[0])))
+	}
 	if !v.Supported() {
 		return v
 	}
@@ -89,8 +95,30 @@ func judgeHumongous(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("%s make G1 collect %s times per minute.", who, units.Num(*rate[0].Value))
 	}
 	v.Title = g.named(v.Title, p)
+	if len(useless) >= uselessTimes.Int() {
+		v.Title = fmt.Sprintf("No room in a row for a humongous object: %s freed nothing, after which the allocation fails (OutOfMemoryError).", units.Plural(len(useless), "full collection"))
+	}
 	g.adviseHumongous(&v, region)
 	return v
+}
+
+// A full collection for a humongous object that frees nothing is followed by another, which clears soft references too; after that the
+// allocation fails (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/gc/g1/g1CollectedHeap.cpp: satisfy_failed_allocation).
+var (
+	uselessTimes = check.Threshold{Name: "full collections in a row for one allocation", Value: 2, Unit: "count",
+		Why: "G1 gives up after the second", Source: "satisfy_failed_allocation of G1"}
+	uselessFreed = check.Threshold{Name: "part of the heap in use that such a collection frees", Value: .01, Unit: "1",
+		Why: "a humongous object is not smaller than half a region, of which there are some hundred", Source: "arithmetic"}
+)
+
+// useless are the full collections among pauses that freed nothing.
+func (g *collector) useless(p metrics.Pauses) (of metrics.Pauses) {
+	for _, x := range p.Of(evidence.PauseFull) {
+		if before, after := g.Get(x, evidence.HeapBefore), g.Get(x, evidence.HeapAfter); before > 0 && after >= (1-uselessFreed.Value)*before {
+			of = append(of, x)
+		}
+	}
+	return of
 }
 
 var leastRegions = check.Threshold{Name: "regions that G1 needs", Value: 256, Unit: "count",

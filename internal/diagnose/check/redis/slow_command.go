@@ -36,7 +36,7 @@ values split by what is read together; UNLINK instead of DEL (4.0 and later); sh
 scans on a replica. More CPUs, io-threads and pipelines do not help.`,
 	Least: fmt.Sprintf("calls of 10 ms and more that occupy the main thread for %v of the time, two of them or one of a second; or shorter calls that occupy it for %v of the time and delay commands by 0.25 ms on average; from the slow log, LATENCY HISTOGRAM or commandstats; where their rate is unknown, one call of 0.5 s, or two of %v and more on average",
 		often, ofThread, longFork),
-	Thresholds: []check.Threshold{few, forAll, longCall, longFork, longStop, notRun, ofThread, often, rare, rarely},
+	Thresholds: []check.Threshold{closeBy, few, forAll, longCall, longFork, longStop, notRun, ofThread, often, rare, rarely, several},
 
 	Needs:   "INFO twice (or SLOWLOG GET with five entries): unstall redis://HOST:PORT, or files of redis-cli",
 	Applies: isRedis,
@@ -77,6 +77,17 @@ func (s *server) slow() (much, little []metrics.RedisKept) {
 var longCall = check.Threshold{Name: "length of a single command that is named however rare", Value: 500e6, Unit: "ns",
 	Why: "what arrives at that time waits for half of it, longer than the 200 ms of some clients' timeouts", Source: "arithmetic"}
 
+// Calls in the slow log that stand close together take much of the thread's time meanwhile, whatever it was before.
+var (
+	several = check.Threshold{Name: "long calls in the slow log that stand close together", Value: 3, Unit: "count",
+		Why: "two may come together by chance", Source: "judgement"}
+	closeBy = check.Threshold{Name: "share of the time from the first of them to the last", Value: .05, Unit: "1",
+		Why: "one command in twenty meets one", Source: "arithmetic"}
+)
+
+// second is what the stamps of the slow log are rounded to, ns.
+const second = 1e9
+
 // long says whether calls of a rate that is hardly known are worth naming. They are not where the slow log has several that are far apart, or
 // where other commands take nearly all of the time.
 func (s *server) long(k *metrics.RedisKept) bool {
@@ -87,8 +98,12 @@ func (s *server) long(k *metrics.RedisKept) bool {
 		}
 		last = e.At
 	}
-	if over := float64(last-first) * k.Count / (k.Count - 1); k.Count >= few.Value && last > first && k.Total < rarely.Value*over {
+	over := float64(last - first)
+	if k.Count >= few.Value && last > first && k.Total < rarely.Value*over*k.Count/(k.Count-1) {
 		return false
+	}
+	if k.Count >= several.Value && last > 0 && k.Total >= closeBy.Value*(over+second) {
+		return true
 	}
 	var spent float64
 	for i := range s.Commands {

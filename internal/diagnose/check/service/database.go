@@ -15,6 +15,8 @@ var (
 		Why: "after a second people lose their thought", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 1 s"}
 	tenSeconds = check.Threshold{Name: "length of a single statement, by a database's own log", Value: 10e9, Unit: "ns",
 		Why: "people wait no longer for an answer", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 10 s"}
+	fewSyncs = check.Threshold{Name: "checkpoints in which the sync of one file took 2 s", Value: 2, Unit: "count",
+		Why: "one may follow a load of data", Source: "judgement"}
 	fewStatement = check.Threshold{Name: "statements of a second, by a database's own log", Value: 2, Unit: "count",
 		Why: "one may be a report", Source: "judgement"}
 )
@@ -29,7 +31,8 @@ func judgeDatabase(c *check.Case) (v check.Verdict, ok bool) {
 	slow := told && (most.Number >= tenSeconds.Value || most.Number >= aSecond.Value && n.Number >= fewStatement.Value)
 	blocked := locked.Number >= tenSeconds.Value || locked.Number >= aSecond.Value && waits.Number >= 1
 	synced, _ := c.Fact(evidence.FactCheckpointSync)
-	disk := synced.Number >= tenSeconds.Value
+	again, _ := c.Fact(evidence.FactCheckpointSyncs)
+	disk := synced.Number >= tenSeconds.Value || again.Number >= fewSyncs.Value
 	if s.Kind != evidence.Dependency || !slow && !blocked && !disk {
 		return v, false
 	}

@@ -1,0 +1,142 @@
+package gopprof
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Debugger is goroutines as debuggers print them, GoLand and what else shows stacks of delve:
+//
+//	Goroutine 87
+//	  runtime.gopark (/usr/local/go/src/runtime/proc.go:364)
+//	  sync.runtime_SemacquireMutex (/usr/local/go/src/runtime/sema.go:77)
+//	  sync.(*RWMutex).RLock (/usr/local/go/src/sync/rwmutex.go:71)
+//	  main.(*pool).Do (/src/pool.go:440)
+//	  created at: main.main (/src/main.go:12)
+//
+// They become a goroutine dump. A debugger names no state: the function of the runtime that parked the goroutine tells it.
+var Debugger = format.Format{
+	Name:  "go-debugger",
+	About: "goroutines as GoLand and other debuggers print them",
+	Match: func(head []byte) format.Confidence {
+		if !bytes.Contains(head, []byte("Goroutine ")) {
+			return format.No
+		}
+		inside := false
+		for l := range bytes.Lines(head) {
+			l = bytes.TrimSpace(l[:min(len(l), mostListed)])
+			if _, ok := debuggedGoroutine(l); ok {
+				inside = true
+			} else if _, _, ok := debuggedFrame(l); ok && inside {
+				return format.Sure
+			} else {
+				inside = inside && len(l) == 0
+			}
+		}
+		return format.No
+	},
+	Parse: parseDebugger,
+}
+
+// debuggedGoroutine reads "Goroutine 87", and what GoLand puts behind the number: "Goroutine 87 main.(*pool).Do".
+func debuggedGoroutine(l []byte) (number string, ok bool) {
+	rest, ok := bytes.CutPrefix(l, []byte("Goroutine "))
+	word, _, _ := bytes.Cut(rest, []byte(" "))
+	if !ok || len(word) == 0 || len(word) > 12 {
+		return "", false
+	}
+	for _, c := range word {
+		if c < '0' || c > '9' {
+			return "", false
+		}
+	}
+	return string(word), true
+}
+
+// debuggedFrame reads "sync.(*RWMutex).RLock (/usr/local/go/src/sync/rwmutex.go:71)".
+func debuggedFrame(l []byte) (function, position string, ok bool) {
+	i := bytes.LastIndex(l, []byte(" ("))
+	if i <= 0 || l[len(l)-1] != ')' || bytes.IndexByte(l[:i], ' ') >= 0 {
+		return "", "", false
+	}
+	function, position = string(l[:i]), string(l[i+2:len(l)-1])
+	slash := strings.LastIndexByte(function, '/')
+	return function, position, strings.IndexByte(function[slash+1:], '.') > 0
+}
+
+// parkedBy is what a goroutine waits for, by the function of the runtime that it is in.
+var parkedBy = []struct{ function, state string }{
+	{"sync.runtime_Semacquire", "semacquire"}, {"internal/sync.runtime_Semacquire", "semacquire"}, {"sync.runtime_notifyListWait", "sync.Cond.Wait"},
+	{"runtime.chanrecv", "chan receive"}, {"runtime.chansend", "chan send"}, {"runtime.selectgo", "select"}, {"runtime.selectnbrecv", "select"},
+	{"internal/poll.runtime_pollWait", "IO wait"}, {"runtime.netpollblock", "IO wait"}, {"time.Sleep", "sleep"}, {"runtime.block", "select (no cases)"},
+}
+
+func parkedIn(function string) string {
+	for _, x := range parkedBy {
+		if strings.HasPrefix(function, x.function) {
+			return x.state
+		}
+	}
+	return ""
+}
+
+func parseDebugger(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	var (
+		lines   []format.Line
+		head    = -1 // of the goroutine, in lines
+		number  string
+		settled bool // its state is known
+	)
+	put := func(l format.Line, text string) {
+		if len(lines) < maxTextSamples {
+			lines = append(lines, format.Line{Number: l.Number, Stamp: l.Stamp, Text: []byte(text)})
+		}
+	}
+	state := func(is string) {
+		if head >= 0 && head < len(lines) {
+			lines[head].Text = []byte("goroutine " + number + " [" + is + "]:")
+		}
+		settled = true
+	}
+	err := a.Lines(func(l format.Line) bool {
+		text := bytes.TrimSpace(l.Text[:min(len(l.Text), mostListed)])
+		if n, ok := debuggedGoroutine(text); ok {
+			put(l, "")
+			number, head, settled = n, len(lines), false
+			put(l, "goroutine "+n+" [running]:")
+			return ctx.Err() == nil
+		}
+		function, position, ok := debuggedFrame(text)
+		if head < 0 || !ok {
+			return ctx.Err() == nil
+		}
+		if is := parkedIn(function); is != "" && !settled {
+			state(is)
+		}
+		if !strings.HasPrefix(function, "runtime.") {
+			put(l, function+"(...)")
+			if strings.IndexByte(position, ':') < 0 { // somebody took it out
+				position = "<unknown>:1"
+			}
+			put(l, "\t"+position)
+		}
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(lines) == 0 && err != nil:
+		return err
+	case len(lines) == 0:
+		return errors.New("go-debugger: no goroutine with a stack in it")
+	case err != nil:
+		b.Warnf(0, "the text is incomplete: %v", err)
+		b.Cut()
+	}
+	return Format.Parse(ctx, format.Rewritten(a, lines), b)
+}

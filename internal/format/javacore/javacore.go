@@ -1,0 +1,328 @@
+// Package javacore reads what OpenJ9 and IBM's JVMs write into a javacore: the threads with their locks and the history of GC, whole or cut
+// out of the middle.
+//
+//	1TIDATETIME    Date: 2020/04/15 at 10:48:15:144
+//	3XMTHREADINFO      "WebContainer : 23" J9VMThread:0x0000000006A30700, omrthread_t:0x…, java/lang/Thread:0x…, state:B, prio=5
+//	3XMTHREADINFO1            (native thread ID:0x4846, native priority:0x5, native policy:UNKNOWN, vmstate:B, …)
+//	3XMTHREADBLOCK     Blocked on: shop/Stock@0x00000000E0A1B2C8 Owned by: "WebContainer : 5" (J9VMThread:0x…, java/lang/Thread:0x…)
+//	4XESTACKTRACE                at shop/Stock.take(Stock.java:118(Compiled Code))
+//	5XESTACKTRACE                   (entered lock: shop/Stock@0x00000000E0A1B2C8, entry count: 1)
+//	3STHSTTYPE     11:09:55:291666635 GMT j9mm.131 -   SystemGC start: newspace=… oldspace=… loa=…
+//
+// Source: https://eclipse.dev/openj9/docs/dump_javadump/ and
+// https://github.com/eclipse-openj9/openj9/blob/master/runtime/rasdump/javadump.cpp, Java 6 to 21.
+//
+// Threads become what HotSpot prints of the same, which package threaddump reads; the history of GC, whose newest line stands first, becomes
+// the log of package openj9gc. Where the date of the dump is not there, the times of the history are of an unknown day.
+package javacore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/openj9gc"
+	"github.com/unstall/unstall/internal/format/threaddump"
+)
+
+// Format is javacores.
+var Format = format.Format{
+	Name:    "javacore",
+	About:   "javacores of OpenJ9 and IBM J9: threads, locks, history of GC",
+	Moments: true,
+	Match: func(head []byte) format.Confidence {
+		for _, tag := range [][]byte{threadTag, historyTag} {
+			if i := bytes.Index(head, tag); i == 0 || i > 0 && (head[i-1] == '\n' || head[i-1] == ' ') {
+				return format.Sure
+			}
+		}
+		return format.No
+	},
+	Parse: parse,
+}
+
+var (
+	threadTag  = []byte("3XMTHREADINFO ")
+	historyTag = []byte("3STHSTTYPE ")
+)
+
+// Bounds of what is read.
+const (
+	mostLine    = 4096
+	mostLines   = 4 << 20
+	mostHistory = 100_000
+)
+
+type parser struct {
+	date    time.Time // of the dump
+	threads []format.Line
+	state   string // of the thread
+	blocked string // "- waiting to lock <…>", to stand below its innermost frame
+	open    bool
+	history []happened
+}
+
+// happened is a line of the history of GC.
+type happened struct {
+	at   time.Duration // of the day
+	what string
+	line int64
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{}
+	err := a.Lines(func(l format.Line) bool {
+		p.take(l.Number, strings.TrimSpace(string(l.Text[:min(len(l.Text), mostLine)])))
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(p.threads) == 0 && len(p.history) == 0 && err != nil:
+		return err
+	case len(p.threads) == 0 && len(p.history) == 0:
+		return errors.New("javacore: no thread and no line of GC's history in it")
+	case err != nil:
+		b.Warnf(0, "the javacore is incomplete: %v", err)
+		b.Cut()
+	}
+	var errs []error
+	read := false
+	if log := p.log(); len(log) > 0 {
+		if err := openj9gc.Format.Parse(ctx, format.Rewritten(a, log), b); err != nil {
+			errs = append(errs, err)
+		} else {
+			read = true
+			if p.date.IsZero() {
+				*b.Clock() = evidence.Clock{Name: "time of day", Error: evidence.Unanchored}
+			}
+		}
+	}
+	if len(p.threads) > 0 {
+		if err := threaddump.Format.Parse(ctx, format.Rewritten(a, p.threads), b); err != nil {
+			errs = append(errs, err)
+		} else {
+			read = true
+		}
+	}
+	if read {
+		return nil
+	}
+	if len(errs) == 0 {
+		return errors.New("javacore: its history of GC has no collection with a beginning and an end")
+	}
+	return errs[0]
+}
+
+func (p *parser) put(line int64, text string) {
+	if len(p.threads) < mostLines {
+		p.threads = append(p.threads, format.Line{Number: line, Text: []byte(text)})
+	}
+}
+
+func (p *parser) take(line int64, text string) {
+	tag, rest, _ := strings.Cut(text, " ")
+	rest = strings.TrimSpace(rest)
+	switch tag {
+	case "1TIDATETIME":
+		if _, at, ok := strings.Cut(rest, "Date: "); ok && p.date.IsZero() {
+			if i := strings.LastIndexByte(at, ':'); i > 0 && strings.Count(at, ":") > 2 { // milliseconds
+				at = at[:i]
+			}
+			at, _, _ = strings.Cut(at, " (")
+			p.date, _ = time.Parse("2006/01/02 at 15:04:05", strings.TrimSpace(at))
+		}
+	case "3XMTHREADINFO":
+		p.thread(line, rest)
+	case "3XMTHREADBLOCK":
+		p.waits(rest)
+	case "4XESTACKTRACE":
+		p.frame(line, rest)
+	case "5XESTACKTRACE":
+		if _, entered, ok := strings.Cut(rest, "(entered lock: "); ok && p.open {
+			entered, _, _ = strings.Cut(entered, ",")
+			if o := object(entered); o != "" {
+				p.put(line, "\t- locked "+o)
+			}
+		}
+	case "3STHSTTYPE":
+		p.happens(line, rest)
+	}
+}
+
+// states are HotSpot's words for those of OpenJ9.
+var states = map[byte]string{'R': "RUNNABLE", 'B': "BLOCKED (on object monitor)", 'P': "WAITING (parking)", 'C': "WAITING (on object monitor)", 'S': "RUNNABLE", 'Z': "RUNNABLE"}
+
+// thread reads the line of a thread; threads of the VM have no name.
+func (p *parser) thread(line int64, rest string) {
+	p.open, p.blocked = false, ""
+	if len(rest) < 2 || rest[0] != '"' {
+		return
+	}
+	end := strings.LastIndex(rest, `" J9VMThread:`)
+	if end <= 0 {
+		return
+	}
+	_, state, ok := strings.Cut(rest[end:], "state:")
+	if !ok || state == "" || states[state[0]] == "" {
+		return
+	}
+	address, _, _ := strings.Cut(rest[end+len(`" J9VMThread:`):], ",")
+	if len(p.threads) == 0 {
+		if !p.date.IsZero() {
+			p.put(line-1, p.date.Format("2006-01-02 15:04:05")) // above the title, as in a dump of HotSpot
+		}
+		p.put(line, "Full thread dump OpenJ9 VM")
+	}
+	p.open = true
+	p.put(line, "")
+	p.put(line, rest[:end]+`" prio=5 tid=`+strings.ToLower(address))
+	p.put(line, "   java.lang.Thread.State: "+states[state[0]])
+}
+
+// object reads "shop/Stock@0x00000000E0A1B2C8" as HotSpot prints it, "" of anything else.
+func object(s string) string {
+	class, at, ok := strings.Cut(strings.TrimSpace(s), "@0x")
+	at, _, _ = strings.Cut(at, "/") // of a class: "java/lang/Class@0x…/0x…"
+	if !ok || class == "" || at == "" || strings.ContainsAny(class, " <>\"") {
+		return ""
+	}
+	if _, err := strconv.ParseUint(at, 16, 64); err != nil {
+		return ""
+	}
+	return "<0x" + strings.ToLower(at) + "> (a " + strings.ReplaceAll(class, "/", ".") + ")"
+}
+
+// waits reads what a thread waits for.
+func (p *parser) waits(rest string) {
+	for _, x := range [][2]string{{"Blocked on: ", "- waiting to lock "}, {"Parked on: ", "- parking to wait for  "}, {"Waiting on: ", "- waiting on "}} {
+		if of, ok := strings.CutPrefix(rest, x[0]); ok {
+			of, _, _ = strings.Cut(of, " Owned by:")
+			if o := object(of); o != "" {
+				p.blocked = "\t" + x[1] + o
+			}
+		}
+	}
+}
+
+// frame reads "at shop/Stock.take(Stock.java:118(Compiled Code))".
+func (p *parser) frame(line int64, rest string) {
+	call, ok := strings.CutPrefix(rest, "at ")
+	if !ok || !p.open {
+		return
+	}
+	call = strings.TrimSuffix(call, "(Compiled Code))")
+	if len(call)+3 != len(rest) {
+		call += ")"
+	}
+	method, place, ok := strings.Cut(call, "(")
+	if !ok {
+		return
+	}
+	p.put(line, "\tat "+strings.ReplaceAll(method, "/", ".")+"("+place)
+	if p.blocked != "" {
+		p.put(line, p.blocked)
+		p.blocked = ""
+	}
+}
+
+// happens reads "11:09:55:291666635 GMT j9mm.131 -   SystemGC start: newspace=…".
+func (p *parser) happens(line int64, rest string) {
+	if len(rest) < 20 || len(p.history) == mostHistory {
+		return
+	}
+	at, err := time.Parse("15:04:05", rest[:8])
+	nanos, _, _ := strings.Cut(rest[9:], " ")
+	n, err2 := strconv.ParseInt(nanos, 10, 32)
+	_, what, ok := strings.Cut(rest, " - ")
+	if err != nil || err2 != nil || !ok || rest[8] != ':' || n < 0 {
+		return
+	}
+	day := at.Sub(time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC))
+	p.history = append(p.history, happened{day + time.Duration(n), strings.TrimSpace(what), line})
+}
+
+// unknownDay is that of a history without a date.
+var unknownDay = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// log makes verbose GC of the history: each collection that begins and ends in it.
+func (p *parser) log() (out []format.Line) {
+	day := unknownDay
+	if !p.date.IsZero() {
+		day = p.date.Truncate(24 * time.Hour)
+	}
+	put := func(h *happened, f string, args ...any) {
+		out = append(out, format.Line{Number: h.line, Text: fmt.Appendf(nil, f, args...)})
+	}
+	var begun *happened
+	cause, kind := "", ""
+	for i := len(p.history) - 1; i >= 0; i-- { // the oldest first
+		h := &p.history[i]
+		word, _, _ := strings.Cut(h.what, ":")
+		switch word {
+		case "SystemGC start", "AllocationFailure start", "Concurrent collection start":
+			begun, kind = h, ""
+			cause = word
+		case "GlobalGC start":
+			kind = "global"
+		case "LocalGC start", "Scavenge start":
+			if kind == "" {
+				kind = "scavenge"
+			}
+		case "SystemGC end", "AllocationFailure end", "Concurrent collection end":
+			if begun == nil || h.at < begun.at {
+				begun = nil
+				continue
+			}
+			if kind == "" {
+				kind = "scavenge"
+				if cause == "SystemGC start" {
+					kind = "global"
+				}
+			}
+			const layout = "2006-01-02T15:04:05.000"
+			ms := float64(h.at-begun.at) / 1e6
+			put(begun, `<exclusive-start timestamp="%s">`, day.Add(begun.at).Format(layout))
+			switch cause {
+			case "SystemGC start":
+				put(begun, `<sys-start reason="explicit" />`)
+			case "AllocationFailure start":
+				put(begun, `<af-start />`)
+			}
+			put(begun, `<gc-start type="%s">`, kind)
+			memory(begun.what, begun, put)
+			put(h, `<gc-end type="%s" durationms="%.3f">`, kind, ms)
+			memory(h.what, h, put)
+			put(h, `<exclusive-end timestamp="%s" durationms="%.3f" />`, day.Add(h.at).Format(layout), ms)
+			begun = nil
+		}
+	}
+	return out
+}
+
+// memory writes the heap of "…: newspace=221355232/253100032 oldspace=340041616/801701888 loa=…": free and all of each.
+func memory(what string, h *happened, put func(*happened, string, ...any)) {
+	var free, total float64
+	for word := range strings.FieldsSeq(what) {
+		name, sizes, ok := strings.Cut(word, "=")
+		if !ok || name != "newspace" && name != "oldspace" {
+			continue
+		}
+		f, t, _ := strings.Cut(sizes, "/")
+		x, err := strconv.ParseFloat(f, 64)
+		y, err2 := strconv.ParseFloat(t, 64)
+		if err != nil || err2 != nil || x < 0 || y < x {
+			return
+		}
+		free, total = free+x, total+y
+	}
+	if total > 0 {
+		put(h, `<mem-info free="%.0f" total="%.0f">`, free, total)
+	}
+}

@@ -1,0 +1,152 @@
+package format
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Log collectors and stores hand text out as one object of JSON a line, in which the text stands under a key and other keys tell where it came
+// from. What a program wrote in several lines, as a thread dump, is several such objects, or one with line ends within its text:
+//
+//	{"message":"goroutine 1 [select]:","kubernetes":{"pod_name":"web-7f9"},"@timestamp":"2026-11-20T22:49:44.123Z"}     Fluent Bit, Vector
+//	{"textPayload":"…","timestamp":"2026-11-20T22:49:44.123Z","resource":{…}}                                          Google Cloud
+//	{"log":"…","stream":"stderr","docker":{…}}                                                                         Fluentd
+//
+// Such text is looked at only where no format claims the objects themselves: a log of requests in JSON keeps its keys.
+
+// messageKeys are keys that text stands under, those that say so best first.
+var messageKeys = []string{`"log"`, `"textPayload"`, `"MESSAGE"`, `"message"`, `"msg"`, `"line"`, `"content"`, `"body"`}
+
+// timeKeys are keys of when it was written.
+var timeKeys = []string{`"time"`, `"timestamp"`, `"@timestamp"`, `"ts"`, `"receiveTimestamp"`}
+
+// Bounds of what is unpacked.
+const (
+	mostMessageLines = 2 << 20
+	mostMessageBytes = 64 << 20
+)
+
+// value finds the string behind a key, with its escapes; nil if there is none.
+func value(l []byte, key string) []byte {
+	for from := 0; ; {
+		i := bytes.Index(l[from:], []byte(key))
+		if i < 0 {
+			return nil
+		}
+		from += i + len(key)
+		rest := bytes.TrimLeft(l[from:], " ")
+		if len(rest) == 0 || rest[0] != ':' {
+			continue
+		}
+		rest = bytes.TrimLeft(rest[1:], " ")
+		if len(rest) == 0 || rest[0] != '"' {
+			continue
+		}
+		if end := quoteEnd(rest[1:]); end >= 0 {
+			return rest[1 : 1+end]
+		}
+		return nil
+	}
+}
+
+// message takes the text out of an object, and when it was written.
+func message(l []byte) (text []byte, stamp int64, ok bool) {
+	l = bytes.TrimSpace(l)
+	if len(l) < 2 || l[0] != '{' {
+		return nil, 0, false
+	}
+	for _, k := range messageKeys {
+		v := value(l, k)
+		if v == nil {
+			continue
+		}
+		for _, t := range timeKeys {
+			if stamp, _ = rfc3339(value(l, t)); stamp != 0 {
+				break
+			}
+		}
+		if bytes.IndexByte(v, '\\') < 0 {
+			return v, stamp, true
+		}
+		var s string
+		if json.Unmarshal(append(append([]byte{'"'}, v...), '"'), &s) != nil {
+			return nil, 0, false
+		}
+		return []byte(s), stamp, true
+	}
+	return nil, 0, false
+}
+
+// unpacked are the lines of the text in objects, nil if most lines are none.
+func unpacked(each func(func(Line) bool) error) (out []Line, err error) {
+	packed, all, size := 0, 0, 0
+	err = each(func(l Line) bool {
+		if len(bytes.TrimSpace(l.Text)) == 0 {
+			return true
+		}
+		all++
+		text, stamp, ok := message(l.Text)
+		if !ok {
+			return all < judged || packed*2 > all
+		}
+		packed++
+		if stamp == 0 {
+			stamp = l.Stamp
+		}
+		for part := range bytes.SplitSeq(bytes.TrimRight(text, "\r\n"), newLine) {
+			size += len(part) + 1
+			out = append(out, Line{Text: bytes.Clone(bytes.TrimRight(part, "\r")), Stamp: stamp, Number: l.Number})
+		}
+		return len(out) < mostMessageLines && size < mostMessageBytes
+	})
+	if packed == 0 || packed*2 <= all {
+		return nil, err
+	}
+	return out, err
+}
+
+// isPacked says whether text may be such objects, by its first line.
+func isPacked(head []byte) bool {
+	first, _, _ := bytes.Cut(bytes.TrimLeft(head, " \r\n\t"), newLine)
+	_, _, ok := message(first)
+	return ok
+}
+
+// readPacked reads the text within objects with the formats that claim it; false if none does.
+func readPacked(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.Bundle) (bool, error) {
+	lines, err := unpacked(a.Lines)
+	if lines == nil || err != nil && !errors.Is(err, ErrCut) {
+		return false, nil
+	}
+	p := &paste{name: a.Name}
+	text := p.text(lines)
+	inner := &Artifact{Name: a.Name, Size: int64(len(text)), Modified: a.Modified, About: a.About, Series: a.Series, start: text[:min(len(text), HeadSize)],
+		lines: lines, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+	chosen := choose(formats, inner.start)
+	if len(chosen) == 0 {
+		return false, nil
+	}
+	id := bundle.AddArtifact(evidence.Artifact{Name: a.Name, Envelopes: append(a.Envelopes(), "json"), Bytes: a.Size, Modified: a.Modified, About: a.About, Series: a.Series})
+	var errs []error
+	for _, f := range chosen {
+		bundle.Artifacts[id].Formats = append(bundle.Artifacts[id].Formats, f.Name)
+		b := bundle.Builder(id, f.Name)
+		b.Moments = f.Moments
+		if err != nil {
+			b.Cut()
+		}
+		if err := f.Parse(ctx, inner, b); err != nil {
+			errs = append(errs, err)
+		}
+		b.Close()
+	}
+	if len(errs) == len(chosen) {
+		return true, errs[0]
+	}
+	return true, nil
+}
