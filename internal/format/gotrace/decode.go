@@ -98,6 +98,7 @@ func (w *world) readBeside(ctx context.Context, in io.Reader) error {
 func (w *world) interpret(b *wire.Batch) {
 	w.batch = b
 	w.stacks.generation(b.Generation)
+	w.reasons.generation(b.Generation)
 	for i := range b.Events {
 		w.event(&b.Events[i])
 	}
