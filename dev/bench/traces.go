@@ -76,7 +76,7 @@ func compare(name string, data []byte, rounds int) error {
 // decodeOnly is loop with the decoder that reading uses.
 func decodeOnly(data []byte) error {
 	r, err := wire.NewReader(bytes.NewReader(data))
-	b := wire.NewBatch()
+	b := wire.NewBatch(wire.Few)
 	for err == nil {
 		err = r.Read(b)
 	}

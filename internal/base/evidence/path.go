@@ -1,6 +1,9 @@
 package evidence
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Segment is one state of a [Path].
 type Segment struct {
@@ -94,12 +97,7 @@ func (p Path) Add(s *Segment) Path {
 	if s.Holder != 0 || holder != 0 {
 		head |= hasHolder
 	}
-	var mask uint64
-	for h := range s.Held {
-		if s.Held[h] > 0 {
-			mask |= 1 << h
-		}
-	}
+	mask := s.Held.mask()
 	if mask != 0 {
 		head |= hasHeld
 	}
@@ -128,12 +126,7 @@ func (p Path) Add(s *Segment) Path {
 		}
 	}
 	if mask != 0 {
-		p = appendUvarint(p, mask)
-		for h := range s.Held {
-			if mask&(1<<h) != 0 {
-				p = appendUvarint(p, uint64(s.Held[h]))
-			}
-		}
+		p = s.Held.append(p, mask)
 	}
 	return p
 }
@@ -154,6 +147,42 @@ func (p Path) Plain(kind Kind, dur int64, stack StackID, cause NameID) Path {
 	}
 	if cause != 0 {
 		p = appendUvarint(p, uint64(cause))
+	}
+	return p
+}
+
+// Runnable adds a wait for a processor of which no more is known than who held them; the duration is positive.
+func (p Path) Runnable(dur int64, held *Shares) Path {
+	mask := held.mask()
+	head := uint64(Runnable) << flagBits
+	if mask != 0 {
+		head |= hasHeld
+	}
+	p = appendUvarint(p, head)
+	p = appendUvarint(p, uint64(dur))
+	if mask != 0 {
+		p = held.append(p, mask)
+	}
+	return p
+}
+
+// mask has a bit for each holder that has a share.
+func (s *Shares) mask() (mask uint64) {
+	for h, v := range s {
+		some := uint64(0)
+		if v > 0 {
+			some = 1
+		}
+		mask |= some << h
+	}
+	return mask
+}
+
+// append writes the mask and the shares that it has.
+func (s *Shares) append(p Path, mask uint64) Path {
+	p = appendUvarint(p, mask)
+	for ; mask != 0; mask &= mask - 1 {
+		p = appendUvarint(p, uint64(s[bits.TrailingZeros64(mask)]))
 	}
 	return p
 }

@@ -66,12 +66,12 @@ func (w *spanWriter) append(to []byte, s *ProcessorSpan) []byte {
 	room[0] = head
 	k := 1
 	if gap > 0 {
-		k += binary.PutUvarint(room[k:], uint64(gap))
+		k += putUvarint(room[k:], uint64(gap))
 	}
-	k += binary.PutUvarint(room[k:], uint64(s.To-s.From))
+	k += putUvarint(room[k:], uint64(s.To-s.From))
 	if other {
-		k += binary.PutUvarint(room[k:], zigzag(int64(s.Lane-w.lane)))
-		k += binary.PutUvarint(room[k:], uint64(s.Name))
+		k += putUvarint(room[k:], zigzag(int64(s.Lane-w.lane)))
+		k += putUvarint(room[k:], uint64(s.Name))
 		w.lane, w.name = s.Lane, s.Name
 	}
 	to = to[:n+k]
@@ -95,6 +95,23 @@ func (w *spanWriter) append(to []byte, s *ProcessorSpan) []byte {
 	}
 	w.at = s.To
 	return to
+}
+
+// putUvarint is binary.PutUvarint where there is room for four bytes; most numbers take one to three.
+func putUvarint(to []byte, v uint64) int {
+	_ = to[3]
+	switch {
+	case v < 1<<7:
+		to[0] = byte(v)
+		return 1
+	case v < 1<<14:
+		to[0], to[1] = byte(v)|0x80, byte(v>>7)
+		return 2
+	case v < 1<<21:
+		to[0], to[1], to[2] = byte(v)|0x80, byte(v>>7)|0x80, byte(v>>14)
+		return 3
+	}
+	return binary.PutUvarint(to, v)
 }
 
 // spans yields the spans of a block, with times as they were packed.

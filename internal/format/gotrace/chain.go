@@ -73,7 +73,8 @@ const maxPieces = 96
 // chargeHolder charges a wait for a lock or pool to what its holder did until t: the
 // goroutine that let go. If that one had been waiting itself for what somebody holds, its
 // own holder counts.
-func (w *world) chargeHolder(g, by *goroutine, s evidence.Segment, at *stack, t int64) {
+func (w *world) chargeHolder(g, by *goroutine, x wait, at *stack, t int64) {
+	s := x.segment(0)
 	s.Holder = by.id
 	pieces := w.pieces[:0]
 	add := func(x evidence.Segment) {
@@ -134,8 +135,12 @@ next:
 
 // chargeHop charges a wait for another goroutine to what that one did: its time
 // is the request's.
-func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, at *stack, t int64) {
-	p := hop{g, by, &s, at.id()}
+func (w *world) chargeHop(g, by *goroutine, x wait, at *stack, t int64) {
+	if g.onlyRemembered() && by.id == evidence.LaneID(uint32(by.id)) {
+		w.noteHop(g, by, x, at, t)
+		return
+	}
+	p := hop{g, by, x, at.id()}
 	from := g.since
 	if m := by.memory; m != nil && m.upto > from {
 		if begins := m.later.begins(m.upto); begins > from {
@@ -144,12 +149,25 @@ func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, at *stack, t int
 		w.passAll(&p, &m.later, from, t, m.upto)
 	}
 	if begin := max(by.since, from); begin < t {
-		x := w.present(by)
-		w.pass(&p, nil, &x, begin, t, t)
+		now := w.present(by)
+		w.pass(&p, nil, &now, begin, t, t)
 	}
-	if g.since < t {
-		s.Dur = t - g.since
-		w.append(g, &s, g.since)
+	w.unknownUntil(&p, t)
+	g.since = t
+}
+
+// onlyRemembered says whether what a goroutine does is remembered for those that may ask, and nothing else:
+// it has worked for no request so far.
+func (g *goroutine) onlyRemembered() bool { return g.role == roleUnknown && g.request == nil }
+
+// noteHop remembers of a wait for another goroutine no more than for whom. What that one did is looked up if
+// somebody asks, which is rare: most of those that wait like this work for no request ever.
+func (w *world) noteHop(g, by *goroutine, x wait, at *stack, t int64) {
+	if t > g.since {
+		if h := w.remembers(g, g.since, t); h != nil {
+			y := h.next()
+			y.at, y.stack, y.cause, y.lane, y.holderStack, y.kind, y.has = g.since, x.stack, x.cause, uint32(by.id), at.id(), x.kind, hasHop
+		}
 	}
 	g.since = t
 }
@@ -157,7 +175,7 @@ func (w *world) chargeHop(g, by *goroutine, s evidence.Segment, at *stack, t int
 // hop is a wait of g for by.
 type hop struct {
 	g, by *goroutine
-	wait  *evidence.Segment
+	wait  wait
 	at    evidence.StackID // where by was when it ended the wait
 }
 
@@ -170,11 +188,24 @@ func (w *world) passAll(p *hop, h *half, from, to, upto int64) {
 			ends = h.states[i+1].at
 		}
 		if begin, end := max(x.at, from), min(ends, to); end > begin {
-			w.pass(p, h, x, begin, end, ends)
+			if x.has == hasHop {
+				w.passHop(p, x, begin, end)
+			} else {
+				w.pass(p, h, x, begin, end, ends)
+			}
 		}
 		if ends >= to {
 			break
 		}
+	}
+}
+
+// passHop is pass for a state that says no more than for whom by waited.
+func (w *world) passHop(p *hop, x *state, begin, end int64) {
+	w.spells = w.followed(x, begin, end, w.spells[:0], 0)
+	for i := range w.spells {
+		s := &w.spells[i]
+		w.passSegment(p, &s.Segment, s.at)
 	}
 }
 
@@ -183,22 +214,7 @@ func (w *world) passAll(p *hop, h *half, from, to, upto int64) {
 // is remembered is not unpacked for it, where its lane and holder need no room of their own.
 func (w *world) pass(p *hop, from *half, x *state, begin, end, ends int64) {
 	g, dur := p.g, end-begin
-	if begin > g.since {
-		s := *p.wait
-		s.Dur = begin - g.since
-		w.append(g, &s, g.since)
-		g.since = begin
-	}
-	holder := x.holderStack
-	if holder == 0 {
-		if holder = x.stack; holder == 0 {
-			holder = p.at
-		}
-	}
-	stack := x.stack
-	if p.wait.Stack != 0 {
-		stack = p.wait.Stack
-	}
+	w.unknownUntil(p, begin)
 	var h *half
 	if x.has&^hasHeld == 0 && p.by.id == evidence.LaneID(uint32(p.by.id)) && g.remembered() {
 		h = w.remembers(g, g.since, g.since+dur)
@@ -207,14 +223,10 @@ func (w *world) pass(p *hop, from *half, x *state, begin, end, ends int64) {
 		var s evidence.Segment
 		from.fill(&s, x, ends-x.at)
 		clip(&s, dur)
-		s.HolderStack, s.Stack = holder, stack
-		if s.Lane == 0 {
-			s.Lane = p.by.id
-		}
-		w.append(g, &s, g.since)
-		g.since += dur
+		w.passSegment(p, &s, begin)
 		return
 	}
+	stack, holder := p.places(x.stack, x.holderStack)
 	y := h.next()
 	y.at, y.stack, y.cause, y.lane, y.holderStack, y.rest, y.kind = g.since, stack, x.cause, x.lane, holder, uint16(len(h.rest)), x.kind
 	if y.lane == 0 {
@@ -237,4 +249,39 @@ func (w *world) pass(p *hop, from *half, x *state, begin, end, ends int64) {
 		r.add(&s, g.since)
 	}
 	g.since += dur
+}
+
+// unknownUntil charges what is not known of by to the wait itself.
+func (w *world) unknownUntil(p *hop, t int64) {
+	if g := p.g; t > g.since {
+		s := p.wait.segment(t - g.since)
+		w.append(g, &s, g.since)
+		g.since = t
+	}
+}
+
+// places are where the one that waits is, and where the one is that it waits for, while that one is in a state.
+func (p *hop) places(stack, holderStack evidence.StackID) (own, holder evidence.StackID) {
+	switch holder = holderStack; {
+	case holder != 0:
+	case stack != 0:
+		holder = stack
+	default:
+		holder = p.at
+	}
+	if own = stack; p.wait.stack != 0 {
+		own = p.wait.stack
+	}
+	return own, holder
+}
+
+// passSegment is pass for a state that is unpacked already.
+func (w *world) passSegment(p *hop, s *evidence.Segment, begin int64) {
+	w.unknownUntil(p, begin)
+	s.Stack, s.HolderStack = p.places(s.Stack, s.HolderStack)
+	if s.Lane == 0 {
+		s.Lane = p.by.id
+	}
+	w.append(p.g, s, p.g.since)
+	p.g.since += s.Dur
 }

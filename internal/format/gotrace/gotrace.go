@@ -12,6 +12,10 @@
 // waited for is what the goroutine that woke it did meanwhile; and a goroutine
 // that was ready but not running waited for whoever held the processors.
 //
+// Where there are two processors, one decodes a part of the trace while the other interprets the part
+// before; a third, where there is one, reads the next generation. Interpretation itself goes on one after
+// the other: what a goroutine is, whom it serves and who held what it waits for follows from all before.
+//
 // Traces up to 1.21 are decoded as a whole by x/exp/trace and need memory in
 // proportion to their size; later ones are streamed a generation at a time.
 package gotrace
@@ -23,6 +27,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strconv"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -66,7 +71,12 @@ func header(head []byte) (minor int, ok bool) {
 	return minor, err == nil
 }
 
-func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) (err error) {
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	return parseBy(ctx, a, b, runtime.GOMAXPROCS(0))
+}
+
+// parseBy reads a trace with the help of so many processors; how many changes nothing of what comes of it.
+func parseBy(ctx context.Context, a *format.Artifact, b *evidence.Builder, workers int) (err error) {
 	s, err := a.Reader()
 	if err != nil {
 		return err
@@ -84,7 +94,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) (err er
 		return fmt.Errorf("is an execution trace of Go 1.%d; unstall reads Go 1.11 and later", minor)
 	}
 	w := newWorld(b, minor)
-	err = w.read(ctx, r)
+	err = w.read(ctx, r, workers)
 	if w.states == 0 {
 		if err == nil {
 			err = errors.New("holds no events: the recording may have been stopped at once")

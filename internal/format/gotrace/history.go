@@ -42,6 +42,7 @@ const (
 	hasLane   = 1 << iota // the lane, which is too large for the state
 	hasHolder             // the holder, its cause, via and its kind: three numbers
 	hasHeld               // a mask of shares, and those of them that are not 0
+	hasHop                // nothing: it is a wait for the lane, whose states are to be looked up; alone
 )
 
 const (
@@ -52,6 +53,9 @@ const (
 )
 
 const holderNumbers = 3
+
+// maxHops is how far it is followed whom those waited for that somebody waited for.
+const maxHops = 8
 
 func (h *half) empty() { h.states, h.rest, h.numbers = h.states[:0], h.rest[:0], 0 }
 
@@ -146,6 +150,10 @@ func (h *half) fill(s *evidence.Segment, x *state, dur int64) {
 	if x.has == 0 {
 		return
 	}
+	if x.has == hasHop { // that nothing more is known of
+		s.Lane, s.HolderStack = 0, 0
+		return
+	}
 	rest := h.rest[x.rest:]
 	if x.has&hasLane != 0 {
 		s.Lane, rest = evidence.LaneID(rest[0]), rest[1:]
@@ -180,7 +188,7 @@ func (h *half) first(from int64) int {
 }
 
 // within appends the states of [from, to), clipped to it. The last ends at upto.
-func (h *half) within(from, to, upto int64, spells []spell) []spell {
+func (w *world) within(h *half, from, to, upto int64, spells []spell, depth int) []spell {
 	for i := h.first(from); i < len(h.states); i++ {
 		x := &h.states[i]
 		ends := upto
@@ -188,7 +196,11 @@ func (h *half) within(from, to, upto int64, spells []spell) []spell {
 			ends = h.states[i+1].at
 		}
 		begin, end := max(x.at, from), min(ends, to)
-		if end > begin {
+		switch {
+		case end <= begin:
+		case x.has == hasHop && depth < maxHops:
+			spells = w.followed(x, begin, end, spells, depth+1)
+		default:
 			spells = append(spells, spell{})
 			k := &spells[len(spells)-1]
 			k.at = begin
@@ -199,6 +211,32 @@ func (h *half) within(from, to, upto int64, spells []spell) []spell {
 		if ends >= to {
 			break
 		}
+	}
+	return spells
+}
+
+// followed appends what somebody did within [from, to) for whom another waited in a state, as states of that one.
+func (w *world) followed(x *state, from, to int64, spells []spell, depth int) []spell {
+	p := hop{wait: wait{x.kind, x.cause, x.stack}, at: x.holderStack}
+	at, n := from, len(spells)
+	if by := w.gs[int64(x.lane)]; by != nil {
+		spells = w.recall(by, from, to, spells, depth)
+	}
+	for i := n; i < len(spells); i++ {
+		s := &spells[i]
+		if s.at > at { // not known
+			spells = slices.Insert(spells, i, spell{at, p.wait.segment(s.at - at)})
+			at += spells[i].Dur
+			continue
+		}
+		s.Stack, s.HolderStack = p.places(s.Stack, s.HolderStack)
+		if s.Lane == 0 {
+			s.Lane = evidence.LaneID(x.lane)
+		}
+		at += s.Dur
+	}
+	if at < to {
+		spells = append(spells, spell{at, p.wait.segment(to - at)})
 	}
 	return spells
 }
@@ -259,12 +297,16 @@ func (w *world) remembers(g *goroutine, at, upto int64) *half {
 // as is remembered, clipped to the window, the present state included. The
 // answer is good until the next question.
 func (w *world) did(g *goroutine, from, to int64) []spell {
-	spells := w.spells[:0]
+	w.spells = w.recall(g, from, to, w.spells[:0], 0)
+	return w.spells
+}
+
+func (w *world) recall(g *goroutine, from, to int64, spells []spell, depth int) []spell {
 	if m := g.memory; m != nil && m.upto > from {
 		if begins := m.later.begins(m.upto); begins > from {
-			spells = m.earlier.within(from, to, begins, spells)
+			spells = w.within(&m.earlier, from, to, begins, spells, depth)
 		}
-		spells = m.later.within(from, to, m.upto, spells)
+		spells = w.within(&m.later, from, to, m.upto, spells, depth)
 	}
 	if begin := max(g.since, from); begin < to {
 		spells = append(spells, spell{})
@@ -273,7 +315,6 @@ func (w *world) did(g *goroutine, from, to int64) []spell {
 		x := w.present(g)
 		s.Kind, s.Cause, s.Stack = x.kind, x.cause, x.stack
 	}
-	w.spells = spells
 	return spells
 }
 

@@ -1,6 +1,10 @@
 package gotrace
 
-import "github.com/unstall/unstall/internal/base/evidence"
+import (
+	"math/bits"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
 
 // integrals are, per holder, the time (ns) charged to it so far.
 type integrals [evidence.NumHolders]int64
@@ -13,6 +17,7 @@ type integrals [evidence.NumHolders]int64
 // parts, the goroutines on the processors.
 type holders struct {
 	count [evidence.NumHolders]int // processors by holder
+	some  uint32                   // of which there are any, a bit each
 	busy  int                      // their sum
 	procs int                      // processors with a thread
 	total int                      // GOMAXPROCS, 0 unknown
@@ -24,21 +29,28 @@ type holders struct {
 
 // comes and leaves are told of goroutines on processors.
 func (h *holders) comes(x evidence.Holder) {
-	h.count[x]++
+	if h.count[x]++; h.count[x] > 0 {
+		h.some |= 1 << x
+	}
 	h.busy++
 }
 
 func (h *holders) leaves(x evidence.Holder) {
-	h.count[x]--
+	if h.count[x]--; h.count[x] <= 0 {
+		h.some &^= 1 << x
+	}
 	h.busy--
 }
 
 // advance charges the time since the last change.
 func (h *holders) advance(t int64) {
-	dt := t - h.last
-	if dt <= 0 {
-		return
+	if t > h.last {
+		h.charge(t)
 	}
+}
+
+func (h *holders) charge(t int64) {
+	dt := t - h.last
 	h.last = t
 	h.all += dt
 	if h.stop > 0 {
@@ -50,19 +62,19 @@ func (h *holders) advance(t int64) {
 		h.sum[evidence.HeldByNobody] += dt
 		return
 	}
+	some := h.some
+	last := bits.Len32(some) - 1
 	rest := dt
-	last := 0
-	for i, n := range h.count {
-		if n == busy {
-			h.sum[i] += dt
-			return
+	for some &^= 1 << last; some != 0; some &= some - 1 { // mostly there is one kind, or two
+		i := bits.TrailingZeros32(some)
+		part := dt * int64(h.count[i])
+		if busy == 2 {
+			part >>= 1
+		} else {
+			part /= int64(busy)
 		}
-		if n > 0 {
-			part := dt * int64(n) / int64(busy)
-			h.sum[i] += part
-			rest -= part
-			last = i
-		}
+		h.sum[i] += part
+		rest -= part
 	}
 	h.sum[last] += rest
 }

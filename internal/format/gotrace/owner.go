@@ -40,29 +40,29 @@ func (o *owner) sorts() bool { return o.reads && !o.writes }
 // chargeQueue charges the part of a wait for another goroutine in which that one worked
 // for others: who waits for somebody who serves one after the other waits in a queue
 // first. What is left is what the owner did for this one.
-func (w *world) chargeQueue(g, by *goroutine, s evidence.Segment, at *stack, t int64) {
+func (w *world) chargeQueue(g, by *goroutine, x wait, at *stack, t int64) {
 	if by.request != nil || by.owner.sorts() || g.where != nil && g.where.answer || !g.ofRequest() {
 		return
 	}
 	if by.startedFor(g.serves()) {
-		if g.reason == "chan send" && at != nil && at.receives && g.owner.helpers > 1 {
+		if g.reason.why() == "chan send" && at != nil && at.receives && g.owner.helpers > 1 {
 			// It waits for one of several that work for it to make room: as many as it lets
 			// work for it at a time are at work.
-			s.Kind, s.Cause = evidence.PoolWait, g.where.limit(w)
-			w.chargeHolder(g, by, s, at, t)
+			x.kind, x.cause = evidence.PoolWait, g.where.limit(w)
+			w.chargeHolder(g, by, x, at, t)
 		}
 		return
 	}
 	if at != nil && at.receives {
 		// It took what this one had to give: until then it had not begun with it.
-		s.Kind, s.Cause = evidence.PoolWait, by.queue(w)
-		w.chargeHolder(g, by, s, at, t)
+		x.kind, x.cause = evidence.PoolWait, by.queue(w)
+		w.chargeHolder(g, by, x, at, t)
 		return
 	}
 	by.owner.gives(t)
 	if until := by.owner.began; until > g.since {
-		s.Kind, s.Cause = evidence.PoolWait, by.queue(w)
-		w.chargeHolder(g, by, s, at, until)
+		x.kind, x.cause = evidence.PoolWait, by.queue(w)
+		w.chargeHolder(g, by, x, at, until)
 	}
 }
 

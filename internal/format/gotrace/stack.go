@@ -48,7 +48,8 @@ type stackTable struct {
 	now    *wire.Generation
 	known  []known  // of now, by index
 	read   []*stack // by their ID
-	calls  map[uint64]call
+	called []*call  // of now, by the index of the frame; nil until asked for
+	calls  map[uint64]*call
 	frames []evidence.Frame
 	funcs  []string
 }
@@ -79,10 +80,13 @@ func (t *stackTable) generation(g *wire.Generation) {
 	if t.now == nil || !g.Continues(t.now) {
 		clear(t.known)
 		t.known = t.known[:0]
+		clear(t.called)
+		t.called = t.called[:0]
 	}
 	t.now = g
 	n := len(t.known)
 	t.known = slices.Grow(t.known, g.Stacks()-n)[:g.Stacks()]
+	t.called = slices.Grow(t.called, g.Frames()-len(t.called))[:g.Frames()]
 }
 
 // get returns what a stack says, nil for no stack.
@@ -108,7 +112,11 @@ func (t *stackTable) of(id evidence.StackID) *stack {
 func (t *stackTable) find(i uint32) *stack {
 	t.frames, t.funcs = t.frames[:0], t.funcs[:0]
 	for _, f := range t.now.Stack(i) {
-		c := t.call(t.now.Frame(f))
+		c := t.called[f]
+		if c == nil {
+			c = t.call(t.now.Frame(f))
+			t.called[f] = c
+		}
 		t.frames = append(t.frames, c.frame)
 		t.funcs = append(t.funcs, c.fn)
 	}
@@ -134,17 +142,17 @@ func (t *stackTable) find(i uint32) *stack {
 	return k
 }
 
-func (t *stackTable) call(f *wire.Frame) call {
+func (t *stackTable) call(f *wire.Frame) *call {
 	fn, file := t.now.Text(f.Func), t.now.Text(f.File)
-	c, ok := t.calls[f.PC]
-	if ok && c.line == f.Line && c.fn == fn && c.file == file {
+	c := t.calls[f.PC]
+	if c != nil && c.line == f.Line && c.fn == fn && c.file == file {
 		return c
 	}
 	if t.calls == nil || len(t.calls) >= maxCalls {
-		t.calls = make(map[uint64]call)
+		t.calls = make(map[uint64]*call)
 	}
-	c = call{t.b.Text(t.b.Name(fn)), file, f.Line, evidence.Frame{Func: t.b.Name(fn), File: t.b.Name(file), Line: int32(min(f.Line, 1<<31-1))}}
-	c.file = t.b.Text(c.frame.File) // not of the generation, which would be kept for it
+	frame := evidence.Frame{Func: t.b.Name(fn), File: t.b.Name(file), Line: int32(min(f.Line, 1<<31-1))}
+	c = &call{t.b.Text(frame.Func), t.b.Text(frame.File), f.Line, frame} // texts not of the generation, which would be kept for them
 	t.calls[f.PC] = c
 	return c
 }

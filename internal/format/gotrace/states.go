@@ -8,8 +8,90 @@ import (
 )
 
 // goroutine follows one goroutine's change of state: what it did until now is
-// charged, and what that means for the request it serves is left to server.
+// charged, and what that means for the request it serves is left to server. The five events
+// that are most of a trace have functions of their own.
 func (w *world) goroutine(ev *wire.Event, t int64) {
+	switch ev.Type {
+	case wire.EvGoStart:
+		w.starts(ev, t)
+	case wire.EvGoBlock, wire.EvGoStop:
+		w.stopsRunning(ev, t)
+	case wire.EvGoUnblock:
+		w.unblocked(ev, t)
+	case wire.EvGoSyscallBegin:
+		w.entersSyscall(ev, t)
+	case wire.EvGoSyscallEnd:
+		w.leavesSyscall(ev, t)
+	default:
+		w.changesState(ev, t)
+	}
+}
+
+// starts is a goroutine that was runnable and gets a processor.
+func (w *world) starts(ev *wire.Event, t int64) {
+	g := w.get(ev.On, t)
+	w.held.advance(t)
+	w.wasRunnable(g, t)
+	g.ranFrom = t
+	if ev.Proc != wire.None {
+		w.occupy(w.proc(ev.Proc), g, false, t)
+	}
+	g.state, g.since = wire.GoRunning, t
+}
+
+// stopsRunning is a goroutine that blocks, or gives its processor to others.
+func (w *world) stopsRunning(ev *wire.Event, t int64) {
+	g := w.get(ev.On, t)
+	if s := w.stacks.get(ev.Stack); s != nil {
+		w.seen(g, s, t)
+	}
+	w.ran(g, t)
+	w.free(g, t)
+	if ev.To == wire.GoWaiting {
+		g.reason = w.reasons.of(w, ev.Text)
+		w.waits(g, t)
+	} else {
+		w.queues(g, t)
+	}
+	g.state, g.since = ev.To, t
+}
+
+// unblocked is a goroutine that waited and is runnable.
+func (w *world) unblocked(ev *wire.Event, t int64) {
+	g := w.get(ev.On, t)
+	var by *goroutine
+	if ev.Goroutine != wire.None && ev.Goroutine != ev.On {
+		by = w.get(ev.Goroutine, t)
+	}
+	w.waited(g, by, ev.By, t)
+	w.free(g, t)
+	w.queues(g, t)
+	g.state, g.since = wire.GoRunnable, t
+}
+
+func (w *world) entersSyscall(ev *wire.Event, t int64) {
+	g := w.get(ev.On, t)
+	if s := w.stacks.get(ev.Stack); s != nil {
+		w.seen(g, s, t)
+	}
+	w.ran(g, t)
+	w.syscallBegins(g, t)
+	g.state, g.since = wire.GoSyscall, t
+}
+
+// leavesSyscall is a goroutine whose system call is over and that goes on running.
+func (w *world) leavesSyscall(ev *wire.Event, t int64) {
+	g := w.get(ev.On, t)
+	w.called(g, t)
+	g.ranFrom = t
+	if g.proc == nil && ev.Proc != wire.None {
+		w.occupy(w.proc(ev.Proc), g, false, t)
+	}
+	g.state, g.since = wire.GoRunning, t
+}
+
+// changesState is any change of state.
+func (w *world) changesState(ev *wire.Event, t int64) {
 	g := w.get(ev.On, t)
 	from, to := ev.From, ev.To
 	if s := w.stacks.get(ev.Stack); s != nil {
@@ -38,18 +120,14 @@ func (w *world) goroutine(ev *wire.Event, t int64) {
 		}
 	case wire.GoRunnable:
 		w.free(g, t)
-		w.held.advance(t)
-		for i, v := range &w.held.sum { // in the pieces that it was written in just now: else the CPU waits for them
-			g.heldAt[i] = v
-		}
-		g.heldAll = w.held.all
+		w.queues(g, t)
 		if from == wire.GoNotExist {
 			g.born = t
 			w.created(g, by, ev, t)
 		}
 	case wire.GoWaiting:
 		w.free(g, t)
-		g.reason = w.batch.Text(ev.Text)
+		g.reason = w.reasons.of(w, ev.Text)
 		w.waits(g, t)
 	case wire.GoSyscall:
 		w.syscallBegins(g, t)
@@ -67,39 +145,78 @@ func (w *world) goroutine(ev *wire.Event, t int64) {
 func (w *world) leave(g *goroutine, from wire.GoState, by *goroutine, doer uint32, t int64) {
 	switch from {
 	case wire.GoRunning:
-		w.host.ran(t - g.ranFrom)
-		w.plain(g, g.runningKind(), 0, 0, t)
+		w.ran(g, t)
 	case wire.GoRunnable:
 		w.held.advance(t)
 		w.wasRunnable(g, t)
 	case wire.GoSyscall:
-		w.host.syscall(g, t-g.since)
-		w.plain(g, evidence.Syscall, g.where.id(), g.where.calls(), t)
-		w.syscallEnds(g, t)
-		if g.proc != nil && g.proc.g != g {
-			g.proc = nil
-		}
+		w.called(g, t)
 	case wire.GoWaiting:
-		w.woken(g, by, doer, t)
-		if r := g.request; r != nil && g.where != nil && g.where.flushes {
-			r.wrote(t)
+		w.waited(g, by, doer, t)
+	}
+}
+
+// ran charges what g ran for.
+func (w *world) ran(g *goroutine, t int64) {
+	w.host.ran(t - g.ranFrom)
+	w.plain(g, g.runningKind(), 0, 0, t)
+}
+
+// called charges a system call.
+func (w *world) called(g *goroutine, t int64) {
+	w.host.syscall(g, t-g.since)
+	w.plain(g, evidence.Syscall, g.where.id(), g.where.calls(), t)
+	w.syscallEnds(g, t)
+	if g.proc != nil && g.proc.g != g {
+		g.proc = nil
+	}
+}
+
+// waited charges a wait that by ended.
+func (w *world) waited(g, by *goroutine, doer uint32, t int64) {
+	w.woken(g, by, doer, t)
+	if r := g.request; r != nil && g.where != nil && g.where.flushes {
+		r.wrote(t)
+	}
+}
+
+// queues notes who holds the processors when g begins to wait for one.
+func (w *world) queues(g *goroutine, t int64) {
+	w.held.advance(t)
+	if g.remembered() {
+		for i, v := range &w.held.sum { // in the pieces that it was written in just now: else the CPU waits for them
+			g.heldAt[i] = v
 		}
+		g.heldAll = w.held.all
 	}
 }
 
 // wasRunnable charges the time that g waited for a processor to whoever held them.
 func (w *world) wasRunnable(g *goroutine, t int64) {
-	dur := t - g.since
-	known := g.since >= w.first && g.heldAll != 0
-	if g.request == nil && dur > 0 && known && w.held.all-g.heldAll == dur { // as they are, nothing else is to be told of it
+	if g.request == nil && !g.remembered() {
+		g.since = t
+		return
+	}
+	at, dur := g.since, t-g.since
+	known := at >= w.first && g.heldAll != 0
+	if dur > 0 && known && w.held.all-g.heldAll == dur { // as they are, nothing else is to be told of it
 		if g.remembered() {
-			if h := w.remembers(g, g.since, t); h != nil {
+			if h := w.remembers(g, at, t); h != nil {
 				x := h.next()
-				x.at, x.kind, x.rest = g.since, evidence.Runnable, uint16(len(h.rest))
+				x.at, x.kind, x.rest = at, evidence.Runnable, uint16(len(h.rest))
 				h.held(x, &w.held.sum, &g.heldAt)
 			}
 		}
 		g.since = t
+		if r := g.request; r != nil {
+			held := w.held.since(&g.heldAt)
+			if at == r.upto && len(r.path) < maxPath {
+				r.path = r.path.Runnable(dur, &held)
+				r.upto = t
+			} else {
+				r.add(&evidence.Segment{Kind: evidence.Runnable, Dur: dur, Held: held}, at)
+			}
+		}
 		return
 	}
 	s := evidence.Segment{Kind: evidence.Runnable}
@@ -202,32 +319,35 @@ func (w *world) append(g *goroutine, s *evidence.Segment, at int64) {
 
 // waiting gives the kind of the present wait of g, and what for.
 func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
-	if g.where != nil && g.where.forces && g.reason != "preempted" {
+	r := g.reason
+	if r == nil {
+		r = &noReason
+	}
+	if g.where != nil && g.where.forces && r.kind != isPreempted {
 		return evidence.SyncWait, w.b.Name(evidence.ForcedCycle)
 	}
-	switch g.reason {
-	case "network":
+	switch r.kind {
+	case isNetwork:
 		if g.where != nil && (g.where.client || g.conn.custom != nil && g.stage() != stageHandler) {
 			return evidence.ClientWait, 0
 		}
 		return evidence.NetWait, g.where.dependency()
-	case "sleep":
+	case isSleep:
 		return evidence.SleepWait, 0
-	case "GC mark assist wait for work":
+	case isAssist:
 		return evidence.GCAssistWait, 0
-	case "preempted":
+	case isPreempted:
 		return evidence.GCWait, w.b.Name("stack scan")
-	}
-	if strings.HasPrefix(g.reason, "GC ") || g.reason == "wait for GC cycle" {
-		return evidence.GCWait, w.reasons.name(w.b, g.reason)
+	case isCollector:
+		return evidence.GCWait, r.named(w.b)
 	}
 	if g.where != nil && g.where.wait != evidence.KindUnknown {
 		return g.where.wait, g.where.waiting
 	}
-	if g.reason == "" && g.where == nil {
+	if r.text == "" && g.where == nil {
 		return evidence.Unobserved, 0
 	}
-	return evidence.SyncWait, w.reasons.name(w.b, g.reason)
+	return evidence.SyncWait, r.named(w.b)
 }
 
 // awaits is what g waits for at present, before it is known who ends that.
@@ -243,51 +363,49 @@ func (w *world) awaits(g *goroutine) (evidence.Kind, evidence.NameID) {
 	return kind, cause
 }
 
-// reasons are the names of reasons, those that came last of each length: they are few, and
-// most waits have one.
-type reasons [32]struct {
-	text string
-	name evidence.NameID
-}
-
-func (r *reasons) name(b *evidence.Builder, reason string) evidence.NameID {
-	k := &r[len(reason)%len(r)]
-	if k.text != reason {
-		k.name = b.Name(reason)
-		k.text = b.Text(k.name)
-	}
-	return k.name
-}
-
 // clientConns is the pool of connections to one host, which Transport.MaxConnsPerHost limits.
 const clientConns = "net/http client connections"
+
+// wait is what is known of a wait before who ended it is asked: what for, and where.
+type wait struct {
+	kind  evidence.Kind
+	cause evidence.NameID
+	stack evidence.StackID
+}
+
+func (x *wait) segment(dur int64) evidence.Segment {
+	return evidence.Segment{Kind: x.kind, Dur: dur, Cause: x.cause, Stack: x.stack}
+}
 
 // woken charges a wait to what it was for. Doer is the stack of whoever ended it.
 func (w *world) woken(g *goroutine, by *goroutine, doer uint32, t int64) {
 	kind, cause := w.waiting(g)
-	s := evidence.Segment{Kind: kind, Cause: cause, Stack: g.where.id()}
+	x := wait{kind, cause, g.where.id()}
 	if kind == evidence.SyncWait {
 		switch {
 		case g.where != nil && g.where.answer:
 			// Whoever reads the answer says more; what that one does not explain is
 			// the dependency's.
-			s.Kind, s.Cause = evidence.NetWait, g.where.needs
+			x.kind, x.cause = evidence.NetWait, g.where.needs
 		case g.where != nil && g.where.forces:
-		case by == nil && g.where != nil && g.where.handed != 0:
-			s.Kind, s.Cause = evidence.PoolWait, g.where.handed // others let go of it here for those who came in time
-		case by == nil && (g.reason == "select" || g.reason == "chan receive"):
-			s.Kind, s.Cause = evidence.SleepWait, 0 // only timers wake without a goroutine
+		case by != nil:
+		case g.where != nil && g.where.handed != 0:
+			x.kind, x.cause = evidence.PoolWait, g.where.handed // others let go of it here for those who came in time
+		case g.reason.receives():
+			x.kind, x.cause = evidence.SleepWait, 0 // only timers wake without a goroutine
 		}
 	}
-	if h := w.only(g); by == nil && h != nil && s.Kind == evidence.SleepWait && g.reason != "sleep" {
-		w.chargeHop(g, h, evidence.Segment{Kind: evidence.SyncWait, Cause: w.reasons.name(w.b, g.reason), Stack: g.where.id()}, h.where, t)
-		w.awake(g, t)
-		return
+	if by == nil && x.kind == evidence.SleepWait && g.reason.why() != "sleep" {
+		if h := w.only(g); h != nil {
+			w.chargeHop(g, h, wait{evidence.SyncWait, g.reason.named(w.b), x.stack}, h.where, t)
+			w.awake(g, t)
+			return
+		}
 	}
 	if by == nil || g.conn.idle || kind == evidence.SyncWait && g.where != nil && g.where.forces {
 		// The network, a timer, or whoever polled the network; or whoever ends the cycle
 		// that this one began.
-		w.charge(g, &s, t)
+		w.plain(g, x.kind, x.stack, x.cause, t)
 		w.awake(g, t)
 		return
 	}
@@ -298,35 +416,35 @@ func (w *world) woken(g *goroutine, by *goroutine, doer uint32, t int64) {
 	switch kind {
 	case evidence.LockWait, evidence.PoolWait,
 		evidence.Unobserved: // since before the trace: whatever for, it was what by held
-		w.chargeHolder(g, by, s, at, t)
+		w.chargeHolder(g, by, x, at, t)
 	case evidence.SyncWait:
-		w.meets(g, by, s, at, t)
+		w.meets(g, by, x, at, t)
 	default:
-		w.charge(g, &s, t)
+		w.plain(g, x.kind, x.stack, x.cause, t)
 	}
 }
 
 // meets charges a wait for another goroutine, which by ended: at is where.
-func (w *world) meets(g, by *goroutine, s evidence.Segment, at *stack, t int64) {
+func (w *world) meets(g, by *goroutine, x wait, at *stack, t int64) {
 	switch {
 	case g.where != nil && g.where.getConn && by.where != nil && strings.Contains(by.where.root, "persistConn).readLoop"):
-		s.Kind, s.Cause = evidence.PoolWait, w.b.Name(clientConns)
-		w.chargeHolder(g, by, s, at, t)
+		x.kind, x.cause = evidence.PoolWait, w.b.Name(clientConns)
+		w.chargeHolder(g, by, x, at, t)
 		return
 	case !g.where.joins() && (by.request != nil && by.request != g.request || by.ofAnother(g)):
 		// Another request let go of what this one needed.
-		s.Kind, s.Cause = evidence.PoolWait, g.where.handOver(w, g.reason)
-		w.chargeHolder(g, by, s, at, t)
+		x.kind, x.cause = evidence.PoolWait, g.where.handOver(w, g.reason.why())
+		w.chargeHolder(g, by, x, at, t)
 		return
 	}
 	if g.request != nil && by.role == roleUnknown {
 		w.becomes(by, roleRequests, t) // for as long as it runs now, and from now on
 	}
-	w.chargeQueue(g, by, s, at, t)
+	w.chargeQueue(g, by, x, at, t)
 	if by.role == roleRequests {
 		w.helper(by, g)
 	}
-	w.chargeHop(g, by, s, at, t)
+	w.chargeHop(g, by, x, at, t)
 }
 
 // seen is called with every stack of g.

@@ -33,7 +33,7 @@ type world struct {
 	spells   []spell            // of the last answer of did
 	pieces   []evidence.Segment // of the last wait that was charged to a holder
 	links    links
-	reasons  reasons
+	reasons  reasonTable
 	use      occupancy
 	procs    evidence.Series // GOMAXPROCS over time
 }
@@ -61,8 +61,8 @@ type goroutine struct {
 	fractional bool // of a worker that is not idle: it is not dedicated
 	ranUnknown bool // it ran when its role or name was not known
 
-	where  *stack // where it waits or was last seen
-	reason string // of the present wait, as the runtime says
+	where  *stack  // where it waits or was last seen
+	reason *reason // of the present wait, nil not known
 
 	assist, sweep, stopping bool
 

@@ -23,7 +23,7 @@ func samples(t testing.TB) (all [][]byte) {
 // read reads a trace to its end.
 func read(t testing.TB, data []byte) (events int, err error) {
 	r, err := wire.NewReader(bytes.NewReader(data))
-	b := wire.NewBatch()
+	b := wire.NewBatch(wire.Few)
 	var last int64
 	for err == nil {
 		if err = r.Read(b); err != nil {
@@ -138,7 +138,7 @@ func TestStream(t *testing.T) {
 	for _, end := range []error{io.EOF, broken} {
 		r, err := wire.NewReader(&slowly{data, end})
 		events := 0
-		for b := wire.NewBatch(); err == nil; {
+		for b := wire.NewBatch(wire.Few); err == nil; {
 			if err = r.Read(b); err == nil {
 				events += len(b.Events)
 			}

@@ -38,6 +38,9 @@ func (g *Generation) Stack(i uint32) []uint32 { return g.calls[g.ends[max(i, 1)-
 // Frame is one of Stack.
 func (g *Generation) Frame(i uint32) *Frame { return &g.frames[i] }
 
+// Frames is one more than the highest index of a frame.
+func (g *Generation) Frames() int { return len(g.frames) }
+
 // Stacks is one more than the highest index of a stack.
 func (g *Generation) Stacks() int { return len(g.ends) }
 

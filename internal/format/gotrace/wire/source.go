@@ -18,6 +18,18 @@ type source struct {
 	free    [][]byte
 }
 
+// taken is a generation, or why there is none.
+type taken struct {
+	g     *stretch
+	err   error
+	ended error // of the source, once the generation was taken out
+}
+
+func (s *source) take() taken {
+	g, err := s.read()
+	return taken{g, err, s.ended}
+}
+
 // read returns the next generation, io.EOF where the trace ends as it should. What breaks off
 // behind a generation is told when the next one is asked for.
 func (s *source) read() (*stretch, error) {
@@ -36,24 +48,18 @@ func (s *source) read() (*stretch, error) {
 		err = g.complete(s.version)
 	}
 	if err != nil {
-		s.ended = s.because(err)
+		s.ended = because(err, s.ended)
 		return nil, s.ended
 	}
 	return g, nil
 }
 
-// because tells why a generation is not well formed: where the stream broke off within it, that is
-// the reason.
-func (s *source) because(err error) error {
-	if s.ended == nil || s.ended == io.EOF || err == s.ended {
+// because tells why a generation is not well formed: where the stream ended within it, that is the reason.
+func because(err, ended error) error {
+	if ended == nil || ended == io.EOF || err == ended {
 		return err
 	}
-	return fmt.Errorf("the last generation is cut short: %w", s.ended)
-}
-
-// done gives back what the batches of a generation are kept in.
-func (s *source) done(g *stretch) {
-	s.free = g.chunks.all()
+	return fmt.Errorf("the last generation is cut short: %w", ended)
 }
 
 // upToEnd reads a generation as Go 1.26 writes them: it is said where one ends.

@@ -38,12 +38,12 @@ type Batch struct {
 	texts []string // of what may have begun in a generation before: their Text is from kept on
 }
 
-// batchSize is how many events are decoded before they are handed over: few enough to stay in a core's first
-// cache beside what reads them.
-const batchSize = 128
+// Few is how many events are decoded before they are handed over to what reads them on the same core:
+// so few that they stay in its first cache.
+const Few = 128
 
-// NewBatch returns a batch to give to Read.
-func NewBatch() *Batch { return &Batch{Events: make([]Event, 0, batchSize)} }
+// NewBatch returns a batch of up to so many events, at least [Few], to give to Read.
+func NewBatch(events int) *Batch { return &Batch{Events: make([]Event, 0, max(events, Few))} }
 
 // Text is the text that an event refers to; 0 is none.
 func (b *Batch) Text(i uint32) string {
@@ -63,7 +63,9 @@ func (b *Batch) keep(s string) uint32 {
 // Reader decodes a trace.
 type Reader struct {
 	source source
+	ahead  *prefetch // nil: what is decoded is read when it is asked for
 	gen    *stretch
+	ended  error // of the source, once gen was taken out of it
 	order
 	frontier frontier
 	samples  []sample // of the generation, that are still to come
@@ -121,7 +123,7 @@ func (r *Reader) Read(b *Batch) error {
 			err = r.bad
 		}
 		if err != nil {
-			b.Events, r.err = b.Events[:n], r.source.because(err)
+			b.Events, r.err = b.Events[:n], because(err, r.ended)
 		}
 	}
 	if len(b.Events) == 0 {
@@ -137,13 +139,14 @@ const perStep = 3
 func (r *Reader) generation() {
 	if r.gen != nil {
 		r.keepTasks()
-		r.source.done(r.gen)
+		r.done(r.gen)
 		r.gen = nil
 	}
 	at := r.last
-	g, err := r.source.read()
-	if err != nil {
-		r.err = err
+	next := r.take()
+	r.ended = next.ended
+	if g := next.g; g == nil {
+		r.err = next.err
 	} else {
 		at = g.ns(g.from)
 		r.gen, r.samples = g, g.samples
@@ -151,7 +154,7 @@ func (r *Reader) generation() {
 			r.first = g.Number
 		}
 		if err := r.install(); err != nil {
-			r.err = r.source.because(err)
+			r.err = because(err, r.ended)
 			return
 		}
 	}

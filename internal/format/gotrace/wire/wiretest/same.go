@@ -28,7 +28,7 @@ func Same(data []byte, damaged bool) (events int, _ error) {
 		}
 		return 0, nil
 	}
-	b := wire.NewBatch()
+	b := wire.NewBatch(wire.Few)
 	next := 0
 	var known stacks
 	for {

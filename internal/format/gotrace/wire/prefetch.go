@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+)
+
+// prefetch takes the next generation out of the stream while another one is decoded.
+type prefetch struct {
+	next chan taken    // without room: one generation is ready at a time
+	back chan [][]byte // what the batches of a generation were kept in that is done with
+	quit chan struct{}
+}
+
+// mostBeside is how large a generation is beside which the next one is read, in bytes: while a larger one is
+// decoded, no other is kept.
+const mostBeside = 32 << 20
+
+// ReadAhead has another goroutine read the next generation from now on while one is decoded. Close ends it.
+func (r *Reader) ReadAhead() {
+	a := &prefetch{next: make(chan taken), back: make(chan [][]byte, 2), quit: make(chan struct{})}
+	r.ahead = a
+	go a.read(&r.source)
+}
+
+// Close ends what ReadAhead began; the stream is not read any more when it returns.
+func (r *Reader) Close() {
+	if a := r.ahead; a != nil {
+		close(a.quit)
+		for range a.next {
+		}
+		r.ahead = nil
+	}
+}
+
+func (a *prefetch) read(s *source) {
+	defer close(a.next)
+	kept := 0 // chunks of the generation that is being decoded
+	release := func() (ok bool) {
+		select {
+		case s.free = <-a.back:
+			kept = 0
+			return true
+		case <-a.quit:
+			return false
+		}
+	}
+	for {
+		if kept*chunkSize > mostBeside && !release() {
+			return
+		}
+		t := guarded(s)
+		select {
+		case a.next <- t:
+		case <-a.quit:
+			return
+		}
+		if t.err != nil || kept > 0 && !release() { // that was done with when this one was asked for
+			return
+		}
+		kept = len(t.g.chunks.used)
+	}
+}
+
+// guarded turns a panic of the stream into an error, as those that read it in turn do.
+func guarded(s *source) (t taken) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.err = fmt.Errorf("cannot be read: %v", p)
+		}
+	}()
+	return s.take()
+}
+
+var errClosed = errors.New("the trace is closed")
+
+// take is the next generation.
+func (r *Reader) take() taken {
+	if r.ahead == nil {
+		return r.source.take()
+	}
+	t, ok := <-r.ahead.next
+	if !ok {
+		t.err = errClosed
+	}
+	return t
+}
+
+// done gives back what the batches of a generation are kept in.
+func (r *Reader) done(g *stretch) {
+	if r.ahead == nil {
+		r.source.free = g.chunks.all()
+		return
+	}
+	r.ahead.back <- g.chunks.all()
+}
