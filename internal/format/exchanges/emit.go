@@ -58,6 +58,7 @@ func (p *parser) end() {
 	p.link()
 	loops := p.findLoops()
 	p.findPools()
+	p.findShared()
 	slices.SortStableFunc(p.calls, func(x, y exchange) int {
 		return cmp.Or(cmp.Compare(x.request, y.request), cmp.Compare(x.begun, y.begun))
 	})
@@ -127,7 +128,7 @@ func (p *parser) end() {
 // call emits a call, which was not answered if its connection was closed.
 func (p *parser) call(c *exchange, request evidence.RequestID) {
 	until := max(c.first, c.last)
-	if until == 0 {
+	if until == 0 || c.behind {
 		return
 	}
 	extra := p.extra[:0]

@@ -117,6 +117,8 @@ type exchange struct {
 	http          bool
 	known         bool  // what protocol it is in
 	multiplexed   bool  // others may be under way on its connection
+	shared        bool  // of a call: more was asked on its connection before it was answered
+	behind        bool  // of a call: it stands for what a request asked behind another one's call, and is none of its own
 	unnamed       int64 // number of a route whose name is not known, 0 none; what is its method until it is named
 	failed        bool
 }
@@ -452,6 +454,8 @@ func (p *parser) called(x *exchange, peer, kind, text []byte) bool {
 		return true
 	case "http2", "grpc":
 		x.multiplexed = true
+	case "resp":
+		x.shared = x.sends > 1
 	}
 	x.what, x.known = p.peer(peer, kind), string(kind) != "-"
 	x.failed = x.first == 0 && !p.open // its connection was closed
