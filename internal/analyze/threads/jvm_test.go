@@ -87,6 +87,14 @@ func TestJVM(t *testing.T) {
 			threadstack.Worker, evidence.Idle, " · "},
 		{"idle, Jetty", []string{park, await + "Nanos", "org.eclipse.jetty.util.BlockingArrayQueue.poll", "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.idleJobPoll", "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.run", "java.lang.Thread.run"},
 			threadstack.Worker, evidence.Idle, " · "},
+		{"idle, reserved by Jetty", []string{park, await + "Nanos", "java.util.concurrent.SynchronousQueue.poll", "org.eclipse.jetty.util.thread.ReservedThreadExecutor$ReservedThread.reservedWait",
+			"org.eclipse.jetty.util.thread.ReservedThreadExecutor$ReservedThread.run", "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.run", "java.lang.Thread.run"},
+			threadstack.Worker, evidence.Idle, " · "},
+		{"at work, reserved by Jetty before", append([]string{park, "java.util.concurrent.locks.LockSupport.park", await, "java.util.concurrent.ArrayBlockingQueue.put", "ch.qos.logback.core.AsyncAppenderBase.put",
+			"ch.qos.logback.core.AsyncAppenderBase.append", "ch.qos.logback.classic.Logger.info"}, strings.Fields(`shop.CartServlet.doGet jakarta.servlet.http.HttpServlet.service org.eclipse.jetty.server.Server.handle
+			org.eclipse.jetty.util.thread.strategy.AdaptiveExecutionStrategy.run org.eclipse.jetty.util.thread.ReservedThreadExecutor$ReservedThread.run org.eclipse.jetty.util.thread.QueuedThreadPool.runJob
+			org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.run java.lang.Thread.run [dw]`)...),
+			threadstack.Worker, evidence.SyncWait, "Logback's asynchronous appender, whose queue is full · CartServlet.doGet()"},
 		{"idle, fork/join before JDK 17", []string{"jdk.internal.misc.Unsafe.park", "java.util.concurrent.locks.LockSupport.park", "java.util.concurrent.ForkJoinPool.runWorker", "java.util.concurrent.ForkJoinWorkerThread.run"},
 			threadstack.Worker, evidence.Idle, " · "},
 		{"a kept connection", []string{read8, "java.net.SocketInputStream.read", "org.apache.coyote.http11.Http11InputBuffer.fill", "org.apache.coyote.http11.Http11Processor.service", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run"},

@@ -92,7 +92,7 @@ var jvmFetching = []string{
 	"java.util.concurrent.ThreadPoolExecutor.getTask", "org.apache.tomcat.util.threads.ThreadPoolExecutor.getTask",
 	"java.util.concurrent.ForkJoinPool.awaitWork", "java.util.concurrent.ForkJoinPool.idleAwaitWork",
 	"org.eclipse.jetty.util.thread.QueuedThreadPool.idleJobPoll", "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner.idleJobPoll", "org.eclipse.jetty.util.BlockingArrayQueue.poll",
-	"org.eclipse.jetty.util.thread.ReservedThreadExecutor$ReservedThread.", "org.jboss.threads.EnhancedQueueExecutor$PoolThreadNode.",
+	"org.eclipse.jetty.util.thread.ReservedThreadExecutor$ReservedThread.reservedWait", "org.jboss.threads.EnhancedQueueExecutor$PoolThreadNode.",
 	"org.apache.tomcat.util.net.JIoEndpoint$Worker.await", "org.apache.tomcat.util.threads.ThreadPool$ControlRunnable.wait", "weblogic.work.ExecuteThread.waitForRequest",
 	"weblogic.kernel.ExecuteThread.waitForRequest", "com.caucho.env.thread", "org.glassfish.grizzly.threadpool.AbstractThreadPool$Worker.getTask",
 }

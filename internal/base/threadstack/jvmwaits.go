@@ -44,6 +44,8 @@ var jvmWaits = []jvmWait{
 	{"java.util.concurrent.LinkedBlockingDeque.", puts, evidence.SyncWait, "", rankPrimitive},
 	{"java.util.concurrent.ArrayBlockingQueue.", puts, evidence.SyncWait, "", rankPrimitive},
 	{"java.util.concurrent.SynchronousQueue.", puts, evidence.SyncWait, "", rankPrimitive},
+	{"ch.qos.logback.core.AsyncAppenderBase.", nil, evidence.SyncWait, "Logback's asynchronous appender, whose queue is full", rankTask},
+	{"org.apache.logging.log4j.core.appender.AsyncAppender", nil, evidence.SyncWait, "Log4j's asynchronous appender, whose queue is full", rankTask},
 
 	{"java.util.concurrent.CompletableFuture.", []string{"get", "join"}, evidence.TaskWait, "", rankTask},
 	{"java.util.concurrent.FutureTask.", []string{"get"}, evidence.TaskWait, "", rankTask},

@@ -14,13 +14,26 @@ func Pool(name string) string {
 	if len(name) > maxName {
 		name = strings.ToValidUTF8(name[:maxName], "")
 	}
-	name = hashless(name)
+	name = hashless(withoutRequest(name))
 	if i := strings.IndexByte(name, '#'); i > 0 && i+1 < len(name) && name[i+1]-'0' <= 9 { // GC task thread#0 (ParallelGC)
 		return name[:i]
 	}
 	if cut := strings.TrimRight(name, "0123456789"); cut != name {
 		if cut = strings.TrimRight(cut, "-_#:./ @"); cut != "" {
 			return cut
+		}
+	}
+	return name
+}
+
+// withoutRequest is a name without the request that a thread is at, which some servers put behind it while it lasts (Dropwizard: "dw-20 - GET
+// /orders/7").
+func withoutRequest(name string) string {
+	for _, method := range []string{"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"} {
+		if i := strings.Index(name, method+" /"); i > 0 {
+			if own := strings.TrimRight(name[:i], " -:|"); own != "" {
+				return own
+			}
 		}
 	}
 	return name
