@@ -165,6 +165,7 @@ func (g *goroutine) onlyRemembered() bool { return g.role == roleUnknown && g.re
 func (w *world) noteHop(g, by *goroutine, x wait, at *stack, t int64) {
 	if t > g.since {
 		if h := w.remembers(g, g.since, t); h != nil {
+			by.noted = true
 			y := h.next()
 			y.at, y.stack, y.cause, y.lane, y.holderStack, y.kind, y.has = g.since, x.stack, x.cause, uint32(by.id), at.id(), x.kind, hasHop
 		}

@@ -221,6 +221,8 @@ func (w *world) followed(x *state, from, to int64, spells []spell, depth int) []
 	at, n := from, len(spells)
 	if by := w.gs[int64(x.lane)]; by != nil {
 		spells = w.recall(by, from, to, spells, depth)
+	} else {
+		spells = w.recorded(w.memories.ended[evidence.LaneID(x.lane)], from, to, spells, depth)
 	}
 	for i := n; i < len(spells); i++ {
 		s := &spells[i]
@@ -242,8 +244,26 @@ func (w *world) followed(x *state, from, to int64, spells []spell, depth int) []
 }
 
 type memories struct {
-	free []*memory
-	used int
+	free  []*memory
+	used  int
+	ended map[evidence.LaneID]*memory // of goroutines that have ended and that others waited for
+	order [maxEnded]evidence.LaneID   // of these, in turn
+	next  int
+}
+
+// maxEnded is how many of those that have ended are remembered.
+const maxEnded = 256
+
+// keep remembers what a goroutine did that has ended.
+func (p *memories) keep(id evidence.LaneID, m *memory) {
+	if p.ended == nil {
+		p.ended = make(map[evidence.LaneID]*memory)
+	}
+	oldest := p.order[p.next]
+	p.give(p.ended[oldest])
+	delete(p.ended, oldest)
+	p.order[p.next], p.ended[id] = id, m
+	p.next = (p.next + 1) % maxEnded
 }
 
 func (p *memories) take() *memory {
@@ -302,18 +322,24 @@ func (w *world) did(g *goroutine, from, to int64) []spell {
 }
 
 func (w *world) recall(g *goroutine, from, to int64, spells []spell, depth int) []spell {
-	if m := g.memory; m != nil && m.upto > from {
-		if begins := m.later.begins(m.upto); begins > from {
-			spells = w.within(&m.earlier, from, to, begins, spells, depth)
-		}
-		spells = w.within(&m.later, from, to, m.upto, spells, depth)
-	}
+	spells = w.recorded(g.memory, from, to, spells, depth)
 	if begin := max(g.since, from); begin < to {
 		spells = append(spells, spell{})
 		s := &spells[len(spells)-1]
 		s.at, s.Dur = begin, to-begin
 		x := w.present(g)
 		s.Kind, s.Cause, s.Stack = x.kind, x.cause, x.stack
+	}
+	return spells
+}
+
+// recorded appends what a memory holds of [from, to).
+func (w *world) recorded(m *memory, from, to int64, spells []spell, depth int) []spell {
+	if m != nil && m.upto > from {
+		if begins := m.later.begins(m.upto); begins > from {
+			spells = w.within(&m.earlier, from, to, begins, spells, depth)
+		}
+		spells = w.within(&m.later, from, to, m.upto, spells, depth)
 	}
 	return spells
 }

@@ -385,7 +385,11 @@ func (w *world) ended(g *goroutine, t int64) {
 			h.whom.owner.newest = nil
 		}
 	}
-	w.memories.give(g.memory)
+	if g.noted && g.memory != nil {
+		w.memories.keep(g.id, g.memory)
+	} else {
+		w.memories.give(g.memory)
+	}
 	g.memory = nil
 }
 

@@ -48,7 +48,7 @@ type stackTable struct {
 	now    *wire.Generation
 	known  []known  // of now, by index
 	read   []*stack // by their ID
-	called []*call  // of now, by the index of the frame; nil until asked for
+	callOf []*call  // of now, by the index of the frame; nil until asked for
 	calls  map[uint64]*call
 	frames []evidence.Frame
 	funcs  []string
@@ -80,13 +80,13 @@ func (t *stackTable) generation(g *wire.Generation) {
 	if t.now == nil || !g.Continues(t.now) {
 		clear(t.known)
 		t.known = t.known[:0]
-		clear(t.called)
-		t.called = t.called[:0]
+		clear(t.callOf)
+		t.callOf = t.callOf[:0]
 	}
 	t.now = g
 	n := len(t.known)
 	t.known = slices.Grow(t.known, g.Stacks()-n)[:g.Stacks()]
-	t.called = slices.Grow(t.called, g.Frames()-len(t.called))[:g.Frames()]
+	t.callOf = slices.Grow(t.callOf, g.Frames()-len(t.callOf))[:g.Frames()]
 }
 
 // get returns what a stack says, nil for no stack.
@@ -112,10 +112,10 @@ func (t *stackTable) of(id evidence.StackID) *stack {
 func (t *stackTable) find(i uint32) *stack {
 	t.frames, t.funcs = t.frames[:0], t.funcs[:0]
 	for _, f := range t.now.Stack(i) {
-		c := t.called[f]
+		c := t.callOf[f]
 		if c == nil {
 			c = t.call(t.now.Frame(f))
-			t.called[f] = c
+			t.callOf[f] = c
 		}
 		t.frames = append(t.frames, c.frame)
 		t.funcs = append(t.funcs, c.fn)

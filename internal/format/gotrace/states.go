@@ -13,22 +13,22 @@ import (
 func (w *world) goroutine(ev *wire.Event, t int64) {
 	switch ev.Type {
 	case wire.EvGoStart:
-		w.starts(ev, t)
+		w.goStart(ev, t)
 	case wire.EvGoBlock, wire.EvGoStop:
-		w.stopsRunning(ev, t)
+		w.goStop(ev, t)
 	case wire.EvGoUnblock:
-		w.unblocked(ev, t)
+		w.goUnblock(ev, t)
 	case wire.EvGoSyscallBegin:
-		w.entersSyscall(ev, t)
+		w.goSyscallBegin(ev, t)
 	case wire.EvGoSyscallEnd:
-		w.leavesSyscall(ev, t)
+		w.goSyscallEnd(ev, t)
 	default:
-		w.changesState(ev, t)
+		w.goChange(ev, t)
 	}
 }
 
-// starts is a goroutine that was runnable and gets a processor.
-func (w *world) starts(ev *wire.Event, t int64) {
+// goStart is a goroutine that was runnable and gets a processor.
+func (w *world) goStart(ev *wire.Event, t int64) {
 	g := w.get(ev.On, t)
 	w.held.advance(t)
 	w.wasRunnable(g, t)
@@ -39,50 +39,50 @@ func (w *world) starts(ev *wire.Event, t int64) {
 	g.state, g.since = wire.GoRunning, t
 }
 
-// stopsRunning is a goroutine that blocks, or gives its processor to others.
-func (w *world) stopsRunning(ev *wire.Event, t int64) {
+// goStop is a goroutine that blocks, or gives its processor to others.
+func (w *world) goStop(ev *wire.Event, t int64) {
 	g := w.get(ev.On, t)
 	if s := w.stacks.get(ev.Stack); s != nil {
 		w.seen(g, s, t)
 	}
-	w.ran(g, t)
+	w.chargeRun(g, t)
 	w.free(g, t)
 	if ev.To == wire.GoWaiting {
 		g.reason = w.reasons.of(w, ev.Text)
 		w.waits(g, t)
 	} else {
-		w.queues(g, t)
+		w.noteHolders(g, t)
 	}
 	g.state, g.since = ev.To, t
 }
 
-// unblocked is a goroutine that waited and is runnable.
-func (w *world) unblocked(ev *wire.Event, t int64) {
+// goUnblock is a goroutine that waited and is runnable.
+func (w *world) goUnblock(ev *wire.Event, t int64) {
 	g := w.get(ev.On, t)
 	var by *goroutine
 	if ev.Goroutine != wire.None && ev.Goroutine != ev.On {
 		by = w.get(ev.Goroutine, t)
 	}
-	w.waited(g, by, ev.By, t)
+	w.chargeWait(g, by, ev.By, t)
 	w.free(g, t)
-	w.queues(g, t)
+	w.noteHolders(g, t)
 	g.state, g.since = wire.GoRunnable, t
 }
 
-func (w *world) entersSyscall(ev *wire.Event, t int64) {
+func (w *world) goSyscallBegin(ev *wire.Event, t int64) {
 	g := w.get(ev.On, t)
 	if s := w.stacks.get(ev.Stack); s != nil {
 		w.seen(g, s, t)
 	}
-	w.ran(g, t)
+	w.chargeRun(g, t)
 	w.syscallBegins(g, t)
 	g.state, g.since = wire.GoSyscall, t
 }
 
-// leavesSyscall is a goroutine whose system call is over and that goes on running.
-func (w *world) leavesSyscall(ev *wire.Event, t int64) {
+// goSyscallEnd is a goroutine whose system call is over and that goes on running.
+func (w *world) goSyscallEnd(ev *wire.Event, t int64) {
 	g := w.get(ev.On, t)
-	w.called(g, t)
+	w.chargeSyscall(g, t)
 	g.ranFrom = t
 	if g.proc == nil && ev.Proc != wire.None {
 		w.occupy(w.proc(ev.Proc), g, false, t)
@@ -90,8 +90,8 @@ func (w *world) leavesSyscall(ev *wire.Event, t int64) {
 	g.state, g.since = wire.GoRunning, t
 }
 
-// changesState is any change of state.
-func (w *world) changesState(ev *wire.Event, t int64) {
+// goChange is any change of state.
+func (w *world) goChange(ev *wire.Event, t int64) {
 	g := w.get(ev.On, t)
 	from, to := ev.From, ev.To
 	if s := w.stacks.get(ev.Stack); s != nil {
@@ -120,7 +120,7 @@ func (w *world) changesState(ev *wire.Event, t int64) {
 		}
 	case wire.GoRunnable:
 		w.free(g, t)
-		w.queues(g, t)
+		w.noteHolders(g, t)
 		if from == wire.GoNotExist {
 			g.born = t
 			w.created(g, by, ev, t)
@@ -145,25 +145,25 @@ func (w *world) changesState(ev *wire.Event, t int64) {
 func (w *world) leave(g *goroutine, from wire.GoState, by *goroutine, doer uint32, t int64) {
 	switch from {
 	case wire.GoRunning:
-		w.ran(g, t)
+		w.chargeRun(g, t)
 	case wire.GoRunnable:
 		w.held.advance(t)
 		w.wasRunnable(g, t)
 	case wire.GoSyscall:
-		w.called(g, t)
+		w.chargeSyscall(g, t)
 	case wire.GoWaiting:
-		w.waited(g, by, doer, t)
+		w.chargeWait(g, by, doer, t)
 	}
 }
 
-// ran charges what g ran for.
-func (w *world) ran(g *goroutine, t int64) {
+// chargeRun charges what g ran for.
+func (w *world) chargeRun(g *goroutine, t int64) {
 	w.host.ran(t - g.ranFrom)
 	w.plain(g, g.runningKind(), 0, 0, t)
 }
 
-// called charges a system call.
-func (w *world) called(g *goroutine, t int64) {
+// chargeSyscall charges a system call.
+func (w *world) chargeSyscall(g *goroutine, t int64) {
 	w.host.syscall(g, t-g.since)
 	w.plain(g, evidence.Syscall, g.where.id(), g.where.calls(), t)
 	w.syscallEnds(g, t)
@@ -172,16 +172,16 @@ func (w *world) called(g *goroutine, t int64) {
 	}
 }
 
-// waited charges a wait that by ended.
-func (w *world) waited(g, by *goroutine, doer uint32, t int64) {
+// chargeWait charges a wait that by ended.
+func (w *world) chargeWait(g, by *goroutine, doer uint32, t int64) {
 	w.woken(g, by, doer, t)
 	if r := g.request; r != nil && g.where != nil && g.where.flushes {
 		r.wrote(t)
 	}
 }
 
-// queues notes who holds the processors when g begins to wait for one.
-func (w *world) queues(g *goroutine, t int64) {
+// noteHolders notes who holds the processors when g begins to wait for one.
+func (w *world) noteHolders(g *goroutine, t int64) {
 	w.held.advance(t)
 	if g.remembered() {
 		for i, v := range &w.held.sum { // in the pieces that it was written in just now: else the CPU waits for them
@@ -315,136 +315,6 @@ func (w *world) append(g *goroutine, s *evidence.Segment, at int64) {
 	if r := g.request; r != nil {
 		r.add(s, at)
 	}
-}
-
-// waiting gives the kind of the present wait of g, and what for.
-func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
-	r := g.reason
-	if r == nil {
-		r = &noReason
-	}
-	if g.where != nil && g.where.forces && r.kind != isPreempted {
-		return evidence.SyncWait, w.b.Name(evidence.ForcedCycle)
-	}
-	switch r.kind {
-	case isNetwork:
-		if g.where != nil && (g.where.client || g.conn.custom != nil && g.stage() != stageHandler) {
-			return evidence.ClientWait, 0
-		}
-		return evidence.NetWait, g.where.dependency()
-	case isSleep:
-		return evidence.SleepWait, 0
-	case isAssist:
-		return evidence.GCAssistWait, 0
-	case isPreempted:
-		return evidence.GCWait, w.b.Name("stack scan")
-	case isCollector:
-		return evidence.GCWait, r.named(w.b)
-	}
-	if g.where != nil && g.where.wait != evidence.KindUnknown {
-		return g.where.wait, g.where.waiting
-	}
-	if r.text == "" && g.where == nil {
-		return evidence.Unobserved, 0
-	}
-	return evidence.SyncWait, r.named(w.b)
-}
-
-// awaits is what g waits for at present, before it is known who ends that.
-func (w *world) awaits(g *goroutine) (evidence.Kind, evidence.NameID) {
-	kind, cause := w.waiting(g)
-	switch {
-	case kind != evidence.SyncWait || g.where == nil || g.where.forces:
-	case g.where.getConn:
-		return evidence.PoolWait, w.b.Name(clientConns)
-	case g.where.answer:
-		return evidence.NetWait, g.where.needs
-	}
-	return kind, cause
-}
-
-// clientConns is the pool of connections to one host, which Transport.MaxConnsPerHost limits.
-const clientConns = "net/http client connections"
-
-// wait is what is known of a wait before who ended it is asked: what for, and where.
-type wait struct {
-	kind  evidence.Kind
-	cause evidence.NameID
-	stack evidence.StackID
-}
-
-func (x *wait) segment(dur int64) evidence.Segment {
-	return evidence.Segment{Kind: x.kind, Dur: dur, Cause: x.cause, Stack: x.stack}
-}
-
-// woken charges a wait to what it was for. Doer is the stack of whoever ended it.
-func (w *world) woken(g *goroutine, by *goroutine, doer uint32, t int64) {
-	kind, cause := w.waiting(g)
-	x := wait{kind, cause, g.where.id()}
-	if kind == evidence.SyncWait {
-		switch {
-		case g.where != nil && g.where.answer:
-			// Whoever reads the answer says more; what that one does not explain is
-			// the dependency's.
-			x.kind, x.cause = evidence.NetWait, g.where.needs
-		case g.where != nil && g.where.forces:
-		case by != nil:
-		case g.where != nil && g.where.handed != 0:
-			x.kind, x.cause = evidence.PoolWait, g.where.handed // others let go of it here for those who came in time
-		case g.reason.receives():
-			x.kind, x.cause = evidence.SleepWait, 0 // only timers wake without a goroutine
-		}
-	}
-	if by == nil && x.kind == evidence.SleepWait && g.reason.why() != "sleep" {
-		if h := w.only(g); h != nil {
-			w.chargeHop(g, h, wait{evidence.SyncWait, g.reason.named(w.b), x.stack}, h.where, t)
-			w.awake(g, t)
-			return
-		}
-	}
-	if by == nil || g.conn.idle || kind == evidence.SyncWait && g.where != nil && g.where.forces {
-		// The network, a timer, or whoever polled the network; or whoever ends the cycle
-		// that this one began.
-		w.plain(g, x.kind, x.stack, x.cause, t)
-		w.awake(g, t)
-		return
-	}
-	at := w.stacks.get(doer)
-	if r := by.request; r != nil && at != nil && at.stage == stageHandler {
-		w.handled(r, at)
-	}
-	switch kind {
-	case evidence.LockWait, evidence.PoolWait,
-		evidence.Unobserved: // since before the trace: whatever for, it was what by held
-		w.chargeHolder(g, by, x, at, t)
-	case evidence.SyncWait:
-		w.meets(g, by, x, at, t)
-	default:
-		w.plain(g, x.kind, x.stack, x.cause, t)
-	}
-}
-
-// meets charges a wait for another goroutine, which by ended: at is where.
-func (w *world) meets(g, by *goroutine, x wait, at *stack, t int64) {
-	switch {
-	case g.where != nil && g.where.getConn && by.where != nil && strings.Contains(by.where.root, "persistConn).readLoop"):
-		x.kind, x.cause = evidence.PoolWait, w.b.Name(clientConns)
-		w.chargeHolder(g, by, x, at, t)
-		return
-	case !g.where.joins() && (by.request != nil && by.request != g.request || by.ofAnother(g)):
-		// Another request let go of what this one needed.
-		x.kind, x.cause = evidence.PoolWait, g.where.handOver(w, g.reason.why())
-		w.chargeHolder(g, by, x, at, t)
-		return
-	}
-	if g.request != nil && by.role == roleUnknown {
-		w.becomes(by, roleRequests, t) // for as long as it runs now, and from now on
-	}
-	w.chargeQueue(g, by, x, at, t)
-	if by.role == roleRequests {
-		w.helper(by, g)
-	}
-	w.chargeHop(g, by, x, at, t)
 }
 
 // seen is called with every stack of g.

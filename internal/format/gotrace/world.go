@@ -75,6 +75,7 @@ type goroutine struct {
 	acceptor bool // it accepts connections
 	task     bool // a task refers to it
 	memory   *memory
+	noted    bool // somebody remembers of a wait that it was for this one
 	conn     connState
 	owner    owner
 }
