@@ -15,17 +15,16 @@ type Answerer struct {
 	Origin evidence.Origin
 }
 
-// AnswererAt finds who of the recorded processes listens at an address. It is false where no one does, or where nobody counted how long
+// AnswererAt finds who of the recorded processes listens at an address, "127.0.0.1:5432" or "unix:/run/app.sock". It is false where no one does, or where nobody counted how long
 // its threads were ready.
 func AnswererAt(b *evidence.Bundle, address string, w Window) (a Answerer, ok bool) {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
+	if address == "" {
 		return a, false
 	}
 	for i := range b.Series {
 		s := &b.Series[i]
 		own, is := strings.CutPrefix(s.Name, evidence.SeriesListenQueue+":")
-		if !is || !covers(own, at) {
+		if !is || !covers(own, address) {
 			continue
 		}
 		for _, id := range family(b, s.Subject) {
@@ -48,9 +47,13 @@ func AnswererAt(b *evidence.Bundle, address string, w Window) (a Answerer, ok bo
 }
 
 // covers says whether a socket that listens at an address answers at another: at its own, or at all of the host's.
-func covers(listens string, at netip.AddrPort) bool {
+func covers(listens, address string) bool {
+	if strings.HasPrefix(address, "unix:") {
+		return listens == address
+	}
 	own, err := netip.ParseAddrPort(listens)
-	return err == nil && own.Port() == at.Port() && (own.Addr().IsUnspecified() || own.Addr().Unmap() == at.Addr().Unmap())
+	at, err2 := netip.ParseAddrPort(address)
+	return err == nil && err2 == nil && own.Port() == at.Port() && (own.Addr().IsUnspecified() || own.Addr().Unmap() == at.Addr().Unmap())
 }
 
 // family is a process with those that it began and that were recorded.

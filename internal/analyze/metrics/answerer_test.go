@@ -24,16 +24,19 @@ func TestAnswererAt(t *testing.T) {
 	}
 	master, backend, another := process("postgres", 10), process("postgres", 11), process("web", 20)
 	series(master, evidence.SeriesListenQueue+":0.0.0.0:5432", 0)
+	series(master, evidence.SeriesListenQueue+":unix:/run/.s.PGSQL.5432", 0)
 	series(backend, evidence.SeriesProcessRunDelay, .6)
 	series(backend, evidence.SeriesProcessCPU, .2)
 	series(another, evidence.SeriesListenQueue+":127.0.0.1:80", 0)
 	file.Fact(evidence.Fact{Subject: backend, Key: evidence.FactParent, Number: 10})
 	file.Close()
 	w := metrics.Window{From: 0, Until: 10e9}
-	if a, ok := metrics.AnswererAt(b, "127.0.0.1:5432", w); !ok || a.Name != "postgres" || a.Ready != .6 || a.Ran != .2 {
-		t.Errorf("at the database's port: %+v, %v", a, ok)
+	for _, address := range []string{"127.0.0.1:5432", "unix:/run/.s.PGSQL.5432"} {
+		if a, ok := metrics.AnswererAt(b, address, w); !ok || a.Name != "postgres" || a.Ready != .6 || a.Ran != .2 {
+			t.Errorf("at the database's %s: %+v, %v", address, a, ok)
+		}
 	}
-	for _, address := range []string{"127.0.0.1:80", "127.0.0.1:81", "10.0.0.7:80", "db:5432"} { // nobody counted, or nobody is there
+	for _, address := range []string{"127.0.0.1:80", "127.0.0.1:81", "10.0.0.7:80", "db:5432", "unix:/run/other", ""} { // nobody counted, or nobody is there
 		if a, ok := metrics.AnswererAt(b, address, w); ok {
 			t.Errorf("at %s: %+v", address, a)
 		}

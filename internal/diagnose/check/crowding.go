@@ -135,10 +135,10 @@ func (c *Case) underWay() map[evidence.NameID]float64 {
 	return sum
 }
 
-// addressIn is the address among the words that name who is called, "" without one: "PostgreSQL at 127.0.0.1:5432 (SELECT)".
+// addressIn is the address among the words that name who is called, "" without one: "PostgreSQL at 127.0.0.1:5432 (SELECT)", "unix:/run/app.sock".
 func addressIn(name string) string {
 	for word := range strings.FieldsSeq(name) {
-		if _, err := netip.ParseAddrPort(word); err == nil {
+		if _, err := netip.ParseAddrPort(word); err == nil || strings.HasPrefix(word, "unix:") {
 			return word
 		}
 	}

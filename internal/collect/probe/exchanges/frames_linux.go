@@ -50,11 +50,7 @@ func (w *watching) connect(b []byte, key uint64, port uint16) *multiplex {
 	default:
 		c.peer = peer(family, b[framePeer:], b[framePort:]).String()
 	}
-	if w.multi.connections == nil {
-		w.multi.connections = make(map[uint64]*multiplex)
-	}
-	w.multi.connections[key] = c
-	w.multi.spoke++
+	w.multi.add(key, c)
 	return c
 }
 
@@ -79,6 +75,9 @@ func (w *watching) closeFrames(key uint64, at, offset int64) {
 // openFrames writes the requests over HTTP/2 that are under way.
 func (w *watching) openFrames(offset int64) {
 	for _, c := range w.multi.connections {
+		if c.older && c.answers.told == 0 { // no answer was seen
+			w.multi.drop(c)
+		}
 		for _, s := range c.streams {
 			w.stream(c, s, offset)
 		}

@@ -2,6 +2,7 @@ package exchanges
 
 import (
 	"encoding/binary"
+	"maps"
 	"strconv"
 
 	"github.com/unstall/unstall/internal/format"
@@ -13,6 +14,7 @@ type multiplexed struct {
 	streams     int // of all
 
 	suspects map[uint64]*suspect // connections that were open before, and may have frames
+	older    map[uint64]uint16   // those that have, and the ports of their peers
 
 	spoke, untold         int // connections, and requests that could not be told apart
 	spokeTold, untoldTold int // of those, written already
@@ -21,6 +23,7 @@ type multiplexed struct {
 // multiplex is one connection.
 type multiplex struct {
 	server  bool
+	older   bool   // it was open before
 	port    uint16 // of the peer
 	own     string // port and number of a server's; port of a client's
 	peer    string
@@ -55,6 +58,7 @@ type stream struct {
 // Limits of what is remembered.
 const (
 	mostStreams  = 1 << 16
+	mostFramed   = 1 << 14 // connections
 	mostSuspects = 1 << 12
 )
 
@@ -93,8 +97,15 @@ func (m *multiplexed) follow(c *multiplex, f *frame, yield func(*stream)) {
 		m.drop(c)
 		of.table.forget()
 	}
+	if c.older && !requests && of.told == 0 { // what was answered before is not known
+		m.drop(c)
+	}
 	of.told = f.number
 	if f.what != whatFrame {
+		return
+	}
+	if f.kind == framePush { // its headers are not kept
+		of.table.forget()
 		return
 	}
 	s := c.streams[f.stream]
@@ -120,8 +131,13 @@ func (m *multiplexed) follow(c *multiplex, f *frame, yield func(*stream)) {
 		s.asked = s.asked || f.flags&flagEndStream != 0
 		return
 	default:
-		if s.first == 0 {
+		if s.first == 0 && f.flags&flagEndStream == 0 {
 			return // of an interim answer
+		}
+		if s.first == 0 { // it began unseen
+			m.untold++
+			m.end(c, f.stream)
+			return
 		}
 		s.count(!c.server, f)
 		s.last, s.both = f.at, s.both || !s.asked
@@ -248,6 +264,20 @@ func (m *multiplexed) close(key uint64, at int64, yield func(*multiplex, *stream
 	delete(m.connections, key)
 }
 
+// add adds a connection. Of too many those are forgotten on which nothing is under way.
+func (m *multiplexed) add(key uint64, c *multiplex) {
+	if len(m.connections) >= mostFramed {
+		maps.DeleteFunc(m.connections, func(_ uint64, c *multiplex) bool { return len(c.streams) == 0 })
+	}
+	if m.connections == nil {
+		m.connections = make(map[uint64]*multiplex)
+	}
+	port, older := m.older[key]
+	c.older = older && port == c.port
+	m.connections[key] = c
+	m.spoke++
+}
+
 // asks says whether a stream is a request that waits for an answer: of one that both ends write to in turns there is none until
 // it begins.
 func (s *stream) asks() bool { return s.asked || s.first > 0 }
@@ -358,6 +388,10 @@ func (m *multiplexed) isFramed(key uint64, port uint16, head []byte) bool {
 		return false
 	}
 	delete(m.suspects, key)
+	if len(m.older) >= mostSuspects || m.older == nil {
+		m.older = make(map[uint64]uint16)
+	}
+	m.older[key] = port
 	return true
 }
 

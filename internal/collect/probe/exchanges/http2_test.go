@@ -129,6 +129,26 @@ func TestFollowGap(t *testing.T) {
 	}
 }
 
+// On a connection that was open before, what was under way when the first answer is seen may have been answered before; headers that are
+// pushed and an answer whose beginning was not seen tell of no request.
+func TestFollowOlder(t *testing.T) {
+	w, q, a := newWire(true), newEncoder(), newEncoder()
+	w.c.older = true
+	w.headers(directionIn, 10, flagEndStream, 1, q.block(":method", "GET", ":path", "/a"))
+	w.headers(directionIn, 11, flagEndStream, 3, q.block(":method", "GET", ":path", "/b"))
+	w.headers(directionOut, 30, flagEndStream, 3, a.block(":status", "200"))
+	w.headers(directionIn, 40, flagEndStream, 5, q.block(":method", "GET", ":path", "/b"))
+	w.headers(directionIn, 40, flagEndStream, 7, q.block(":method", "GET", ":path", "/c"))
+	a.block(":status", "201") // of what is pushed
+	w.send(directionOut, 45, framePush, flagEndHeaders, 5, nil, 20)
+	w.headers(directionOut, 50, flagEndStream, 5, a.block(":status", "201"))
+	w.send(directionOut, 51, frameData, flagEndStream, 7, nil, 20)
+	w.want(t, "q 39999000 1000 10000000 0 2 1 1 1 9 9 8080/1 - http2 0 GET /b")
+	if w.m.untold != 3 || w.m.streams != 0 {
+		t.Errorf("%d requests could not be told apart, %d are under way", w.m.untold, w.m.streams)
+	}
+}
+
 // A connection that was open before is known by how its exchanges begin.
 func TestIsFramed(t *testing.T) {
 	head := func(length int, kind, flags byte, stream uint32) []byte {

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// connections numbers the connections that clients made, from 1.
+// connections numbers the connections that clients made and those of UNIX sockets, from 1.
 type connections struct {
 	numbers map[connection]int64
 	last    int64
@@ -86,7 +86,10 @@ func appendExchange(out, b []byte, offset int64, clients *connections, path stri
 	for _, at := range []int{atIn, atOut, atReads, atSends, atThread, atOther} {
 		number(word(at))
 	}
-	local, connection := half(atFamily) == unix.AF_UNIX, clients.number(uint64(long(atSocket)), half(atPort))
+	local, connection := half(atFamily) == unix.AF_UNIX, int64(0)
+	if local || server {
+		connection = clients.number(uint64(long(atSocket)), half(atPort))
+	}
 	switch {
 	case local && server:
 		out = append(append(out, ' '), path...)

@@ -350,6 +350,7 @@ func (p *program) begins() {
 		asm.JEq.Imm(asm.R5, frameData, "messages"),
 		asm.JEq.Imm(asm.R5, frameHeaders, "messages"),
 		asm.JEq.Imm(asm.R5, frameReset, "reset"),
+		asm.JEq.Imm(asm.R5, framePush, "ofStream"),
 		asm.JEq.Imm(asm.R5, frameWindow, "window"),
 		asm.JEq.Imm(asm.R5, framePing, "ping"),
 		asm.JEq.Imm(asm.R5, frameSettings, "ofAll"),

@@ -80,6 +80,11 @@ func (e *entrance) others(a *archive, pid int) {
 			lines = append(lines, e.address(x)+" queue "+decimal(x.Queue))
 		}
 	}
+	for _, x := range e.local {
+		if slices.Contains(held, x.Inode) {
+			lines = append(lines, socketdiag.Address(x.Name)+" queue "+decimal(x.Queue))
+		}
+	}
 	if len(lines) > 0 {
 		a.text(dir+"/fd/listen", lines)
 	}
