@@ -55,6 +55,9 @@ func appendExchange(out, b []byte, offset int64, clients *connections, path stri
 		out = append(out, ' ')
 		out = strconv.AppendInt(out, n, 10)
 	}
+	if word(atRole) == roleClient && word(atOut) == statementClosed && long(atFirst) == 0 && closesStatement(b) {
+		return out // it has no answer
+	}
 	came, begun, first, last := long(atCame), long(atBegun), long(atFirst), long(atLast)
 	server := word(atRole) == roleServer
 	if !server && len(b) < stateSize {
@@ -131,6 +134,11 @@ func appendExchange(out, b []byte, offset int64, clients *connections, path stri
 // oneLine is a name of a thread as one line of text.
 func oneLine(comm []byte) []byte {
 	return bytes.ReplaceAll(bytes.TrimSpace(bytes.ToValidUTF8(comm, []byte("?"))), []byte("\n"), []byte(" "))
+}
+
+// closesStatement says whether a call begins with MySQL's COM_STMT_CLOSE.
+func closesStatement(b []byte) bool {
+	return bytes.HasPrefix(b[atHead:], []byte{statementClosed - 4, 0, 0, 0, statementClose})
 }
 
 // peer is the address at the other end.

@@ -29,7 +29,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	probetest.Main(m, map[string]func([]string){"service": service, "echo": echo, "frames": frames})
+	probetest.Main(m, map[string]func([]string){"service": service, "echo": echo, "frames": frames, "statements": statements})
 }
 
 // networkOf is what an address is of: a path is a UNIX socket.

@@ -454,7 +454,16 @@ func (k *keeps) sent(l layout) asm.Instructions {
 	p.one(atSends)
 	p.add(asm.Ja.Label("exit"))
 
-	p.here("longer")
+	// What MySQL's clients write to give a prepared statement back is not answered: a call begins with what follows it.
+	p.add(
+		asm.LoadMem(asm.R1, asm.R6, atOut, asm.Word).WithSymbol("longer"),
+		asm.JNE.Imm(asm.R1, statementClosed, "statement"),
+		asm.LoadMem(asm.R1, asm.R6, atHead, asm.Word),
+		asm.JNE.Imm(asm.R1, statementClosed-4, "statement"),
+		asm.LoadMem(asm.R1, asm.R6, atHead+4, asm.Byte),
+		asm.JEq.Imm(asm.R1, statementClose, "fresh"),
+	)
+	p.here("statement")
 	p.plus(atOut)
 	p.one(atSends)
 	p.add(asm.Ja.Label("exit"))
@@ -462,6 +471,13 @@ func (k *keeps) sent(l layout) asm.Instructions {
 	p.frames(directionOut, k.framesOut)
 	return p.end()
 }
+
+// COM_STMT_CLOSE, and the bytes of its packet: a length of five without the head of four, in the order of a little-endian host, and
+// number 0 (https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_stmt_close.html).
+const (
+	statementClose  = 0x19
+	statementClosed = 9
+)
 
 // peek is MSG_PEEK: what is read stays.
 const peek = unix.MSG_PEEK
