@@ -15,8 +15,6 @@ import (
 func mounted(frames []string) (keeps, pinned bool) {
 	for _, f := range frames {
 		switch {
-		case f == threadstack.NotMounted:
-			return false, false
 		case strings.HasPrefix(f, "java.lang.VirtualThread.parkOnCarrierThread"):
 			return true, true
 		case strings.HasPrefix(f, "java.lang.VirtualThread.park"), strings.HasPrefix(f, "java.lang.VirtualThread.yieldContinuation"):

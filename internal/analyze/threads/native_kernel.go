@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -23,13 +24,8 @@ var reasons = []struct {
 }
 
 // nativeReason is why a call on a file takes long, or a page fault; "" not known, or said by the call.
-func nativeReason(call, on string, frames []string) string {
-	var in string
-	for _, f := range frames {
-		if rest, ok := strings.CutPrefix(f, "- kernel "); ok {
-			in = rest
-		}
-	}
+// In is the function of the kernel in which the thread waits.
+func nativeReason(call string, on evidence.Object, in string) string {
 	reason := ""
 	for _, r := range reasons {
 		for _, f := range r.functions {
@@ -42,11 +38,11 @@ func nativeReason(call, on string, frames []string) string {
 		}
 	}
 	switch {
-	case call == "page fault" && on != "" && reason != "direct reclaim" && reason != "lock of the memory map":
-		return "page fault from disk (reading " + on + ")"
-	case call == "page fault" && (reason == "from disk" || reason == ""):
+	case call == evidence.CallPageFault && on.Kind != evidence.NoObject && reason != "direct reclaim" && reason != "lock of the memory map":
+		return "page fault from disk (reading " + on.String() + ")"
+	case call == evidence.CallPageFault && (reason == "from disk" || reason == ""):
 		return strings.TrimSpace("page fault " + reason)
-	case call == "page fault":
+	case call == evidence.CallPageFault:
 		return "page fault (" + reason + ")"
 	case reason == "direct reclaim" || reason == "write throttling":
 		return reason
@@ -56,9 +52,9 @@ func nativeReason(call, on string, frames []string) string {
 		return reason
 	case copies[call]:
 		return reason
-	case strings.HasPrefix(on, "/") && writes(call) && reason == "from disk":
+	case on.Kind == evidence.File && writes(call) && reason == "from disk":
 		return "to disk"
-	case strings.HasPrefix(on, "/") && (reads(call) || writes(call) || onFiles[call]) && reason != "lock of the memory map":
+	case on.Kind == evidence.File && (reads(call) || writes(call) || onFiles[call]) && reason != "lock of the memory map":
 		return reason
 	}
 	return ""
@@ -155,7 +151,7 @@ const StartingThreads = "starting and ending threads"
 
 // waitsWithin says whether a thread waits in one of these functions: before any of the program's own.
 func waitsWithin(frames, functions []string) bool {
-	for _, f := range frames[min(1, len(frames)):] {
+	for _, f := range frames {
 		name, in := nativeFunction(f)
 		switch {
 		case name == "":

@@ -153,14 +153,10 @@ func lockWaits(c *check.Case) map[evidence.LaneID]float64 {
 		if x.Subject[i] != c.Subject || typ == 0 || x.Type[i] != typ && x.Type[i] != native {
 			continue
 		}
-		frames := c.Bundle.Stacks.Frames(x.Stack[i])
-		if len(frames) == 0 {
-			continue
-		}
-		call := c.Bundle.Names.Text(frames[0].Func)
-		if n := int(max(1, x.Value[i])); strings.HasPrefix(call, "futex") {
+		call := c.Bundle.Stacks.Info(x.Stack[i]).Call
+		if n := int(max(1, x.Value[i])); evidence.OnFutex(call) {
 			all[x.Lane[i]] += n
-			if call == "futex mutex" && x.Type[i] == typ {
+			if call == evidence.CallFutexMutex && x.Type[i] == typ {
 				mutex[x.Lane[i]] += n
 			}
 		}
