@@ -99,24 +99,23 @@ type Ledger struct {
 	Unread *BusyWhileUnread
 
 	stops     stops
-	holds     stops                      // what recorded the process held it
-	left      stops                      // that a counterfactual leaves as they are; none in the ledger itself
-	stalled   *allocStalls               // nil: the requests' states are known, or no thread waited for memory
-	awaiteds  []share                    // what is awaited; nil: not known
-	awaitGate *gate                      // by which these are split; nil: by none
-	alike     *similarRequests           // nil: no request's awaits are known one by one
-	onThreads bool                       // requests keep a thread as long as they are worked on
-	byKernel  bool                       // the requests' paths tell what passed before the service read them
-	begins    map[evidence.NameID]string // by [Ledger.named]
-	entrance  *entrance                  // nil: nothing waits at the service's sockets, or that is not known
-	queued    *poolQueue                 // nil: nothing waited for a thread of the pool, or that was not watched
-	occupancy *occupancy                 // nil: the requests' states are known, or threads were not sampled
-	withheld  metrics.Withheld           // of the stops
-	clock     *onCPU                     // nil: no samples of running threads were recorded with the requests
-	ready     *runQueue                  // nil: threads were not sampled, or their run-queue times were not recorded
-	kernel    *kernelWaits               // nil: the requests' states are not traced, or the kernel recorded nothing
-	inside    map[evidence.NameID]int64  // by route: its floor (ns) where the service itself saw it
-	moved     map[int]amplified          // by row: what the replay moves to StopTheWorld
+	holds     stops                     // what recorded the process held it
+	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
+	stalled   *allocStalls              // nil: the requests' states are known, or no thread waited for memory
+	awaiteds  []share                   // what is awaited; nil: not known
+	awaitGate *gate                     // by which these are split; nil: by none
+	alike     *similarRequests          // nil: no request's awaits are known one by one
+	onThreads bool                      // requests keep a thread as long as they are worked on
+	byKernel  bool                      // the requests' paths tell what passed before the service read them
+	entrance  *entrance                 // nil: nothing waits at the service's sockets, or that is not known
+	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched
+	occupancy *occupancy                // nil: the requests' states are known, or threads were not sampled
+	withheld  metrics.Withheld          // of the stops
+	clock     *onCPU                    // nil: no samples of running threads were recorded with the requests
+	ready     *runQueue                 // nil: threads were not sampled, or their run-queue times were not recorded
+	kernel    *kernelWaits              // nil: the requests' states are not traced, or the kernel recorded nothing
+	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
+	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
 }
 
 // MinRequests is how many requests a figure about requests needs.
@@ -496,7 +495,7 @@ func (l *Ledger) charge() {
 		for m, v := range c {
 			switch m := Mechanism(m); {
 			case v == 0:
-			case m.Named(), m == PoolThread && l.loop(s.Cause):
+			case m.Named(), m == PoolThread && l.waits(s.Cause, evidence.EventLoop):
 				added(key{m, s.Cause, by == fromReplay}, v, by)
 			default:
 				unnamed[by][m] += v

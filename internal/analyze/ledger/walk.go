@@ -167,15 +167,15 @@ func (w *walker) state(at int64, s *evidence.Segment) {
 			return
 		}
 	}
-	if s.Kind == evidence.ThreadWait && w.l.loop(s.Cause) {
+	if s.Kind == evidence.ThreadWait && w.l.waits(s.Cause, evidence.EventLoop) {
 		w.looped(at, s)
 		return
 	}
-	if s.Kind == evidence.PoolWait && w.l.occupancy.locks() && w.l.named(s.Cause, evidence.OneAtATime) { // which lock that is, looks at threads tell
+	if s.Kind == evidence.PoolWait && w.l.occupancy.locks() && w.l.waits(s.Cause, evidence.OneAtATime) { // which lock that is, looks at threads tell
 		w.unobserved(at, evidence.Segment{Kind: evidence.Unobserved, Dur: s.Dur}, w.l.stops.mean(at, at+s.Dur))
 		return
 	}
-	unread := s.Kind == evidence.BeforeService && w.l.unread(s.Cause)
+	unread := s.Kind == evidence.BeforeService && w.l.waits(s.Cause, evidence.ArrivedAt)
 	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService && (s.Cause == 0 || unread) {
 		from, whole := at, s.Dur
 		w.entered(e.queues, &at, s, 0, from, whole)

@@ -94,9 +94,8 @@ func (h *holding) carriers(bursts [][]*Sample) {
 	}
 	x.Waiting, x.Beyond, x.Doing = float64(waiting)/float64(x.Looks), float64(beyond)/float64(x.Looks), did.most()
 	x.Pinned = float64(pinned) / float64(beyond)
-	words := x.Words()
 	for _, l := range waits {
-		l.View.Limit = words
+		x.keeps(&l.View)
 	}
 	h.limit(x)
 }

@@ -126,7 +126,7 @@ func (d *kernelDetail) of(s evidence.SubjectID, lane evidence.LaneID, at int64, 
 			add.file = v.NameOf(i, evidence.Operation)
 		}
 	}
-	if on == (evidence.Object{}) && add.file == 0 && call == evidence.CallPageFault && nativeReason(call, on, seen.Kernel) == "page fault from disk" {
+	if on == (evidence.Object{}) && add.file == 0 && call == evidence.CallPageFault && reasonOf(seen.Kernel) == "from disk" {
 		add.file = d.usualFile(s)
 	}
 	if owner != "" {

@@ -84,34 +84,46 @@ func Native(of threadstack.Stack, _ string) threadstack.View {
 		v.Ready = of.Ready
 		return v
 	}
+	v.Waits = evidence.Wait{Call: call, Class: classOf[call], File: on.Kind == evidence.File}
+	if evidence.OnFutex(call) {
+		v.Waits.Kind = evidence.FutexWait
+	}
 	w, known := nativeWaits[call]
 	if !known {
 		w = nativeWait{state: evidence.Syscall}
 	}
 	v.State, v.Pattern = w.state, call
-	reason := nativeReason(call, on, of.Kernel)
+	reason, class := nativeReason(call, on, of.Kernel)
+	if class != "" {
+		v.Waits.Class = class
+	}
 	if call == evidence.CallPageFault {
-		v.Pattern = reason
+		if v.Pattern = reason; class != "" {
+			v.Waits.Call = ""
+		}
 		return v
 	}
 	if on.Kind == evidence.NewSocket && strings.HasPrefix(of.Kernel, "unix_") {
 		on = evidence.Object{Kind: evidence.UnixSocket} // it was not told yet what it is, but for where in the kernel the thread waits
 	}
 	if wait, is := onSocket[on.Kind]; is && w.on != "" {
-		v.State, v.Pattern = wait.state, call+w.on+wait.words
-		if v.State == evidence.NetWait {
-			v.Pattern = "sync I/O: " + v.Pattern
-		}
+		v.State, v.Waits.Of = wait.state, wait.words
 		switch {
-		case on.Kind == evidence.Peer && on.Name != "":
-			v.Pattern += " " + on.Name
+		case on.Kind == evidence.Peer:
+			v.Waits.Of = on.Name
 		case on.Kind == evidence.Pipe && writes(call):
-			v.State, v.Pattern = evidence.Syscall, v.Pattern+" that "+reader(on.Name)+TooSlowly
+			v.State, v.Waits.Kind = evidence.Syscall, evidence.RoomToWrite
+			v.Waits.Of += " that " + reader(on.Name) + tooSlowly
 		case on.Kind == evidence.UnixSocket && on.Name != "":
-			v.Pattern += " (" + on.Name + ")"
+			v.Waits.Of += " (" + on.Name + ")"
 		}
 		if (on.Kind == evidence.UnixSocket || strings.HasPrefix(on.Name, "unix:")) && writes(call) {
-			v.Pattern += " that " + reader("") + TooSlowly
+			v.Waits.Kind = evidence.RoomToWrite
+			v.Waits.Of += " that " + reader("") + tooSlowly
+		}
+		v.Pattern = strings.TrimSpace(call + w.on + " " + v.Waits.Of)
+		if v.State == evidence.NetWait {
+			v.Pattern = "sync I/O: " + v.Pattern
 		}
 		return v
 	}
@@ -124,8 +136,12 @@ func Native(of threadstack.Stack, _ string) threadstack.View {
 	return v
 }
 
-// TooSlowly ends what is said of a write that waits for room in a pipe or a socket of this host.
-const TooSlowly = " empties too slowly"
+// tooSlowly ends what is said of a write that waits for room in a pipe or a socket of this host.
+const tooSlowly = " empties too slowly"
+
+// classOf are the calls, and what threads are told to do instead of one, that are a mechanism of the kernel.
+var classOf = map[string]string{evidence.KernelThreads: evidence.KernelThreads, forks: evidence.KernelFork, evidence.KernelReclaim: evidence.KernelReclaim,
+	evidence.KernelCompaction: evidence.KernelCompaction}
 
 func reader(name string) string {
 	if name == "" {
@@ -227,17 +243,17 @@ type socketWait struct {
 }
 
 var onSocket = map[evidence.ObjectKind]socketWait{
-	evidence.Client:     {evidence.ClientWait, " the client"},
-	evidence.Listener:   {evidence.Idle, " the listening socket"},
+	evidence.Client:     {evidence.ClientWait, "the client"},
+	evidence.Listener:   {evidence.Idle, "the listening socket"},
 	evidence.Peer:       {evidence.NetWait, ""},
-	evidence.UnixSocket: {evidence.NetWait, " a UNIX socket"},
-	evidence.UDPSocket:  {evidence.NetWait, " a UDP socket"},
-	evidence.NewSocket:  {evidence.ClientWait, " a socket"}, // who keeps connections is told soon
-	evidence.Pipe:       {evidence.SyncWait, " a pipe"},
-	evidence.EventFD:    {evidence.SyncWait, " an eventfd"},
-	evidence.TimerFD:    {evidence.SleepWait, " a timer"},
-	evidence.Inotify:    {evidence.SyncWait, " inotify"},
-	evidence.SignalFD:   {evidence.SyncWait, " signalfd"},
+	evidence.UnixSocket: {evidence.NetWait, "a UNIX socket"},
+	evidence.UDPSocket:  {evidence.NetWait, "a UDP socket"},
+	evidence.NewSocket:  {evidence.ClientWait, "a socket"}, // who keeps connections is told soon
+	evidence.Pipe:       {evidence.SyncWait, "a pipe"},
+	evidence.EventFD:    {evidence.SyncWait, "an eventfd"},
+	evidence.TimerFD:    {evidence.SleepWait, "a timer"},
+	evidence.Inotify:    {evidence.SyncWait, "inotify"},
+	evidence.SignalFD:   {evidence.SyncWait, "signalfd"},
 }
 
 // nativeCall is which call a thread is in, and what on. A futex that a function waits at which takes a lock is that of a
@@ -247,7 +263,7 @@ func nativeCall(of *threadstack.Stack) (call string, on evidence.Object) {
 	call, on = of.Call, of.On
 	switch {
 	case waitsWithin(of.Frames, starting), call == evidence.CallFutexMutex && waitsWithin(of.Frames, joining):
-		return StartingThreads, evidence.Object{}
+		return evidence.KernelThreads, evidence.Object{}
 	case !evidence.OnFutex(call):
 	case waitsWithin(of.Frames, forking):
 		return forks, evidence.Object{} // of what else a fork locks nobody but the C library knows

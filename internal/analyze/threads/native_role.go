@@ -181,11 +181,11 @@ func (t *Threads) besideCalls(s evidence.SubjectID) {
 	if most == nil || float64(seen[most.Stack]) < oneCall*float64(calls) || float64(seen[most.Stack]) < asLong*float64(running) {
 		return
 	}
-	pattern, owner, stack := most.View.Pattern, most.View.Owner, most.Stack
+	pattern, waits, owner, stack := most.View.Pattern, most.View.Waits, most.View.Owner, most.Stack
 	for i := range t.looks[s] {
 		l := &t.looks[s][i]
 		if v := &l.View; v.Request && v.State == evidence.Running && !v.Ready {
-			v.State, v.Pattern, v.Owner, v.Wait = evidence.Syscall, pattern, owner, -1
+			v.State, v.Pattern, v.Waits, v.Owner, v.Wait = evidence.Syscall, pattern, waits, owner, -1
 			l.Stack = stack
 		}
 	}

@@ -93,7 +93,7 @@ func (h *holding) workerOf(owner string, bursts [][]*Sample) {
 		for _, l := range waits[i] {
 			h.next[l] = burst[n]
 			if words != "" {
-				l.View.Limit = limit.Words()
+				limit.keeps(&l.View)
 			}
 		}
 	}

@@ -5,8 +5,9 @@ type NameID int32
 
 // Names interns strings: routes, causes, dependencies, sample types.
 type Names struct {
-	ids  map[string]NameID
-	text []string
+	ids   map[string]NameID
+	text  []string
+	waits map[NameID]Wait // of names of waits: what is known of them
 }
 
 // ID returns the number of s, giving it one if it is new.

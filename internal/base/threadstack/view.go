@@ -55,6 +55,7 @@ type View struct {
 	Library bool          // User is a library's: no code of the user's own is on the stack
 	Owner   string        // User without namespaces: "Shop!CartController.Get()"; "" none
 	Request bool          // it works on a server's request
+	Waits   evidence.Wait // what is known of what it waits for, beside Pattern and Limit
 	Limit   string        // what it waits for in words, where looks at all threads show that only so many get on at a time: "limit of 4 at Gate.enter (Object.wait)"
 	Accepts bool          // the user's own code accepts connections here
 	Reads   bool          // the user's own code waits here for bytes from a socket, by nothing but the runtime's own methods
@@ -95,6 +96,11 @@ func (v View) Reason() string {
 		return v.Owner
 	}
 	return v.Pattern + " in " + v.Owner
+}
+
+// Cause interns the reason, with what is known of the wait.
+func (v *View) Cause(names *evidence.Names) evidence.NameID {
+	return names.TellWait(v.Reason(), v.Waits)
 }
 
 // doing are the states in words, of threads.

@@ -75,7 +75,7 @@ func (p *parser) end() {
 		end := p.endOf(x)
 		at, named := unread[x.port]
 		if !named {
-			at = b.Name(fmt.Sprintf("%s%d", evidence.ArrivedAt, x.port))
+			at = b.Wait(evidence.ArrivedAt, fmt.Sprint(x.port))
 			unread[x.port] = at
 		}
 		path = states(path[:0], x, int32(i), end, p.calls[from:next], at, loops)

@@ -203,7 +203,7 @@ func (w *world) append(g *goroutine, s *evidence.Segment, at int64) {
 // waiting gives the kind of the present wait of g, and what for.
 func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 	if g.where != nil && g.where.forces && g.reason != "preempted" {
-		return evidence.SyncWait, w.b.Name(evidence.ForcedCycle)
+		return evidence.SyncWait, w.b.Wait(evidence.ForcedCycle, "")
 	}
 	switch g.reason {
 	case "network":
