@@ -201,7 +201,7 @@ func (c *Case) against(d *diagnose.Diagnosis, k *Kept) {
 		c.Right = k.Lab.Met(d)
 		c.FalseAlarm = c.Healthy && !c.Right
 	case c.Healthy:
-		c.Right = len(c.Found) == 0
+		c.Right = !slices.ContainsFunc(c.Found, func(id string) bool { return k.Busy == 0 || !crowded(id) })
 		c.FalseAlarm = !c.Right
 	default:
 		c.sick(d, k)
@@ -219,11 +219,15 @@ func (c *Case) sick(d *diagnose.Diagnosis, k *Kept) {
 		c.Why = "nothing found"
 		return
 	}
-	if !slices.Contains(a.First, c.Found[0]) {
+	first := 0
+	if k.Busy > 0 && len(c.Found) > 1 && !slices.Contains(a.First, c.Found[0]) {
+		first = 1 // beside programs that take its CPUs
+	}
+	if !slices.Contains(a.First, c.Found[first]) {
 		c.Why = c.Title
 		return
 	}
-	said := strings.ToLower(wording(&d.Verdicts[0]))
+	said := strings.ToLower(wording(&d.Verdicts[first]))
 	for _, words := range a.Names {
 		words = k.expand(words)
 		if !slices.ContainsFunc(strings.Split(strings.ToLower(words), "|"), func(w string) bool { return strings.Contains(said, w) }) {
@@ -245,8 +249,8 @@ func (c *Case) sick(d *diagnose.Diagnosis, k *Kept) {
 	}
 	c.Right = true
 	var more []string
-	for _, id := range c.Found[1:] {
-		if !slices.Contains(a.First, id) && !slices.Contains(a.Also, id) {
+	for n, id := range c.Found {
+		if n != first && !slices.Contains(a.First, id) && !slices.Contains(a.Also, id) {
 			more = append(more, id)
 		}
 	}
@@ -254,6 +258,9 @@ func (c *Case) sick(d *diagnose.Diagnosis, k *Kept) {
 		c.Why = "also " + strings.Join(more, ", ")
 	}
 }
+
+// crowded says whether a cause is that other programs use the host's CPUs.
+func crowded(id string) bool { return id == "linux.noisy-neighbour" || id == "linux.cpu-saturation" }
 
 // expand puts the address at which a program ran in place of $ADDR_NAME.
 func (k *Kept) expand(words string) string {

@@ -7,7 +7,10 @@
 //	go run ./dev/accuracy -only redis -files         also from what redis-cli and its log say, without a recording
 //	go run ./dev/accuracy -again out/x               the captures kept are diagnosed anew
 //	go run ./dev/accuracy -faults 15s -only redis    what clients get with each fault and without it
+//	go run ./dev/accuracy -dir lab/stacks -fixes                    what fixes are predicted to do, and what is measured
+//	go run ./dev/accuracy -dir lab/stacks -costs 8s                 what recording costs healthy services
 //	go run ./dev/accuracy -dir lab/stacks -no-labs -rows both    real frameworks and databases, with rows of requests and without
+//	go run ./dev/accuracy -dir lab/stacks -no-labs -rows both -busy 2    the same on a host whose CPUs others use
 //	go run ./dev/accuracy -watch -only redis         some are watched: are there alarms, and of what are their captures?
 //
 // Its opinion: the answer is written before the service runs, in known.json, and the
@@ -45,7 +48,10 @@ type options struct {
 	files    bool
 	bothRows bool // judged with a row for each request and without
 	watch    bool
+	busy     int // programs that compute beside what is recorded
 	faults   time.Duration
+	fixes    bool
+	costs    time.Duration
 	work     string // folder for what is built
 	patience time.Duration
 }
@@ -83,8 +89,11 @@ func command(ctx context.Context, args []string) (pass bool, err error) {
 	f.BoolVar(&o.noLabs, "no-labs", false, "leave out the labs' variants, which take ten to twenty minutes each")
 	f.BoolVar(&o.files, "files", false, "also judge what is said of files that people have without a recording, where a runtime has such")
 	f.StringVar(&rows, "rows", "", "both: judge each recording with a row for each request and without (default: as known.json says)")
+	f.IntVar(&o.busy, "busy", 0, "how many programs compute all the time beside each service while it is recorded: its cause must be among the first two")
 	f.BoolVar(&o.watch, "watch", false, "watch the services instead, as unstall watch does, and say what alarms there were")
 	f.DurationVar(&o.faults, "faults", 0, "record nothing: put the load on for this long with each service's fault and without, and say what clients got")
+	f.BoolVar(&o.fixes, "fixes", false, "hold what the first verdict of each sick service predicts against what clients get without the fault")
+	f.DurationVar(&o.costs, "costs", 0, "put the load on each healthy service for this long, again and again, recorded and not, and say what that costs")
 	f.StringVar(&o.work, "work", filepath.Join("out", "accuracy"), "folder for what is built")
 	if err := f.Parse(args); err != nil {
 		return false, err
@@ -105,7 +114,7 @@ func command(ctx context.Context, args []string) (pass bool, err error) {
 	default:
 		return false, fmt.Errorf("-format %s: there is no such form: give text or json", o.format)
 	}
-	if f.NArg() > 0 || o.runs < 1 || o.tries < 1 {
+	if f.NArg() > 0 || o.runs < 1 || o.tries < 1 || o.busy < 0 {
 		return false, errors.New("give flags only, and at least one run: go run ./dev/accuracy -h")
 	}
 	return run(ctx, o)
@@ -121,8 +130,13 @@ func run(ctx context.Context, o options) (pass bool, err error) {
 	if o.watch {
 		return watchAll(ctx, o)
 	}
-	if o.faults > 0 {
+	switch {
+	case o.faults > 0:
 		return measureFaults(ctx, o)
+	case o.fixes:
+		return measureFixes(ctx, o)
+	case o.costs > 0:
+		return measureCosts(ctx, o)
 	}
 	var cases []Case
 	if o.again != "" {

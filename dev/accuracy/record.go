@@ -32,8 +32,9 @@ type Kept struct {
 	Load    []Served      `json:"load,omitempty"`
 	// Addresses are those of the service ("") and of what ran beside it, by name.
 	Addresses map[string]string `json:"addresses,omitempty"`
-	Others    float64           `json:"others_share"` // of the host's CPUs, while it was recorded
-	Seconds   float64           `json:"seconds"`      // that it all took
+	Others    float64           `json:"others_share"`            // of the host's CPUs, while it was recorded
+	Busy      int               `json:"busy_programs,omitempty"` // that computed all the time beside it
+	Seconds   float64           `json:"seconds"`                 // that it all took
 	Notes     []string          `json:"notes,omitempty"`
 	Error     string            `json:"error,omitempty"` // it could not be run
 	Skipped   string            `json:"skipped,omitempty"`
@@ -96,7 +97,7 @@ const spoilt = .1
 // record runs a service under its load, records it, and keeps what came of it.
 func record(ctx context.Context, o options, s service, run int) *Kept {
 	began := time.Now()
-	k := &Kept{Service: s.Name, Run: run, Known: &s.Known, About: s.Known.About, Runtime: s.Known.Runtime, SLO: s.Known.SLO, Recorded: began.UTC()}
+	k := &Kept{Service: s.Name, Run: run, Known: &s.Known, About: s.Known.About, Runtime: s.Known.Runtime, SLO: s.Known.SLO, Recorded: began.UTC(), Busy: o.busy}
 	for _, old := range []string{".unstall", ".json"} {
 		os.Remove(filepath.Join(o.keep, stem(s.Name, run)+old))
 	}
@@ -144,6 +145,9 @@ const lastLook = 3 * time.Second
 // record warms the service up and records it under its load.
 func (st *stage) record(ctx context.Context, k *Kept) error {
 	if err := st.warm(ctx, k.Run); err != nil {
+		return err
+	}
+	if err := st.compete(); err != nil {
 		return err
 	}
 	lasts := st.Known.Record.Duration + lastLook

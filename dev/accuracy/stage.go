@@ -143,6 +143,18 @@ func (st *stage) launch(ctx context.Context, name string, p program, listens boo
 	return one, err
 }
 
+// compete starts the programs that compute beside the service.
+func (st *stage) compete() error {
+	for range st.busy {
+		one, err := process.Launch(process.Spec{Bin: "/bin/sh", Args: []string{"-c", "while :; do :; done"}, Dir: st.dir, Log: filepath.Join(st.dir, "said-busy.log")})
+		if err != nil {
+			return err
+		}
+		st.running = append(st.running, one)
+	}
+	return nil
+}
+
 // settings of a runtime in the environment of the runner are none of the service's.
 var settings = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG", "GOTRACEBACK", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MALLOC_ARENA_MAX"}
 

@@ -108,7 +108,7 @@ type run struct {
 // collector or of its thread pool: of what merely ran on the same host there is nothing to say.
 func (r *run) judged(s evidence.SubjectID) bool {
 	if slices.ContainsFunc(r.b.Coverage, func(c evidence.Coverage) bool { return c.Subject == s }) ||
-		slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool { return f.Subject == s }) {
+		slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool { return f.Subject == s && f.Key != evidence.FactParent }) {
 		return true
 	}
 	return metrics.ReadGCCounters(r.b, s, metrics.Whole) != nil || metrics.CurveOf(r.b, s, evidence.SeriesPoolQueue, metrics.Whole).Known() || r.b.Requests.Subject.Has(s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)

@@ -185,3 +185,50 @@ func TestOthers(t *testing.T) {
 		t.Errorf("rows of an hour earlier are joined: %+v", got)
 	}
 }
+
+// TestReadBeforeSent has a kernel that stamps an answer when the call to send it returns, which is after its client has read it: most of them
+// some µs after, some that were taken off their CPU ms after. Two routes, one of them much longer, run all the time.
+func TestReadBeforeSent(t *testing.T) {
+	w := sightingstest.World{}
+	r := rand.New(rand.NewPCG(5, 6))
+	at := sightingstest.Epoch
+	for i := range 1500 {
+		at += int64(5e6 * r.ExpFloat64())
+		q := sightingstest.Served{Sent: at, Began: at + 15e3, Route: "GET /orders/{n}"}
+		took := 200e3 + int64(300e3*r.Float64())
+		if i%2 == 0 {
+			q.Route, took = "GET /quotes/{n}", 40e6+int64(1e6*r.Float64())
+		}
+		q.Ended = q.Began + took
+		w.Requests = append(w.Requests, q)
+	}
+	b := w.Bundle()
+	kernel := b.Builder(b.AddArtifact(evidence.Artifact{Name: "exchanges.txt", Vantage: evidence.FromKernel}), "exchanges")
+	*kernel.Clock() = evidence.Clock{Name: "unix", Error: 1e5}
+	of := make([]int, len(w.Requests))
+	for i, q := range w.Requests {
+		late := int64(10e3 * r.Float64())
+		if i%10 == 0 {
+			late = int64(3e6 * r.Float64())
+		}
+		route := kernel.Name(map[bool]string{true: "GET /quotes/{id}", false: "GET /orders/{id}"}[i%2 == 0])
+		of[i] = int(kernel.Request(evidence.Request{Subject: 0, Route: route, Start: q.Began, End: q.Ended + late, Origin: kernel.Origin(int64(i + 1))})) - 1
+	}
+	kernel.Close()
+	b.Unify()
+	b.Align()
+	traced := make([]int, 0, len(of))
+	rows, row := make([]int, 0, len(of)), make(map[int]int)
+	for i, q := range w.Requests {
+		traced, rows, row[of[i]] = append(traced, of[i]), append(rows, q.Row), q.Row
+	}
+	right := 0
+	for _, p := range sightings.Pairs(b, traced, rows).Pairs {
+		if row[p.Traced] == p.Row {
+			right++
+		}
+	}
+	if float64(right) < .98*float64(len(of)) {
+		t.Errorf("%d of %d requests are the row that they are", right, len(of))
+	}
+}

@@ -57,6 +57,9 @@ func Pairs(b *evidence.Bundle, traced, rows []int) (m Match) {
 	p.coarse = p.coarse || len(traced) > 0 && b.Clocks[p.r.Clock.At(traced[0])].Resolution >= coarse
 	p.findKeys(traced)
 	m = p.pair(traced)
+	if p.findKin(m.Pairs) {
+		m = p.pair(traced)
+	}
 	if p.behind = p.foundBehind(m.Pairs); p.behind > 0 {
 		m = p.pair(traced)
 		m.Behind = p.behind
@@ -109,6 +112,58 @@ func (p *pairing) take(out []Pair, all []candidate) []Pair {
 		}
 	}
 	return out
+}
+
+// Routes that two sources call by different names belong together where so large a part of the pairs of the one are of the other, and
+// all such together have most of them. Pairs by time alone put some requests that ran at once in each other's place, and rarely the same.
+const (
+	kinPart = .2
+	kinAll  = .7
+)
+
+// findKin finds out from pairs which routes of rows the routes of traced requests may be that have other names, and says whether some pairs
+// are of routes that do not belong together.
+func (p *pairing) findKin(pairs []Pair) (mixed bool) {
+	counts, sums := make(map[evidence.NameID]map[evidence.NameID]int), make(map[evidence.NameID]int)
+	for _, x := range pairs {
+		inner, outer := p.r.Route.At(x.Traced), p.r.Route.At(x.Row)
+		if inner == 0 || outer == 0 || p.routes[inner] {
+			continue
+		}
+		if counts[inner] == nil {
+			counts[inner] = make(map[evidence.NameID]int)
+		}
+		counts[inner][outer]++
+		sums[inner]++
+	}
+	for inner, of := range counts {
+		n, all := sums[inner], 0
+		kin := make(map[evidence.NameID]bool)
+		for outer, k := range of {
+			if float64(k) >= kinPart*float64(n) {
+				kin[outer] = true
+				all += k
+			}
+		}
+		if n < leastMatched || float64(all) < kinAll*float64(n) {
+			continue
+		}
+		if p.kin == nil {
+			p.kin = make(map[evidence.NameID]map[evidence.NameID]bool)
+		}
+		p.kin[inner] = kin
+		mixed = mixed || all < n
+	}
+	return mixed
+}
+
+// alike says whether a traced request of one route may be a row of another.
+func (p *pairing) alike(inner, outer evidence.NameID) bool {
+	if p.routes[inner] {
+		return inner == outer
+	}
+	kin := p.kin[inner]
+	return kin == nil || outer == 0 || kin[outer]
 }
 
 // findKeys indexes rows by their ids if these are the ids of the traced requests: of half of those that have one on the side with fewer.
@@ -208,8 +263,9 @@ type pairing struct {
 	b       *evidence.Bundle
 	r       *evidence.Requests
 	rows    []int
-	routes  map[evidence.NameID]bool // of the rows
-	byEnd   []int                    // rows
+	routes  map[evidence.NameID]bool                     // of the rows
+	kin     map[evidence.NameID]map[evidence.NameID]bool // of a traced request's route, those of the rows that it may be; nil of one that may be any
+	byEnd   []int                                        // rows
 	bySent  []int
 	ends    []int64                       // ns, of byEnd
 	sents   []int64                       // ns, of byEnd
@@ -246,6 +302,9 @@ func (p *pairing) room(i int) (slack, before int64) {
 		slack = leastBehind + p.behind/4
 	}
 	if p.clients {
+		if p.b.SideOf(i) == evidence.FromKernel { // its answer is out when the call to send it returns: who reads it may be quicker
+			return slack, slack + sharp
+		}
 		return slack, slack
 	}
 	if p.outside {
@@ -257,7 +316,7 @@ func (p *pairing) room(i int) (slack, before int64) {
 // fits says whether a row may be a traced request: of its route, and begun before it. The service's own account may begin when its
 // handler does.
 func (p *pairing) fits(i, row int, slack int64) bool {
-	if route := p.r.Route.At(i); p.routes[route] && route != p.r.Route.At(row) {
+	if !p.alike(p.r.Route.At(i), p.r.Route.At(row)) {
 		return false
 	}
 	if p.keys != nil && p.r.Key.At(i) != 0 && p.r.Key.At(row) != 0 { // paired by them
@@ -289,9 +348,8 @@ func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
 		most = mostTriedCoarse
 	}
 	latest := slack + p.later()
-	named := p.routes[route]
 	for k := from; k < len(p.ends) && k-from < most && p.ends[k]-end <= slack+Late; k++ {
-		if named && route != p.names[k] || start-p.sents[k] < -latest {
+		if start-p.sents[k] < -latest || !p.alike(route, p.names[k]) {
 			continue
 		}
 		row := p.byEnd[k]

@@ -16,9 +16,9 @@ const (
 )
 
 // service gives a process what tells which service it is of: who started it, and the control group
-// that it was put into. Both are known of processes whose cgroup was recorded.
+// that it was put into. They are told of processes that more was recorded of than how much CPU time they used.
 func (p *parser) service(id evidence.SubjectID, q *process) {
-	if len(q.cgroups) == 0 || !q.known {
+	if len(q.cgroups) == 0 && len(q.scheduled.threads) == 0 || !q.known {
 		return
 	}
 	f := evidence.Fact{Subject: id, Key: evidence.FactParent, Value: strconv.FormatInt(q.parent, 10), Number: float64(q.parent), Origin: p.b.Origin(q.line)}
@@ -26,6 +26,9 @@ func (p *parser) service(id evidence.SubjectID, q *process) {
 		f.Value = evidence.KernelThread
 	}
 	p.b.Fact(f)
+	if len(q.cgroups) == 0 {
+		return
+	}
 	p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactControlGroup, Value: q.group(), Origin: p.b.Origin(q.line)})
 }
 

@@ -59,6 +59,21 @@ func (e *entrance) queues(a *archive) {
 	}
 }
 
+// others writes where another process listens, of the sockets that were there at the latest look; its queues are not of interest.
+func (e *entrance) others(a *archive, pid int) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	held, _ := socketsOf(dir + "/fd")
+	var lines []string
+	for _, x := range e.sockets {
+		if slices.Contains(held, x.Inode) {
+			lines = append(lines, e.address(x)+" queue "+decimal(x.Queue))
+		}
+	}
+	if len(lines) > 0 {
+		a.text(dir+"/fd/listen", lines)
+	}
+}
+
 func (e *entrance) listens(x socketdiag.Inet) { e.sockets = append(e.sockets, x) }
 
 // ask yields the sockets of both families in some states, of one own port or all.

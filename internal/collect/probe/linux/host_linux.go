@@ -2,7 +2,6 @@ package linux
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -97,10 +95,10 @@ func recordHost(ctx context.Context, opt HostOptions, plan probe.Plan, sink prob
 // hostRecorder writes procfs.txt of a host.
 type hostRecorder struct {
 	archive
+	busyList
 	opt     HostOptions
 	host    []*file
 	list    *table
-	ticks   map[int]int64 // CPU time of each process when it was listed first
 	looked  map[int]*look
 	threads int          // of them
 	beyond  map[int]bool // that were busy, too
@@ -119,7 +117,7 @@ type look struct {
 }
 
 func newHostRecorder(opt HostOptions, out io.Writer) *hostRecorder {
-	h := &hostRecorder{archive: archive{out: out, most: mostOpen()}, opt: opt, list: newTable(opt.Root, "stat", 0), ticks: make(map[int]int64), looked: make(map[int]*look),
+	h := &hostRecorder{archive: archive{out: out, most: mostOpen()}, opt: opt, list: newTable(opt.Root, "stat", 0), looked: make(map[int]*look),
 		mounts: cgroupMounts(), groups: make(map[string][]*file), beyond: make(map[int]bool), sockets: newSegments(opt.Root), named: make(map[int]bool)}
 	h.list.as, h.list.sparse = "/proc", true // most do nothing
 	for _, name := range []string{"stat", "pressure/cpu", "pressure/memory", "pressure/io", "pressure/irq", "vmstat", "loadavg", "softirqs", "diskstats", "meminfo", "net/softnet_stat"} {
@@ -205,28 +203,12 @@ func (h *hostRecorder) all(files []*file) {
 func (h *hostRecorder) processes(first bool) {
 	start := len(h.buf)
 	_ = h.list.read(&h.archive)
-	var busy []used
-	eachStat(h.buf[start:], func(pid int, ticks int64) {
-		was, known := h.ticks[pid]
-		if !known {
-			if first {
-				was = ticks
-			}
-			h.ticks[pid] = was // 0 of one that began since
-		}
-		if ticks < was {
-			h.ticks[pid], was = 0, 0 // another has its number
-		}
-		if ticks-was >= leastTicks {
-			busy = append(busy, used{pid, ticks - was})
-		}
-	})
+	busy := h.busy(h.buf[start:], first)
 	if first {
 		for _, pid := range h.opt.Of {
-			busy = append(busy, used{pid, 0})
+			busy = append(busy, used{pid: pid})
 		}
 	}
-	slices.SortFunc(busy, func(a, b used) int { return cmp.Or(cmp.Compare(b.ticks, a.ticks), cmp.Compare(a.pid, b.pid)) })
 	for _, u := range busy {
 		h.look(u.pid)
 	}
@@ -240,41 +222,14 @@ func (h *hostRecorder) processes(first bool) {
 	}
 }
 
-type used struct {
-	pid   int
-	ticks int64
-}
-
-// eachStat finds processes and their CPU time among the sections that were read: fields 14 and 15 of
-// proc_pid_stat(5).
-func eachStat(sections []byte, each func(pid int, ticks int64)) {
-	for line := range bytes.Lines(sections) {
-		i := bytes.LastIndexByte(line, ')')
-		open := bytes.IndexByte(line, '(')
-		if i < 0 || open < 1 || i+2 >= len(line) || line[0] == '-' {
-			continue
-		}
-		pid, err := strconv.Atoi(string(bytes.TrimSpace(line[:open])))
-		f := bytes.Fields(line[i+2:])
-		if err != nil || len(f) < 13 {
-			continue
-		}
-		user, err1 := strconv.ParseInt(string(f[11]), 10, 64)
-		system, err2 := strconv.ParseInt(string(f[12]), 10, 64)
-		if err1 == nil && err2 == nil {
-			each(pid, user+system)
-		}
-	}
-}
-
 // look begins to look at a process closely.
 func (h *hostRecorder) look(pid int) {
 	if h.looked[pid] != nil {
 		return
 	}
 	dir := fmt.Sprintf("%s/%d", h.opt.Root, pid)
-	fi, err := os.Stat(dir + "/task")
-	if err != nil {
+	threads := threadsIn(dir + "/task")
+	if threads == 0 {
 		return
 	}
 	if len(h.looked) >= mostLooked {
@@ -284,10 +239,6 @@ func (h *hostRecorder) look(pid int) {
 	x := &look{files: []*file{h.file(fmt.Sprintf("%d/io", pid))}}
 	h.looked[pid] = x
 	h.group(pid)
-	threads := 1
-	if s, ok := fi.Sys().(*syscall.Stat_t); ok && s.Nlink > 2 {
-		threads = int(s.Nlink) - 2
-	}
 	if h.threads+threads > mostThreads {
 		h.beyond[pid] = true
 		return

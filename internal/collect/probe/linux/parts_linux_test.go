@@ -158,7 +158,7 @@ func BenchmarkSeldom(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r.all(r.slow)
-		_ = r.neighbours.read(&r.archive)
+		r.neighbours.list(&r.archive, false)
 		_ = r.flush()
 	}
 	b.ReportMetric(float64(len(r.neighbours.files)), "processes")

@@ -25,7 +25,7 @@ const (
 )
 
 // The parts of one processor that reading may take, writing what was read included: where it
-// would be more, it is read less often. With lookShare that is 1.3 % in all.
+// would be more, it is read less often. With lookShare that is 1.5 % in all.
 const (
 	ownShare      = .003 // of the process and the host
 	threadsShare  = .002
@@ -35,6 +35,8 @@ const (
 	rollupShare   = .0005
 	queuesShare   = .0005 // accept queues
 	unreadShare   = .001  // connections with unread bytes
+
+	neighboursShare = .002 // threads of other processes
 )
 
 // What is recorded for as long as it lives is read so many times less often, once a second at most, and
@@ -107,7 +109,7 @@ type recorder struct {
 	settings   []*file // read rarely
 	rollup     []*file // read now and then
 	switches   *table  // of the threads
-	neighbours *table
+	neighbours *neighbours
 	entrance   *entrance
 	always     bool          // it is recorded for as long as it lives
 	slowest    time.Duration // the longest pause between two readings of all processes
@@ -115,13 +117,12 @@ type recorder struct {
 
 func newRecorder(p *process, out io.Writer) *recorder {
 	r := &recorder{archive: archive{out: out, most: mostOpen()}, process: p,
-		threads:    newTable(p.dir+"/task", "schedstat", 0),
-		switches:   newTable(p.dir+"/task", "status", 0),
-		neighbours: newTable("/proc", "stat", p.pid),
+		threads:  newTable(p.dir+"/task", "schedstat", 0),
+		switches: newTable(p.dir+"/task", "status", 0),
 	}
 	r.switches.from = "voluntary_ctxt_switches:"
-	r.neighbours.sparse = true // most do nothing
 	r.entrance = newEntrance(p)
+	r.neighbours = newNeighbours(p.pid, r.entrance)
 	for _, name := range []string{"stat", "status", "schedstat", "io"} {
 		r.own = append(r.own, newFile(p.dir+"/"+name, p.dir+"/"+name))
 	}
@@ -190,12 +191,13 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 		{pace: pace{share: settingsShare, least: rarely}, read: func(time.Time, bool, bool) { r.all(r.settings) }},
 		{pace: pace{share: otherShare, least: seldom}, read: func(now time.Time, first, last bool) {
 			r.all(r.slow)
-			_ = r.neighbours.read(&r.archive)
+			r.neighbours.list(&r.archive, first)
 			if !first && !last && !r.always {
 				r.slowest = max(r.slowest, now.Sub(lastOthers))
 			}
 			lastOthers = now
 		}},
+		{pace: pace{share: neighboursShare, least: seldom}, read: func(time.Time, bool, bool) { r.neighbours.read(&r.archive) }},
 	}
 	if r.always {
 		for _, p := range parts {

@@ -16,6 +16,10 @@ var NoisyNeighbour = check.Check{
 service. Find which one it is, then move it, lower its priority, or give this service
 dedicated CPUs.
 
+Where others fill the host, the programs that requests wait for lack CPUs as well: a
+database that is ready and is not run answers late, and data lies unread. A recording tells
+how long the threads of such programs were ready.
+
 A trace or a log of the service can show that its threads did not run, but not what ran
 instead. That needs a recording of the host: CPU time by process at the same time.
 
@@ -25,7 +29,7 @@ CPUs are free.`,
 	Least: fmt.Sprintf("other processes that use 10 %% of the host's CPUs, and %v of slow time in which the host did not run the process, or in which its runnable threads waited longer than they ran, with slow requests of %v or most requests slow; of a host alone, %v of the CPUs given to other virtual machines while %v are in use",
 		check.Material, noticeable, mostlyStolen, cpusFull),
 	Thresholds: []check.Threshold{anySteal, calm, cpusFull, few, full, mostSlow, mostWait, mostlyStolen, noticeable, rarely, slice, spare, starving,
-		check.Material, check.MinRequests, check.SlowShare, check.SomeSlow},
+		check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:     "CPU time of the other processes on the host: " + Record,
 	Applies:   func(c *check.Case) bool { return true },
@@ -78,6 +82,8 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 	case !s.starved:
 		d, ok := delayOf(c)
 		switch {
+		case waitsInCrowd(c) >= check.Material.Value:
+			blameCrowd(c, h, &v, 0)
 		case !s.agree:
 			v.Rule = check.Contradictory
 			v.Summary = fmt.Sprintf("the trace looks as if the host did not run the process, but the process had all its CPU time; other processes use %s of %.0f CPUs", units.Num(others), h.CPUs)
@@ -112,6 +118,10 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 		return v
 	}
 	saves, share := s.saves(c)
+	if around := waitsInCrowd(c); share < check.Material.Value && share+around >= check.Material.Value {
+		blameCrowd(c, h, &v, share)
+		return v
+	}
 	v.Weigh(share, check.Material)
 	if share < check.Material.Value || !c.Slow() {
 		v.Rule = check.Happens
@@ -120,6 +130,37 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 	}
 	blame(h, &v, saves, share)
 	return v
+}
+
+// waitsInCrowd is the part of slow time in which requests waited for threads and programs of this host that lacked a CPU; 0 where slow
+// requests are few or short.
+func waitsInCrowd(c *check.Case) float64 {
+	x := c.Crowding()
+	if x == nil || !c.Slow() || !c.UserVisible(check.Noticeable) {
+		return 0
+	}
+	return x.Share(c)
+}
+
+// blameCrowd names who used the CPUs that those lacked whom requests waited for, beside the part of slow time in which the process itself
+// did not run.
+func blameCrowd(c *check.Case, h *host, v *check.Verdict, own float64) {
+	x, total := c.Crowding(), float64(c.Ledger.Total)
+	share := own + x.Share(c)
+	v.Weigh(share, check.Material)
+	blame(h, v, c.Bound(share*total, own*total, min(1, share)*total), share)
+	for _, e := range []struct {
+		id, words string
+		ns        int64
+	}{
+		{"slow.threads_in_crowd_ms", "slow time in which requests waited for threads of the process that waited for a CPU", x.Unread},
+		{"slow.called_in_crowd_ms", "slow time in which programs of this host that requests waited for waited for a CPU", x.Answerers},
+		{"slow.delivery_ms", "slow time in which answers were on their way to clients", x.Late},
+	} {
+		if e.ns > 0 {
+			v.Evidence = append(v.Evidence, c.Figure(e.id, e.words, float64(e.ns)/1e6, "ms", h.Busy.Origin))
+		}
+	}
 }
 
 // blame names who used the processors.

@@ -37,7 +37,7 @@ What helps: take the long work off the loop, to a pool of threads or another pro
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable),
-	Thresholds: []check.Threshold{check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Thresholds: []check.Threshold{check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
@@ -55,6 +55,11 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for an event loop", w.sum, w.share(w.sum))}
 	v.Weigh(w.share(w.sum), check.Material)
 	if !c.Slow() || w.share(w.sum) < check.Material.Value || !c.UserVisible(check.Noticeable) {
+		return v
+	}
+	if x := c.Crowding(); x != nil && x.Denied >= check.CrowdedBy.Value {
+		v.Rule = check.Explained
+		v.Summary += fmt.Sprintf("; for %s of the time in which the process's threads had work, they waited for a CPU that others use (linux.noisy-neighbour)", units.Percent(x.Denied))
 		return v
 	}
 	h := w.holders[0]

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/threadstack"
@@ -38,9 +37,9 @@ What helps: diagnosing the dependency itself; a timeout with a budget per reques
 calls in sequence; a cache where answers repeat.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v",
 		check.SomeSlow, check.SlowShare, check.Material, tenSeconds, aSecond),
-	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, fewStatement, fullHost, givenUp, mostAligned, mostAlways,
-		mostOfCalls, mostOfTime, quickerOthers, tenSeconds, wayBack, check.FarLonger, check.Material, check.MaterialBeyond,
-		check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
+	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, fewStatement, givenUp, mostAligned, mostAlways, mostOfCalls,
+		mostOfTime, quickerOthers, tenSeconds, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
+		check.MaterialBeyond, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
 		check.SomeSlow},
 
 	Needs:     "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
@@ -114,8 +113,13 @@ func judgeCalls(c *check.Case) check.Verdict {
 		v.Needs = []check.Need{{What: "the duration of the calls in the dependency: its own log"}}
 		return v
 	}
+	if lack := c.Crowding().LackOf(c); lack > 0 && share*(1-lack) < check.Material.Value {
+		v.Rule = check.Explained
+		v.Summary += fmt.Sprintf("; for %s of that time those it called on this host were ready and did not run, as others use the CPUs (linux.noisy-neighbour)", units.Percent(lack))
+		return v
+	}
 	notice := check.NoticeableCall
-	if !l.Traced || othersFill(c) { // shares of all requests' time tell of no call that it took longer than usual
+	if !l.Traced || c.Crowding() != nil { // shares of all requests' time tell of no call that it took longer than usual
 		notice = check.Noticeable
 	}
 	if !c.UserVisible(notice) {
@@ -163,16 +167,6 @@ func judgeCalls(c *check.Case) check.Verdict {
 	v.Fix = append(v.Fix, fix)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
-}
-
-var fullHost = check.Threshold{Name: "share of the host's CPUs from which a thread that wakes up waits for one", Value: .9, Unit: "1",
-	Why: "an answer is then read late", Source: "M/M/1: ρ/(1−ρ) is 9 at 90 %"}
-
-// othersFill says whether other processes fill the host: then a call that takes some
-// milliseconds longer may have waited for a processor at its other end, which is often there.
-func othersFill(c *check.Case) bool {
-	h := metrics.HostOf(c.Bundle, c.Subject, window(c))
-	return h.Busy.MostlyKnown() && h.Taken() >= fullHost.Value*h.CPUs && h.Others.Number >= h.Busy.Number/2
 }
 
 // readLate says in words that by how much slow requests' calls took longer than usual (ns, of

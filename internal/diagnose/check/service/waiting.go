@@ -39,9 +39,9 @@ Minimum evidence: 5 slow requests with known states, and 25 % of the slow time a
 What helps: depends on the place. The named code shows what it waits for.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given",
 		check.SomeSlow, check.SlowShare, check.Material),
-	Thresholds: []check.Threshold{alsoWaited, alwaysStands, leastMoments, leastStands, mostly, mostlyStands, tellers, typical, check.FarLonger,
-		check.LongPause, check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.Noticeable,
-		check.OftenPaused, check.OftenStopped, check.SlowShare, check.SomeSlow, check.WorthTelling},
+	Thresholds: []check.Threshold{alsoWaited, alwaysStands, leastMoments, leastStands, mostly, mostlyStands, tellers, typical, check.CrowdedBy,
+		check.CrowdedHost, check.FarLonger, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.MaterialUnseen,
+		check.MinRequests, check.Noticeable, check.OftenPaused, check.OftenStopped, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
 	Applies: (*check.Case).Serves,
@@ -182,6 +182,10 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		v.Rule = check.Withheld
 		v.Summary += readLate(c, per)
 		return v
+	case crowded(c, p, over):
+		v.Rule = check.Explained
+		v.Summary += ", which lacks a CPU as others use them (linux.noisy-neighbour)"
+		return v
 	case l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && byDesign(c, p, wait):
 		v.Rule = check.ByDesign
 		v.Summary = fmt.Sprintf("requests wait at %s, fast ones too: this may be by design", name)
@@ -209,6 +213,19 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	v.Fix = append(v.Fix, check.Fix{Text: fixOf(fix, p.Wait), Code: siteOf(c, p)})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
+}
+
+// crowded says whether what requests wait for at a place is slow because it lacks a CPU on a host that others fill.
+func crowded(c *check.Case, p *ledger.Place, over float64) bool {
+	switch x := c.Crowding(); {
+	case x == nil:
+		return false
+	case p.Mechanism == ledger.PoolThread:
+		return strings.HasPrefix(p.What, evidence.EventLoop) && x.Denied >= check.CrowdedBy.Value
+	case p.Mechanism == ledger.Dependency:
+		return over*(1-x.LackOf(c)) < check.Material.Value
+	}
+	return false
 }
 
 // toiling adds the threads that the program began itself and that have work nearly all the while: what

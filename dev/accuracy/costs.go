@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/lab"
+)
+
+// costRounds is how often each way of recording is measured.
+const costRounds = 3
+
+// way is one way to record; without arguments nothing is recorded.
+type way struct {
+	name string
+	args []string // of unstall record
+}
+
+// cost is what each round of a way took: milliseconds, and CPUs.
+type cost struct{ p50, p99, perRequest, recorder []float64 }
+
+// measureCosts puts the same load on each healthy service again and again, recorded in one way or another or not at all, and writes the
+// medians: what clients of its first load got, the CPU time of its processes for each request, and the CPUs that the recorder used.
+func measureCosts(ctx context.Context, o options) (pass bool, err error) {
+	services, err := readServices(o.dir)
+	if err != nil {
+		return false, err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "service\trecorded\tp50 ms\tp99 ms\tCPU ms a request\trecorder, CPUs")
+	pass = true
+	for _, s := range services {
+		if !o.only.MatchString(s.Name) || !s.Known.Healthy {
+			continue
+		}
+		ways := []way{{name: "no"}, {"yes", []string{"--no-jfr"}}}
+		if strings.HasPrefix(s.Known.Runtime, "jvm") {
+			ways = append(ways, way{"with --jfr", []string{"--jfr"}})
+		}
+		costs := make([]cost, len(ways))
+		_, err := withService(ctx, o, s, func(st *stage) error { return st.measureWays(ctx, ways, costs) })
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		if err != nil {
+			pass = false
+			fmt.Fprintf(w, "%s\t%v\n", s.Name, err)
+		}
+		for n, c := range costs {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, ways[n].name, medianOf(c.p50), medianOf(c.p99), medianOf(c.perRequest), medianOf(c.recorder))
+		}
+		w.Flush()
+	}
+	return pass, nil
+}
+
+// measureWays measures each way in each round; none is always the one after the same.
+func (st *stage) measureWays(ctx context.Context, ways []way, costs []cost) error {
+	if err := st.warm(ctx, 1); err != nil {
+		return err
+	}
+	for round := range costRounds {
+		for n := range ways {
+			n = (n + round) % len(ways)
+			if err := st.measureWay(ctx, ways[n], &costs[n]); err != nil {
+				return fmt.Errorf("recorded: %s: %w", ways[n].name, err)
+			}
+		}
+	}
+	return st.alive()
+}
+
+// measureWay measures one way once.
+func (st *stage) measureWay(ctx context.Context, by way, c *cost) error {
+	var senders []*sender
+	defer func() {
+		for _, x := range senders {
+			x.Stop()
+		}
+	}()
+	before := st.used()
+	for n, d := range st.Known.Load {
+		x, err := st.send(n, d, st.options.costs, false, 1)
+		if err != nil {
+			return err
+		}
+		senders = append(senders, x)
+	}
+	recorder := 0.
+	if by.args != nil {
+		args := append([]string{"record", strconv.Itoa(st.target.PID), "--for", st.options.costs.String(), "--capture", filepath.Join(st.dir, "cost.unstall")}, by.args...)
+		var err error
+		if recorder, err = st.unstall(ctx, "record", args...); err != nil {
+			return err
+		}
+	}
+	answered := int64(0)
+	for n, x := range senders {
+		if err := x.Wait(ctx); err != nil {
+			return err
+		}
+		r, err := x.served()
+		if err != nil {
+			return err
+		}
+		answered += r.Completed
+		if n == 0 && r.Latency.P50 != nil && r.Latency.P99 != nil {
+			c.p50, c.p99 = append(c.p50, *r.Latency.P50), append(c.p99, *r.Latency.P99)
+		}
+	}
+	c.perRequest = append(c.perRequest, (st.used()-before)*1e3/float64(max(answered, 1)))
+	c.recorder = append(c.recorder, recorder/st.options.costs.Seconds())
+	return nil
+}
+
+// used is the CPU time of the service's processes so far, s.
+func (st *stage) used() (sum float64) {
+	for _, pid := range family(st.target.PID) {
+		sum += lab.CPUSeconds(pid)
+	}
+	return sum
+}
+
+func medianOf(v []float64) string {
+	if len(v) == 0 {
+		return "—"
+	}
+	return fmt.Sprintf("%.3g", stats.Median(v))
+}

@@ -1,0 +1,65 @@
+package metrics
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// Answerer is a program of this host that listens at an address: what its threads did, and those of the processes that it began.
+type Answerer struct {
+	Name   string
+	Ran    float64 // threads on a CPU, on average
+	Ready  float64 // threads that were ready and did not run, on average
+	Origin evidence.Origin
+}
+
+// AnswererAt finds who of the recorded processes listens at an address. It is false where no one does, or where nobody counted how long
+// its threads were ready.
+func AnswererAt(b *evidence.Bundle, address string, w Window) (a Answerer, ok bool) {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return a, false
+	}
+	for i := range b.Series {
+		s := &b.Series[i]
+		own, is := strings.CutPrefix(s.Name, evidence.SeriesListenQueue+":")
+		if !is || !covers(own, at) {
+			continue
+		}
+		for _, id := range family(b, s.Subject) {
+			ready := Mean(b, id, evidence.SeriesProcessRunDelay, w)
+			if !ready.Known() {
+				continue
+			}
+			ok = true
+			a.Ready += ready.Number
+			if ran := Mean(b, id, evidence.SeriesProcessCPU, w); ran.Known() {
+				a.Ran += ran.Number
+			}
+			a.Origin = ready.Origin
+		}
+		if a.Name = b.Subjects[s.Subject].Name; ok {
+			return a, true
+		}
+	}
+	return a, false
+}
+
+// covers says whether a socket that listens at an address answers at another: at its own, or at all of the host's.
+func covers(listens string, at netip.AddrPort) bool {
+	own, err := netip.ParseAddrPort(listens)
+	return err == nil && own.Port() == at.Port() && (own.Addr().IsUnspecified() || own.Addr().Unmap() == at.Addr().Unmap())
+}
+
+// family is a process with those that it began and that were recorded.
+func family(b *evidence.Bundle, of evidence.SubjectID) []evidence.SubjectID {
+	all := []evidence.SubjectID{of}
+	for i := range b.Facts {
+		if f := &b.Facts[i]; f.Key == evidence.FactParent && f.Subject != of && int(f.Number) == b.Subjects[of].PID {
+			all = append(all, f.Subject)
+		}
+	}
+	return all
+}

@@ -1,0 +1,153 @@
+package linux
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// busyList sees in every process's stat which have used CPU time since the recording began.
+type busyList struct {
+	ticks map[int]int64 // CPU time of each process when it was listed first
+}
+
+// used is what a process has used since.
+type used struct {
+	pid, parent int
+	ticks       int64
+}
+
+// busy are those that used [leastTicks] or more, who used most first. The first listing finds none.
+func (l *busyList) busy(sections []byte, first bool) (all []used) {
+	if l.ticks == nil {
+		l.ticks = make(map[int]int64)
+	}
+	eachStat(sections, func(pid, parent int, ticks int64) {
+		was, known := l.ticks[pid]
+		if !known {
+			if first {
+				was = ticks
+			}
+			l.ticks[pid] = was // 0 of one that began since
+		}
+		if ticks < was {
+			l.ticks[pid], was = 0, 0 // another has its number
+		}
+		if ticks-was >= leastTicks {
+			all = append(all, used{pid, parent, ticks - was})
+		}
+	})
+	slices.SortFunc(all, func(a, b used) int { return cmp.Or(cmp.Compare(b.ticks, a.ticks), cmp.Compare(a.pid, b.pid)) })
+	return all
+}
+
+// eachStat finds processes, their parents and their CPU time among the sections that were read: fields 4, 14 and 15 of
+// proc_pid_stat(5).
+func eachStat(sections []byte, each func(pid, parent int, ticks int64)) {
+	for line := range bytes.Lines(sections) {
+		i := bytes.LastIndexByte(line, ')')
+		open := bytes.IndexByte(line, '(')
+		if i < 0 || open < 1 || i+2 >= len(line) || line[0] == '-' {
+			continue
+		}
+		pid, err := strconv.Atoi(string(bytes.TrimSpace(line[:open])))
+		f := bytes.Fields(line[i+2:])
+		if err != nil || len(f) < 13 {
+			continue
+		}
+		parent, err1 := strconv.Atoi(string(f[1]))
+		user, err2 := strconv.ParseInt(string(f[11]), 10, 64)
+		system, err3 := strconv.ParseInt(string(f[12]), 10, 64)
+		if err1 == nil && err2 == nil && err3 == nil {
+			each(pid, parent, user+system)
+		}
+	}
+}
+
+// What is looked at of the neighbours of a process: those that used most CPU time, and no more than these.
+const (
+	mostNeighbours       = 48
+	mostNeighbourThreads = 192
+)
+
+// neighbours are the other processes that are at work while one is recorded. How long their threads ran and were ready, and at which
+// addresses they listen, tells whether those that the process waits for lack a CPU.
+type neighbours struct {
+	table
+	busyList
+	entrance *entrance
+	looked   map[int]*table // schedstat of their threads; nil: they are too many, or have ended
+	listens  map[int]bool   // whose addresses were written
+	threads  int
+}
+
+func newNeighbours(except int, e *entrance) *neighbours {
+	n := &neighbours{table: *newTable("/proc", "stat", except), entrance: e, looked: make(map[int]*table), listens: make(map[int]bool)}
+	n.sparse = true // most do nothing
+	return n
+}
+
+// list appends every process's stat, and sees which are at work.
+func (n *neighbours) list(a *archive, first bool) {
+	start := len(a.buf)
+	_ = n.table.read(a)
+	for _, u := range n.busy(a.buf[start:], first) {
+		n.look(a, u)
+	}
+}
+
+// read appends how long the threads of those at work were ready.
+func (n *neighbours) read(a *archive) {
+	for pid, t := range n.looked {
+		if t != nil && t.read(a) != nil {
+			t.close(a)
+			n.looked[pid] = nil
+		}
+	}
+}
+
+// look begins to look at a process.
+func (n *neighbours) look(a *archive, u used) {
+	if _, known := n.looked[u.pid]; known || len(n.looked) >= mostNeighbours {
+		return
+	}
+	n.looked[u.pid] = nil
+	dir := fmt.Sprintf("/proc/%d/task", u.pid)
+	threads := threadsIn(dir)
+	if threads == 0 || n.threads+threads > mostNeighbourThreads {
+		return
+	}
+	n.threads += threads
+	n.looked[u.pid] = newTable(dir, "schedstat", 0)
+	for _, pid := range []int{u.pid, u.parent} { // a server's workers are its children, and do not always hold what it listens with
+		if pid > 1 && pid != n.except && !n.listens[pid] {
+			n.listens[pid] = true
+			n.entrance.others(a, pid)
+		}
+	}
+}
+
+// threadsIn is how many threads a directory of tasks lists, 0 if it is gone.
+func threadsIn(dir string) int {
+	fi, err := os.Stat(dir)
+	if err != nil {
+		return 0
+	}
+	if s, ok := fi.Sys().(*syscall.Stat_t); ok && s.Nlink > 2 {
+		return int(s.Nlink) - 2
+	}
+	return 1
+}
+
+func (n *neighbours) close(a *archive) {
+	n.table.close(a)
+	for _, t := range n.looked {
+		if t != nil {
+			t.close(a)
+		}
+	}
+}
