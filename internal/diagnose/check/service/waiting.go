@@ -221,7 +221,7 @@ func crowded(c *check.Case, p *ledger.Place, over float64) bool {
 	case x == nil:
 		return false
 	case p.Mechanism == ledger.PoolThread:
-		return strings.HasPrefix(p.What, evidence.EventLoop) && x.Denied >= check.CrowdedBy.Value
+		return p.Wait.Kind == evidence.EventLoop && x.Denied >= check.CrowdedBy.Value
 	case p.Mechanism == ledger.Dependency:
 		return over*(1-x.LackOf(c)) < check.Material.Value
 	}
