@@ -140,16 +140,9 @@ func (e *entrance) waiting(at int64) float64 {
 
 // entered charges the beginning of a time before the service, or of which nothing is known, to what waits at the entrance; the
 // world was stopped for some of it, and of shares are of a time that began earlier.
-func (w *walker) entered(queues []entranceQueue, at *int64, s *evidence.Segment, stopped, from, whole int64) {
+func (w *walker) entered(queues []entranceQueue, f *freeTime) {
 	for i := range queues {
 		q := &queues[i]
-		part := evidence.Segment{Kind: evidence.BeforeService, Cause: q.cause, Dur: min(s.Dur-stopped, int64(q.over(from, whole)*float64(whole-stopped)))}
-		if part.Dur <= 0 {
-			continue
-		}
-		w.c = Charges{Queued: part.Dur}
-		w.tell(*at, part, fromStates)
-		*at += part.Dur
-		s.Dur -= part.Dur
+		w.take(f, evidence.Segment{Kind: evidence.BeforeService, Cause: q.cause}, int64(q.over(f.began, f.took)*float64(f.took-f.stopped)), Queued)
 	}
 }

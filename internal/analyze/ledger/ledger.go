@@ -208,45 +208,12 @@ func eachRun[K comparable](rows int, of func(i int) K, yield func(x K, from, unt
 
 func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, opt Options) *Ledger {
 	l := &Ledger{Subject: subject, b: b, onThreads: opt.OnThreads == nil || opt.OnThreads(b.Subjects[subject].Runtime)}
-	widest := l.choose(sources, opt)
-	l.Requests = l.summary(widest, sources[widest])
-	if l.Source != widest {
-		s := l.summary(l.Source, l.Rows)
-		l.From, l.To = s.From, s.To
-	} else {
-		l.From, l.To = l.Requests.From, l.Requests.To
-	}
-	l.stops = stopsOf(b, subject, b.Requests.Clock.At(l.Rows[0]))
-	l.holds = holdsOf(b, subject)
-	if l.Traced {
-		l.Sampled = l.sampled()
-		l.kernel = l.kernelWaitsOf()
-		l.Host = l.hostShare()
-	}
-	l.byKernel = sightings.SideOf(l.b, l.Rows[0]) == sightings.ByKernel
-	l.entrance = l.entranceOf()
-	l.Unread = l.unreadBusy()
-	l.queued = l.queue()
-	l.awaiteds = l.awaits(opt.Stacks)
-	l.awaitGate = l.gatedAwaits()
-	if !l.Traced {
-		l.withheld = metrics.WithheldFrom(b, subject, l.stops.spans())
-		l.stalled = l.stalling()
-		l.occupancy = l.occupied(opt.Stacks)
-		if l.Sampled = l.occupancy != nil; l.Sampled {
-			l.inside = l.insideFloors(sources)
-			l.ready = l.readied()
-			l.clock = l.byClock(opt.Stacks)
+	in := &input{sources: sources, opt: opt}
+	for _, r := range readings {
+		if r.of == nil || r.of(l) {
+			r.read(l, in)
 		}
 	}
-	l.replay()
-	l.findSlow(opt.SLO, opt.Baseline)
-	l.onlyRecorded()
-	l.alike = l.likewise(opt.Stacks)
-	l.sample = l.sampleTraced()
-	l.occupancy.pool(l)
-	l.charge()
-	l.All = l.findSlowOfAll(sources[widest], opt)
 	return l
 }
 
