@@ -101,8 +101,8 @@ func JVMProgram(of Stack) string {
 }
 
 // belowVirtual is how many frames the first of a virtual thread's is from the end: Thread.print
-// shows below it three of the continuation in which it is mounted.
-const belowVirtual = 4
+// shows below it three of the continuation in which it is mounted, a flight recording one more.
+const belowVirtual = 5
 
 // roles finds what the thread is there for, from the frames it began with, and whether it
 // works on a request.
