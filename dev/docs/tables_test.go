@@ -41,6 +41,7 @@ var tables = map[string]func() string{
 	"policy":     policyTable,
 	"thresholds": thresholdTable,
 	"mechanisms": mechanismTable,
+	"passes":     passTable,
 	"reports":    reportTable,
 	"exports":    exportTable,
 	"columns":    columnTable,
@@ -85,6 +86,25 @@ func policyTable() string {
 			question, asks, last = string(r.Question), r.Question.Asks(), r.Question
 		}
 		t.row(question, asks, r.Says, code(r.Answer), sentence.Outcome(r.State))
+	}
+	return t.String()
+}
+
+func passTable() string {
+	t := newTable("time", "pass", "needs", "charges", "why")
+	seen, unseen := ledger.Passes()
+	for of, passes := range [][]ledger.Pass{seen, unseen} {
+		for _, p := range passes {
+			charges := "what its evidence says"
+			if p.Charges != nil {
+				var ids []string
+				for _, m := range p.Charges {
+					ids = append(ids, m.String())
+				}
+				charges = codes(ids)
+			}
+			t.row([]string{"with a state", "without"}[of], p.Name, p.Needs, charges, p.About)
+		}
 	}
 	return t.String()
 }

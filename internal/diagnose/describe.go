@@ -100,8 +100,8 @@ func ms(ns int64) *float64 {
 }
 
 func (r *run) entry(l *ledger.Ledger, e ledger.Entry) Entry {
-	detail := r.b.Names.Text(e.Detail)
-	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleAt(platform.ByID(r.b.Subjects[l.Subject].Runtime).Lane, detail), Detail: detail,
+	detail, wait := r.b.Names.Text(e.Detail), r.b.Names.Wait(e.Detail)
+	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleAt(platform.ByID(r.b.Subjects[l.Subject].Runtime).Lane, wait), Detail: detail,
 		SlowMs: float64(e.Ns) / 1e6, Method: e.Method}
 	if e.Interval != nil {
 		out.Low, out.High = check.Number(e.Interval.Low/1e6), check.Number(e.Interval.High/1e6)

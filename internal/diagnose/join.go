@@ -167,10 +167,9 @@ func (r *run) waitsOf(s evidence.SubjectID) waits {
 	}
 	for at, ns := range by {
 		text := r.b.Names.Text(at.cause)
-		if at.stack != 0 {
-			for _, f := range r.b.Stacks.Frames(at.stack) {
-				text += " " + r.b.Names.Text(f.Func)
-			}
+		text += " " + r.b.Stacks.Info(at.stack).On.String()
+		for _, f := range r.b.Stacks.Frames(at.stack) {
+			text += " " + r.b.Names.Text(f.Func)
 		}
 		add(text, ns)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -95,13 +96,10 @@ func TestAtRequests(t *testing.T) {
 		p.Clock().Name = "unix"
 		s := p.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm", Name: "shop", PID: 4711, CPUs: 2})
 		const epoch, looks = int64(1_700_000_000e9), 10
-		var frames []evidence.Frame
-		for _, f := range x.stack {
-			frames = append(frames, evidence.Frame{Func: p.Name(f)})
-		}
+		stack := stacktest.Intern(p, stacktest.Of(x.stack...))
 		for n := range int64(looks) {
 			for lane := range evidence.LaneID(3) {
-				p.Sample(evidence.Sample{Subject: s, Time: epoch + n*1e9, Lane: lane + 1, Stack: p.Stack(frames), Type: p.Name(evidence.SampleThread), Value: 1, Origin: p.Origin(n)})
+				p.Sample(evidence.Sample{Subject: s, Time: epoch + n*1e9, Lane: lane + 1, Stack: stack, Type: p.Name(evidence.SampleThread), Value: 1, Origin: p.Origin(n)})
 			}
 		}
 		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverThreads, From: epoch, Until: epoch + looks*1e9})

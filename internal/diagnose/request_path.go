@@ -78,15 +78,15 @@ type follows struct {
 // several, of which each would need its own.
 func (r *run) through() *RequestPath {
 	q := &r.b.Requests
-	fronts := make(map[evidence.SubjectID]string) // their pools
+	fronts := make(map[evidence.SubjectID]evidence.Wait) // for their pools
 	var s evidence.Segment
 	for i := range q.Len() {
 		for path := q.Path(i); path.Next(&s); {
 			if s.Kind != evidence.PoolWait {
 				continue
 			}
-			if name := r.b.Names.Text(s.Cause); strings.Contains(name, evidence.WorkerPool) {
-				fronts[q.Subject.At(i)] = name
+			if w := r.b.Names.Wait(s.Cause); w.Kind == evidence.WorkerPool {
+				fronts[q.Subject.At(i)] = w
 			}
 		}
 	}
@@ -100,11 +100,11 @@ func (r *run) through() *RequestPath {
 	return nil
 }
 
-func (f *follows) sum(pool string) *RequestPath {
+func (f *follows) sum(pool evidence.Wait) *RequestPath {
 	rows := f.rows()
-	out := &RequestPath{Front: f.name[f.front], Title: platform.ByID(f.b.Subjects[f.front].Runtime).Title, Pool: pool, Routes: []Steps{}, Journeys: []Steps{}}
+	out := &RequestPath{Front: f.name[f.front], Title: platform.ByID(f.b.Subjects[f.front].Runtime).Title, Pool: pool.String(), Routes: []Steps{}, Journeys: []Steps{}}
 	for _, x := range f.b.Facts {
-		if of := platform.ByID(f.b.Subjects[x.Subject].Runtime); x.Key == evidence.FactListens && of.Workers && strings.HasPrefix(pool, of.Title+evidence.WorkerPool) {
+		if of := platform.ByID(f.b.Subjects[x.Subject].Runtime); x.Key == evidence.FactListens && of.Workers && pool.By == of.Title {
 			f.pool, out.Worker = x.Subject, cmp.Or(of.Versioned, of.Title)
 		}
 	}

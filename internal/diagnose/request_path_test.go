@@ -15,7 +15,7 @@ func TestThrough(t *testing.T) {
 	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "access.log"}), "accesslog")
 	s := p.Subject(evidence.Subject{Name: "nginx", PID: 7, Runtime: platform.Nginx.ID})
 	for i := range int64(10) {
-		path := evidence.Path(nil).Append(evidence.Segment{Kind: evidence.PoolWait, Dur: 10e6, Cause: p.Name("PHP-FPM" + evidence.WorkerPool + "www")}).
+		path := evidence.Path(nil).Append(evidence.Segment{Kind: evidence.PoolWait, Dur: 10e6, Cause: p.TellWait("PHP-FPM workers, pool www", evidence.Wait{Kind: evidence.WorkerPool, By: "PHP-FPM", Of: "www"})}).
 			Append(evidence.Segment{Kind: evidence.Running, Dur: 4e6}).Append(evidence.Segment{Kind: evidence.NetWait, Dur: 3e6, Cause: p.Name("10.0.0.7:6379")}).
 			Append(evidence.Segment{Kind: evidence.SleepWait, Dur: 2e6}).Append(evidence.Segment{Kind: evidence.Unobserved, Dur: 1e6})
 		p.Request(evidence.Request{Subject: s, Route: p.Name("GET /cart"), Start: 1e18 + i*1e8, End: 1e18 + i*1e8 + 20e6, Path: path})
@@ -64,7 +64,7 @@ func TestThroughByJourneys(t *testing.T) {
 		return 20e6
 	}
 	for i := range int64(n) {
-		path := evidence.Path(nil).Append(evidence.Segment{Kind: evidence.PoolWait, Dur: took(i) - 12e6, Cause: p.Name("PHP-FPM" + evidence.WorkerPool + "www")}).
+		path := evidence.Path(nil).Append(evidence.Segment{Kind: evidence.PoolWait, Dur: took(i) - 12e6, Cause: p.TellWait("PHP-FPM workers, pool www", evidence.Wait{Kind: evidence.WorkerPool, By: "PHP-FPM", Of: "www"})}).
 			Append(evidence.Segment{Kind: evidence.Running, Dur: 4e6}).Append(evidence.Segment{Kind: evidence.NetWait, Dur: 6e6, Cause: p.Name("unix:/run/redis.sock")}).
 			Append(evidence.Segment{Kind: evidence.Unobserved, Dur: 2e6})
 		p.Request(evidence.Request{Subject: s, Route: p.Name("GET /cart"), Start: from + i*50e6, End: from + i*50e6 + took(i), Path: path})

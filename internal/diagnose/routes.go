@@ -108,5 +108,5 @@ func (x *Route) first(c *ledger.Charges, lane string) {
 		return
 	}
 	m := ledger.Mechanism(most)
-	x.Mechanism, x.Title, x.Share = m.String(), m.TitleAt(lane, ""), check.Number(float64(c[most])/float64(sum))
+	x.Mechanism, x.Title, x.Share = m.String(), m.TitleOf(lane), check.Number(float64(c[most])/float64(sum))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -32,11 +33,7 @@ func TestVirtualThreads(t *testing.T) {
 		p.Clock().Name = "unix"
 		s = p.Subject(jvm)
 		stack := func(functions string) evidence.StackID {
-			var frames []evidence.Frame
-			for f := range strings.FieldsSeq(functions) {
-				frames = append(frames, evidence.Frame{Func: p.Name(f)})
-			}
-			return p.Stack(frames)
+			return stacktest.Intern(p, stacktest.Of(strings.Fields(functions)...))
 		}
 		const (
 			task    = " shop.Main.serve java.util.concurrent.ThreadPerTaskExecutor$TaskRunner.run java.lang.VirtualThread.run"

@@ -81,7 +81,7 @@ func poolsOf(b *evidence.Bundle) (all []*workerPool) {
 		}
 	}
 	return slices.DeleteFunc(all, func(p *workerPool) bool {
-		p.wait = b.Names.ID(platform.ByID(b.Subjects[p.subject].Runtime).Title + evidence.WorkerPool + p.name)
+		p.wait = b.Names.WaitID(evidence.Wait{Kind: evidence.WorkerPool, By: platform.ByID(b.Subjects[p.subject].Runtime).Title, Of: p.name})
 		return len(p.callers) < leastPassed
 	})
 }

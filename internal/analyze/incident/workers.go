@@ -91,13 +91,7 @@ func workersSpent(b *evidence.Bundle, subject evidence.SubjectID) *spending {
 // waitsFor is whom a worker waits for by the network, else how it waits.
 func waitsFor(v *threadstack.View) string {
 	if v.State == evidence.NetWait {
-		for _, by := range []string{" for ", " from ", " to "} {
-			if _, whom, ok := strings.Cut(v.Pattern, by); ok {
-				return whom
-			}
-		}
-		words := strings.Fields(v.Pattern)
-		return words[len(words)-1]
+		return cmp.Or(v.Waits.Of, strings.TrimPrefix(v.Pattern, "sync I/O: "))
 	}
 	return v.Pattern
 }

@@ -3,7 +3,6 @@ package ledger
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -63,8 +62,8 @@ func (l *Ledger) entranceOf() *entrance {
 	}
 	outside := l.outside()
 	e := &entrance{inside: make(map[int64]float64)}
-	shares := func(cause string, c *metrics.Curve) entranceQueue {
-		x := entranceQueue{cause: l.b.Names.ID(cause)}
+	shares := func(kind evidence.WaitKind, address string, c *metrics.Curve) entranceQueue {
+		x := entranceQueue{cause: l.b.Names.WaitID(evidence.Wait{Kind: kind, Of: address})}
 		for k, t := range c.T {
 			x.t, x.share = append(x.t, t), append(x.share, min(1, c.V[k]/math.Max(1, math.Max(c.V[k], outside(t)))))
 		}
@@ -72,12 +71,12 @@ func (l *Ledger) entranceOf() *entrance {
 	}
 	for i := range all {
 		q := &all[i]
-		e.queues = append(e.queues, shares(evidence.AcceptQueueOf+q.Address, q.Waiting))
+		e.queues = append(e.queues, shares(evidence.AcceptQueueOf, q.Address, q.Waiting))
 		for k, t := range q.Waiting.T {
 			e.inside[t] += q.Waiting.V[k]
 		}
 		if q.Unread.Known() {
-			e.unread = append(e.unread, shares(evidence.UnreadAt+q.Address, q.Unread))
+			e.unread = append(e.unread, shares(evidence.UnreadAt, q.Address, q.Unread))
 		}
 	}
 	for t := range e.inside {
@@ -122,28 +121,9 @@ func (l *Ledger) outside() func(at int64) float64 {
 	return func(at int64) float64 { return float64(before(starts, at+1) - before(ends, at)) }
 }
 
-// unread says whether a name is that of requests which have arrived and were not read yet, and loop whether it is an event loop's.
-func (l *Ledger) unread(cause evidence.NameID) bool { return l.named(cause, evidence.ArrivedAt) }
-func (l *Ledger) loop(cause evidence.NameID) bool   { return l.named(cause, evidence.EventLoop) }
-
-// named says whether a name begins so.
-func (l *Ledger) named(cause evidence.NameID, begins string) bool {
-	if cause == 0 {
-		return false
-	}
-	known, is := l.begins[cause]
-	if !is {
-		for _, known = range []string{evidence.ArrivedAt, evidence.EventLoop, evidence.OneAtATime, ""} {
-			if strings.HasPrefix(l.b.Names.Text(cause), known) {
-				break
-			}
-		}
-		if l.begins == nil {
-			l.begins = make(map[evidence.NameID]string)
-		}
-		l.begins[cause] = known
-	}
-	return known == begins
+// waits says whether the name of a wait is of a kind.
+func (l *Ledger) waits(cause evidence.NameID, kind evidence.WaitKind) bool {
+	return cause != 0 && l.b.Names.Wait(cause).Kind == kind
 }
 
 // waiting is how many connections wait at a moment.
@@ -160,16 +140,9 @@ func (e *entrance) waiting(at int64) float64 {
 
 // entered charges the beginning of a time before the service, or of which nothing is known, to what waits at the entrance; the
 // world was stopped for some of it, and of shares are of a time that began earlier.
-func (w *walker) entered(queues []entranceQueue, at *int64, s *evidence.Segment, stopped, from, whole int64) {
+func (w *walker) entered(queues []entranceQueue, f *freeTime) {
 	for i := range queues {
 		q := &queues[i]
-		part := evidence.Segment{Kind: evidence.BeforeService, Cause: q.cause, Dur: min(s.Dur-stopped, int64(q.over(from, whole)*float64(whole-stopped)))}
-		if part.Dur <= 0 {
-			continue
-		}
-		w.c = Charges{Queued: part.Dur}
-		w.tell(*at, part, fromStates)
-		*at += part.Dur
-		s.Dur -= part.Dur
+		w.take(f, evidence.Segment{Kind: evidence.BeforeService, Cause: q.cause}, int64(q.over(f.began, f.took)*float64(f.took-f.stopped)), Queued)
 	}
 }

@@ -151,43 +151,25 @@ func (s *likely) mean(l *Ledger) (x likeness) {
 
 // calling charges, of a call, what it waited for a connection, as others like it did, before it
 // was made.
-func (w *walker) calling(at *int64, s *evidence.Segment) {
-	a := w.l.alike
+func (w *walker) calling(f *freeTime) {
+	a, s := w.l.alike, f.s
 	if a == nil || s.Kind != evidence.NetWait || s.Stack != 0 || a.told[w.row] {
 		return
 	}
 	whole := float64(s.Dur)
 	for _, x := range a.of(w.row).calls[s.Cause] {
-		part := x.Segment
-		part.Dur = min(s.Dur, int64(x.part*whole))
-		if part.Dur <= 0 {
-			continue
-		}
-		w.c = Charges{}
-		w.c[x.mechanism] = part.Dur
-		w.tell(*at, part, fromStates)
-		*at += part.Dur
-		s.Dur -= part.Dur
+		w.take(f, x.Segment, int64(x.part*whole), x.mechanism)
 	}
 }
 
 // likewise charges a time of which nothing is known by what others like the request awaited in
 // such times; the world was stopped for some of it.
-func (w *walker) likewise(at *int64, s *evidence.Segment, stopped int64) {
-	whole := float64(s.Dur - stopped)
+func (w *walker) likewise(f *freeTime) {
+	whole := float64(f.s.Dur - f.stopped)
 	if whole <= 0 {
 		return
 	}
-	for _, x := range w.awaits(s.Kind) {
-		part := x.Segment
-		part.Dur = min(s.Dur-stopped, int64(x.part*whole))
-		if part.Dur <= 0 {
-			continue
-		}
-		w.c = Charges{}
-		w.c[x.mechanism] = part.Dur
-		w.tell(*at, part, fromStates)
-		*at += part.Dur
-		s.Dur -= part.Dur
+	for _, x := range w.awaits(f.s.Kind) {
+		w.take(f, x.Segment, int64(x.part*whole), x.mechanism)
 	}
 }

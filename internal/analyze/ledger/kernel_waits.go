@@ -29,7 +29,7 @@ func (l *Ledger) kernelWaitsOf() *kernelWaits {
 	for _, i := range v.Select(evidence.InKernel, l.Subject) {
 		if v.Stack[i] != 0 && threads.KeptByKernel(l.b.Names.Text(v.Cause[i])) {
 			k.rows = append(k.rows, i)
-			k.words[i] = l.b.Names.ID(kept.Of(i))
+			k.words[i] = l.b.Names.TellWait(kept.Of(i))
 			k.longest = max(k.longest, v.End[i]-v.Start[i])
 		}
 	}

@@ -99,24 +99,23 @@ type Ledger struct {
 	Unread *BusyWhileUnread
 
 	stops     stops
-	holds     stops                      // what recorded the process held it
-	left      stops                      // that a counterfactual leaves as they are; none in the ledger itself
-	stalled   *allocStalls               // nil: the requests' states are known, or no thread waited for memory
-	awaiteds  []share                    // what is awaited; nil: not known
-	awaitGate *gate                      // by which these are split; nil: by none
-	alike     *similarRequests           // nil: no request's awaits are known one by one
-	onThreads bool                       // requests keep a thread as long as they are worked on
-	byKernel  bool                       // the requests' paths tell what passed before the service read them
-	begins    map[evidence.NameID]string // by [Ledger.named]
-	entrance  *entrance                  // nil: nothing waits at the service's sockets, or that is not known
-	queued    *poolQueue                 // nil: nothing waited for a thread of the pool, or that was not watched
-	occupancy *occupancy                 // nil: the requests' states are known, or threads were not sampled
-	withheld  metrics.Withheld           // of the stops
-	clock     *onCPU                     // nil: no samples of running threads were recorded with the requests
-	ready     *runQueue                  // nil: threads were not sampled, or their run-queue times were not recorded
-	kernel    *kernelWaits               // nil: the requests' states are not traced, or the kernel recorded nothing
-	inside    map[evidence.NameID]int64  // by route: its floor (ns) where the service itself saw it
-	moved     map[int]amplified          // by row: what the replay moves to StopTheWorld
+	holds     stops                     // what recorded the process held it
+	left      stops                     // that a counterfactual leaves as they are; none in the ledger itself
+	stalled   *allocStalls              // nil: the requests' states are known, or no thread waited for memory
+	awaiteds  []share                   // what is awaited; nil: not known
+	awaitGate *gate                     // by which these are split; nil: by none
+	alike     *similarRequests          // nil: no request's awaits are known one by one
+	onThreads bool                      // requests keep a thread as long as they are worked on
+	byKernel  bool                      // the requests' paths tell what passed before the service read them
+	entrance  *entrance                 // nil: nothing waits at the service's sockets, or that is not known
+	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched
+	occupancy *occupancy                // nil: the requests' states are known, or threads were not sampled
+	withheld  metrics.Withheld          // of the stops
+	clock     *onCPU                    // nil: no samples of running threads were recorded with the requests
+	ready     *runQueue                 // nil: threads were not sampled, or their run-queue times were not recorded
+	kernel    *kernelWaits              // nil: the requests' states are not traced, or the kernel recorded nothing
+	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
+	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
 }
 
 // MinRequests is how many requests a figure about requests needs.
@@ -209,45 +208,12 @@ func eachRun[K comparable](rows int, of func(i int) K, yield func(x K, from, unt
 
 func build(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, opt Options) *Ledger {
 	l := &Ledger{Subject: subject, b: b, onThreads: opt.OnThreads == nil || opt.OnThreads(b.Subjects[subject].Runtime)}
-	widest := l.choose(sources, opt)
-	l.Requests = l.summary(widest, sources[widest])
-	if l.Source != widest {
-		s := l.summary(l.Source, l.Rows)
-		l.From, l.To = s.From, s.To
-	} else {
-		l.From, l.To = l.Requests.From, l.Requests.To
-	}
-	l.stops = stopsOf(b, subject, b.Requests.Clock.At(l.Rows[0]))
-	l.holds = holdsOf(b, subject)
-	if l.Traced {
-		l.Sampled = l.sampled()
-		l.kernel = l.kernelWaitsOf()
-		l.Host = l.hostShare()
-	}
-	l.byKernel = sightings.SideOf(l.b, l.Rows[0]) == sightings.ByKernel
-	l.entrance = l.entranceOf()
-	l.Unread = l.unreadBusy()
-	l.queued = l.queue()
-	l.awaiteds = l.awaits(opt.Stacks)
-	l.awaitGate = l.gatedAwaits()
-	if !l.Traced {
-		l.withheld = metrics.WithheldFrom(b, subject, l.stops.spans())
-		l.stalled = l.stalling()
-		l.occupancy = l.occupied(opt.Stacks)
-		if l.Sampled = l.occupancy != nil; l.Sampled {
-			l.inside = l.insideFloors(sources)
-			l.ready = l.readied()
-			l.clock = l.byClock(opt.Stacks)
+	in := &input{sources: sources, opt: opt}
+	for _, r := range readings {
+		if r.of == nil || r.of(l) {
+			r.read(l, in)
 		}
 	}
-	l.replay()
-	l.findSlow(opt.SLO, opt.Baseline)
-	l.onlyRecorded()
-	l.alike = l.likewise(opt.Stacks)
-	l.sample = l.sampleTraced()
-	l.occupancy.pool(l)
-	l.charge()
-	l.All = l.findSlowOfAll(sources[widest], opt)
 	return l
 }
 
@@ -496,7 +462,7 @@ func (l *Ledger) charge() {
 		for m, v := range c {
 			switch m := Mechanism(m); {
 			case v == 0:
-			case m.Named(), m == PoolThread && l.loop(s.Cause):
+			case m.Named(), m == PoolThread && l.waits(s.Cause, evidence.EventLoop):
 				added(key{m, s.Cause, by == fromReplay}, v, by)
 			default:
 				unnamed[by][m] += v

@@ -1,7 +1,8 @@
 package ledger
 
 import (
-	"strings"
+	"cmp"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 )
@@ -87,13 +88,16 @@ func (m Mechanism) TitleOf(lanes string) string {
 // InKernel is what [Kernel] is called where no call of the program asked for it.
 const InKernel = "in the kernel"
 
-// TitleAt is [Mechanism.TitleOf] of one thing that it was spent on: a page fault, and making room in memory,
-// is no call of the program, and an event loop is no pool's thread.
-func (m Mechanism) TitleAt(lanes, what string) string {
-	if m == Kernel && (strings.HasPrefix(what, evidence.KernelPageFault) || strings.HasPrefix(what, evidence.KernelNUMA) || strings.HasPrefix(what, evidence.KernelReclaim) || strings.HasPrefix(what, evidence.KernelCompaction)) {
+// uncalled are what the kernel does for which no call of the program asks: page faults, and making room in memory.
+var uncalled = []string{evidence.KernelPageFault, evidence.KernelDiskFault, evidence.KernelNUMA, evidence.KernelReclaim, evidence.KernelCompaction}
+
+// TitleAt is [Mechanism.TitleOf] of one thing that it was spent on: not all that the kernel does is a call of the
+// program, and an event loop is no pool's thread.
+func (m Mechanism) TitleAt(lanes string, what evidence.Wait) string {
+	if m == Kernel && slices.Contains(uncalled, cmp.Or(what.Call, what.Class)) {
 		return InKernel
 	}
-	if m == PoolThread && strings.HasPrefix(what, evidence.EventLoop) {
+	if m == PoolThread && what.Kind == evidence.EventLoop {
 		return "waiting for a thread"
 	}
 	return m.TitleOf(lanes)

@@ -12,9 +12,10 @@ import (
 // A wait for what others hold is at the place where the last of the holders was, if that
 // waited itself: the root.
 type Place struct {
-	Mechanism Mechanism // of the root
-	What      string    // the lock, pool or dependency, or the runtime's reason: "chan receive"; "" unknown
-	Where     string    // the function of the program that was there, "" unknown
+	Mechanism Mechanism     // of the root
+	What      string        // the lock, pool or dependency, or the runtime's reason: "chan receive"; "" unknown
+	Wait      evidence.Wait // what is known of what it was spent on, beside its name
+	Where     string        // the function of the program that was there, "" unknown
 	Stack     evidence.StackID
 	From      string   // the function of the program in which requests waited for the holders, of most of the time; "" there are none
 	Through   []string // what requests waited for whose holders were there, outermost first; of most of the time
@@ -50,7 +51,7 @@ func (l *Ledger) Places(site Site, not Claimed) []Place {
 		l.spots(row, site, not, in, func(k spot, s *evidence.Segment, root bool, v int64) {
 			p := at[k]
 			if p == nil {
-				p = &Place{Mechanism: k.m, What: k.what, Where: k.where, Stack: s.Stack, Per: make([]int64, len(l.Slow)), not: not}
+				p = &Place{Mechanism: k.m, What: k.what, Wait: l.b.Names.Wait(l.b.Names.Lookup(k.what)), Where: k.where, Stack: s.Stack, Per: make([]int64, len(l.Slow)), not: not}
 				if root {
 					p.Stack = s.HolderStack
 				}

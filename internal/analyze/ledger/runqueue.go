@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
-	"github.com/unstall/unstall/internal/base/evidence"
 )
 
 // runQueue shares out, of the time in which nobody saw what requests did, what they waited for a
@@ -215,24 +214,19 @@ func (r *runQueue) over(at, dur, rest, seen, waited int64) (n nowhere) {
 // readying charges, of a time of which rest (ns) was in no state and seen was running, what
 // threads did that nobody saw, of what was seen waited was waiting for a processor; from and dur are
 // all of it.
-func (w *walker) readying(from, dur int64, at *int64, s *evidence.Segment, rest, seen, waited int64) {
-	n := w.l.ready.over(from, dur, rest, seen, waited)
+func (w *walker) readying(f *freeTime) {
+	rest := f.s.Dur - f.stopped
+	if rest <= 0 {
+		return
+	}
+	n := w.l.ready.over(f.from, f.dur, rest, f.seenRun, f.seenWait)
 	if part, _, known := w.l.clock.part(w.l, w.row); known && w.l.clock.whole { // it ran for no longer than the clock says
-		n.ran = min(n.ran, max(0, part*float64(dur)-float64(seen-waited)))
+		n.ran = min(n.ran, max(0, part*float64(f.dur)-float64(f.seenRun-f.seenWait)))
 	}
 	for _, x := range []struct {
 		m  Mechanism
 		ns float64
 	}{{RequestsCPU, n.behind}, {HostCPU, n.others}, {Own, n.ran}} {
-		part := *s
-		part.Dur = min(int64(x.ns), s.Dur)
-		if part.Dur <= 0 {
-			continue
-		}
-		w.c = Charges{}
-		w.c[x.m] = part.Dur
-		w.tell(*at, part, fromStates)
-		*at += part.Dur
-		s.Dur -= part.Dur
+		w.take(f, *f.s, int64(x.ns), x.m)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
 
 // TestReady: ten clients wait for ten seconds, of whom the service has a thread for five; its
@@ -92,11 +93,7 @@ func TestReadyLooks(t *testing.T) {
 	s.Close()
 	s = newSource(b, "threads", exact, 0)
 	look := func(at int64, lane evidence.LaneID, texts ...string) {
-		var frames []evidence.Frame
-		for _, f := range texts {
-			frames = append(frames, evidence.Frame{Func: s.Name(f)})
-		}
-		s.Sample(evidence.Sample{Subject: s.subject, Time: at, Lane: lane, Stack: s.Stack(frames), Type: s.Name(evidence.SampleSyscall), Value: 1, Origin: s.Origin(1)})
+		s.Sample(evidence.Sample{Subject: s.subject, Time: at, Lane: lane, Stack: stacktest.Intern(s.Builder, stacktest.Kernel(texts...)), Type: s.Name(evidence.SampleSyscall), Value: 1, Origin: s.Origin(1)})
 	}
 	for i := range int64(11) {
 		at := epoch + i*1000*ms

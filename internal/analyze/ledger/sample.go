@@ -270,25 +270,24 @@ func (l *Ledger) Likely(known func(row int) int64) func(row int) int64 {
 }
 
 // sampled charges a time of which nothing is known by what the request's like did; the world was stopped for some of it.
-func (w *walker) sampled(at *int64, s *evidence.Segment, stopped int64) {
+func (w *walker) sampled(f *freeTime) {
 	x := w.l.sample.like(&w.l.b.Requests, w.row)
 	if x == nil {
 		return
 	}
-	whole := s.Dur - stopped
+	whole := f.s.Dur - f.stopped
 	for i := range x.parts {
 		p := &x.parts[i]
 		part := p.Segment
-		part.Dur = min(s.Dur-stopped, int64(p.ns/x.time*float64(whole)))
+		part.Dur = min(f.s.Dur-f.stopped, int64(p.ns/x.time*float64(whole)))
 		if part.Dur <= 0 {
 			continue
 		}
 		shareOut(part.Dur, p.held[:], part.Held[:])
 		w.c = Charges{}
 		shareOut(part.Dur, p.charges[:], w.c[:])
-		w.tell(*at, part, fromSample)
-		*at += part.Dur
-		s.Dur -= part.Dur
+		w.tell(f.at, part, fromSample)
+		f.taken(part.Dur)
 	}
 }
 

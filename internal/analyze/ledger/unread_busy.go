@@ -44,7 +44,7 @@ func (l *Ledger) unreadBusy() *BusyWhileUnread {
 		from := l.came(row)
 		var s evidence.Segment
 		for p := l.b.Requests.Path(row); p.Next(&s); from += s.Dur {
-			if s.Kind == evidence.BeforeService && l.unread(s.Cause) && s.Dur >= shortUnread {
+			if s.Kind == evidence.BeforeService && l.waits(s.Cause, evidence.ArrivedAt) && s.Dur >= shortUnread {
 				waited += s.Dur
 				samples += before(at, from+s.Dur) - before(at, from)
 			}

@@ -12,7 +12,7 @@ func TestUnreadBusy(t *testing.T) {
 		b := newBundle(evidence.Subject{Kind: evidence.Process, CPUs: 2})
 		p := newSource(b, "exchanges.txt", exact, 0)
 		p.SeenFrom(evidence.FromKernel)
-		unread, on := p.Name(evidence.ArrivedAt+"port 8080"), p.Name(evidence.SampleOnCPU)
+		unread, on := p.Wait(evidence.ArrivedAt, "port 8080"), p.Name(evidence.SampleOnCPU)
 		for i := range int64(60) {
 			r := evidence.Request{Start: epoch + i*100*ms, Path: path(state(evidence.Unobserved, ms))}
 			if i%4 == 0 {

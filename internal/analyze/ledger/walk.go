@@ -135,6 +135,9 @@ type walker struct {
 	part   evidence.Segment // that is yielded, where it is not all of it
 	c      Charges
 
+	seen, unseen freeTime // that are charged
+	unseenState  evidence.Segment
+
 	sum      Charges                                                        // of what add or addRoots was given
 	add      func(at int64, s *evidence.Segment, c *Charges, by derivation) // adds to sum
 	addRoots func(at int64, s *evidence.Segment, c *Charges, by derivation) // the same by roots
@@ -149,226 +152,130 @@ func (w *walker) tell(at int64, s evidence.Segment, by derivation) {
 // queued charges the time before the process began.
 func (w *walker) queued(at, dur int64) {
 	s := evidence.Segment{Kind: evidence.KindUnknown, Dur: dur}
-	w.amplified(&at, &s)
+	f := freeTime{at: at, s: &s}
+	w.amplified(&f)
 	if s.Dur > 0 {
 		w.c = Charges{Queued: s.Dur}
-		w.tell(at, s, fromStates)
+		w.tell(f.at, s, fromStates)
 	}
 }
 
-// state charges one state, which it may change; time without a state is laid over the pauses.
+// state charges one state, which it may change.
 func (w *walker) state(at int64, s *evidence.Segment) {
-	if s.Kind == evidence.Unobserved {
-		w.unobserved(at, *s, w.l.stops.mean(at, at+s.Dur))
-		return
-	}
-	if w.moved > 0 && s.Kind == evidence.BeforeService && s.Cause == 0 {
-		if w.amplified(&at, s); s.Dur == 0 {
-			return
-		}
-	}
-	if s.Kind == evidence.ThreadWait && w.l.loop(s.Cause) {
-		w.looped(at, s)
-		return
-	}
-	if s.Kind == evidence.PoolWait && w.l.occupancy.locks() && w.l.named(s.Cause, evidence.OneAtATime) { // which lock that is, looks at threads tell
-		w.unobserved(at, evidence.Segment{Kind: evidence.Unobserved, Dur: s.Dur}, w.l.stops.mean(at, at+s.Dur))
-		return
-	}
-	unread := s.Kind == evidence.BeforeService && w.l.unread(s.Cause)
-	if e := w.l.entrance; e != nil && s.Kind == evidence.BeforeService && (s.Cause == 0 || unread) {
-		from, whole := at, s.Dur
-		w.entered(e.queues, &at, s, 0, from, whole)
-		if !unread {
-			w.entered(e.unread, &at, s, 0, from, whole)
-		}
-		if s.Dur == 0 {
-			return
-		}
-	}
-	if unread && w.l.occupancy.queues(w.row, at, s.Dur) { // what kept the threads from reading it, looks at them tell
-		w.unobserved(at, *s, w.l.stops.mean(at, at+s.Dur))
-		return
-	}
-	if unread {
-		if w.stopped(&at, s); s.Dur <= 0 {
-			return
-		}
-		if busy := w.l.Unread; busy != nil && s.Dur >= shortUnread {
-			w.c = Charges{}
-			w.c[RequestsCPU] = int64(busy.Part * float64(s.Dur))
-			w.c[Queued] = s.Dur - w.c[RequestsCPU]
-			w.yield(at, s, &w.c, fromStates)
-			return
-		}
-	}
-	if q := w.l.queued; q != nil && s.Kind == evidence.BeforeService && s.Cause == 0 {
-		w.c = Charges{}
-		w.c[PoolThread] = int64(q.over(at, s.Dur) * float64(s.Dur))
-		w.c[Queued] = s.Dur - w.c[PoolThread]
-		w.yield(at, s, &w.c, fromStates)
-		return
-	}
-	if s.Kind == evidence.Awaiting && (w.l.awaiteds != nil || w.l.alike != nil) {
-		w.awaited(at, *s)
-		return
-	}
-	if w.calling(&at, s); s.Dur == 0 {
-		return
-	}
-	w.l.kernel.tell(w.l.b, at, s)
-	of(s, &w.c)
-	if q := w.l.queued; q != nil && s.Kind == evidence.Awaiting {
-		w.c[PoolThread] = int64(q.over(at, s.Dur) * float64(s.Dur))
-		w.c[Awaiting] -= w.c[PoolThread]
-	}
-	w.l.Host.take(&w.c)
-	w.yield(at, s, &w.c, fromStates)
+	w.seen = freeTime{at: at, s: s}
+	w.run(seenPasses, &w.seen)
 }
 
-// stopped charges the part of a wait for the process in which the world was stopped.
-func (w *walker) stopped(at *int64, s *evidence.Segment) {
-	part := *s
-	if part.Dur = w.l.stops.mean(*at, *at+s.Dur); part.Dur <= 0 {
+// pausedFor charges the part of a wait for the process in which the world was stopped.
+func (w *walker) pausedFor(f *freeTime) {
+	part := *f.s
+	if part.Dur = w.l.stops.mean(f.at, f.at+f.s.Dur); part.Dur <= 0 {
 		return
 	}
-	none := int64(w.l.withheld.Part(*at, *at+s.Dur) * float64(part.Dur))
+	none := int64(w.l.withheld.Part(f.at, f.at+f.s.Dur) * float64(part.Dur))
 	w.c = Charges{StopTheWorld: part.Dur - none, HostCPU: none}
-	w.tell(*at, part, fromStates)
-	*at += part.Dur
-	s.Dur -= part.Dur
+	w.tell(f.at, part, fromStates)
+	f.taken(part.Dur)
 }
 
 // looped charges a wait for an event loop: what keeps that from running comes before what it runs.
-func (w *walker) looped(at int64, s *evidence.Segment) {
+func (w *walker) looped(f *freeTime) {
 	if e := w.l.entrance; e != nil {
-		w.entered(e.queues, &at, s, 0, at, s.Dur)
+		w.entered(e.queues, f)
 	}
-	if w.stopped(&at, s); s.Dur <= 0 {
+	if w.pausedFor(f); f.s.Dur <= 0 {
 		return
 	}
-	w.c = Charges{PoolThread: s.Dur}
-	if !w.l.onThreads { // the thread is a processor to the runtime's scheduler, on which what is ready takes turns: there was one
-		w.c = Charges{RequestsCPU: s.Dur}
-		w.yield(at, s, &w.c, fromStates)
+	w.c = Charges{PoolThread: f.s.Dur}
+	switch {
+	case !w.l.onThreads: // the thread is a processor to the runtime's scheduler, on which what is ready takes turns: there was one
+		w.c = Charges{RequestsCPU: f.s.Dur}
+		w.takeAll(f)
 		return
-	}
-	if s.HolderKind != evidence.NetWait {
-		own, others := w.l.ready.denied(at, s.Dur)
-		w.c = Charges{RequestsCPU: own, HostCPU: others, PoolThread: s.Dur - own - others}
+	case f.s.HolderKind != evidence.NetWait:
+		own, others := w.l.ready.denied(f.at, f.s.Dur)
+		w.c = Charges{RequestsCPU: own, HostCPU: others, PoolThread: f.s.Dur - own - others}
 	}
 	w.l.Host.take(&w.c)
-	w.yield(at, s, &w.c, fromStates)
+	w.takeAll(f)
 }
 
-func (w *walker) unobserved(at int64, s evidence.Segment, stopped int64) {
-	if w.moved > 0 {
-		w.moved = min(w.moved, s.Dur-stopped)
-		w.amplified(&at, &s)
-	}
-	began, took := at, s.Dur
-	if w.l.entrance != nil && !w.l.Traced && !w.nested {
-		w.entered(w.l.entrance.queues, &at, &s, stopped, began, took)
-	}
-	// A thread that waits for memory is stopped with the world as well.
-	waits := min(w.l.stalled.over(at, s.Dur), s.Dur-stopped)
-	if waits > 0 {
-		w.c = Charges{AllocationStall: waits}
-		part := s
-		part.Dur = waits
-		w.tell(at, part, fromStates)
-		at, s.Dur = at+waits, s.Dur-waits
-	}
-	from, dur := at, s.Dur
-	ran, waited := w.shared(&at, &s, stopped)
-	if rest := s.Dur - stopped; rest > 0 {
-		w.readying(from, dur, &at, &s, rest, ran, waited)
-	}
-	w.likewise(&at, &s, stopped)
-	w.sampled(&at, &s, stopped)
-	if w.l.entrance != nil && !w.l.Traced && !w.nested {
-		w.entered(w.l.entrance.unread, &at, &s, stopped, began, took)
-	}
-	if s.Dur == 0 {
-		return
-	}
-	rest := s.Dur - stopped
-	held := min(rest, w.l.holds.overlap(at, at+s.Dur))
+// rest charges what no other pass did to pauses, to the recorder, and to nothing that was seen.
+func (w *walker) rest(f *freeTime) {
+	rest := f.s.Dur - f.stopped
+	held := min(rest, w.l.holds.overlap(f.at, f.at+f.s.Dur))
 	none := int64(0)
-	if stopped > 0 {
-		none = int64(w.l.withheld.Part(from, from+dur) * float64(stopped))
+	if f.stopped > 0 {
+		none = int64(w.l.withheld.Part(f.from, f.from+f.dur) * float64(f.stopped))
 	}
-	w.c = Charges{StopTheWorld: stopped - none, HostCPU: none, Recorder: held, Unobserved: rest - held}
-	if s.Kind == evidence.BeforeService { // who keeps it waiting was not seen, and that it waits to be read is known
+	w.c = Charges{StopTheWorld: f.stopped - none, HostCPU: none, Recorder: held, Unobserved: rest - held}
+	if f.s.Kind == evidence.BeforeService { // who keeps it waiting was not seen, and that it waits to be read is known
 		w.c[Queued], w.c[Unobserved] = w.c[Unobserved], 0
 	}
 	w.l.Host.take(&w.c)
-	w.tell(at, s, fromStates)
+	w.takeAll(f)
 }
 
 // shared charges a time without states by what the service's threads did meanwhile, but
-// for the part in which the world was stopped; what was seen running is returned, ns, and what of
-// that was waiting for a processor.
-func (w *walker) shared(at *int64, s *evidence.Segment, stopped int64) (ran, waited int64) {
-	if w.l.occupancy == nil || s.Dur <= stopped {
-		return 0, 0
+// for the part in which the world was stopped.
+func (w *walker) shared(f *freeTime) {
+	f.from, f.dur = f.at, f.s.Dur
+	if w.l.occupancy == nil || f.s.Dur <= f.stopped {
+		return
 	}
-	runs := float64(s.Dur-stopped) / float64(s.Dur)
-	parts := w.l.occupancy.over(w.row, *at, s.Dur)
+	s := f.s
+	runs := float64(s.Dur-f.stopped) / float64(s.Dur)
+	parts := w.l.occupancy.over(w.row, f.at, s.Dur)
 	seen := 0.
 	for i := range parts {
 		if parts[i].mechanism == Own {
 			seen += parts[i].part * runs
 		}
 	}
-	behind, others := w.l.ready.seen(*at, s.Dur, int64(seen))
-	parts, seen, waits := w.clocked(parts, *at, s.Dur, 1-float64(stopped)/float64(s.Dur), seen)
+	behind, others := w.l.ready.seen(f.at, s.Dur, int64(seen))
+	parts, seen, waits := w.clocked(parts, f.at, s.Dur, 1-float64(f.stopped)/float64(s.Dur), seen)
 	if waits >= 0 { // by the clock, for that very request
-		behind = int64(w.l.ready.own(*at, s.Dur) * float64(waits))
+		behind = int64(w.l.ready.own(f.at, s.Dur) * float64(waits))
 		others = waits - behind
 	}
 	for _, x := range parts {
 		part := x.Segment
-		part.Dur = min(int64(x.part*runs), s.Dur-stopped)
+		part.Dur = min(int64(x.part*runs), s.Dur-f.stopped)
 		if part.Dur <= 0 {
 			continue
 		}
 		w.c = Charges{}
 		switch x.mechanism {
 		case Own:
-			ran += part.Dur
+			f.seenRun += part.Dur
 			of := float64(part.Dur) / seen
 			w.c[RequestsCPU], w.c[HostCPU] = int64(of*float64(behind)), int64(of*float64(others))
-			waited += w.c[RequestsCPU] + w.c[HostCPU]
+			f.seenWait += w.c[RequestsCPU] + w.c[HostCPU]
 			if s.Kind == evidence.BeforeService { // nothing of it is its own: the thread that would read it runs for others
 				w.c[RequestsCPU] = part.Dur - w.c[HostCPU]
 			}
 		case HostCPU: // it was ready
-			ran += part.Dur
-			w.c[RequestsCPU] = int64(w.l.ready.own(*at, part.Dur) * float64(part.Dur))
-			waited += part.Dur
+			f.seenRun += part.Dur
+			w.c[RequestsCPU] = int64(w.l.ready.own(f.at, part.Dur) * float64(part.Dur))
+			f.seenWait += part.Dur
 		}
 		w.c[x.mechanism] += part.Dur - w.c[RequestsCPU] - w.c[HostCPU]
-		w.tell(*at, part, fromStates)
-		*at += part.Dur
-		s.Dur -= part.Dur
+		w.tell(f.at, part, fromStates)
+		f.taken(part.Dur)
 	}
-	return ran, waited
 }
 
-// amplified charges the beginning of a state to the pauses it waited behind.
-func (w *walker) amplified(at *int64, s *evidence.Segment) {
-	part := min(w.moved, s.Dur)
-	if part <= 0 {
-		return
+// amplified charges the beginning of a state to the pauses it waited behind; the queues outside come after these.
+func (w *walker) amplified(f *freeTime) {
+	if part := min(w.moved, f.s.Dur); part > 0 {
+		first := *f.s
+		first.Dur = part
+		w.c = Charges{StopTheWorld: part}
+		w.tell(f.at, first, fromReplay)
+		w.moved -= part
+		f.taken(part)
 	}
-	first := *s
-	first.Dur = part
-	w.c = Charges{StopTheWorld: part}
-	w.tell(*at, first, fromReplay)
-	w.moved -= part
-	*at += part
-	s.Dur -= part
+	f.began, f.took = f.at, f.s.Dur
 }
 
 // placeless charges waits whose place within the request is not known. A pause

@@ -49,8 +49,8 @@ type AllocationType struct {
 // asked are what may be asked of who allocates.
 var asked = []string{evidence.CoverAllocation, evidence.CoverDeaths, evidence.CoverClasses}
 
-// StackReader says what a stack of a runtime's threads tells: innermost frame first, and what the program is called.
-type StackReader func(frames []string, entry string) threadstack.View
+// StackReader says what a stack of a runtime's threads tells, and what the program is called.
+type StackReader func(of threadstack.Stack, entry string) threadstack.View
 
 // ReadAllocations reads them; nil: nobody asked the process.
 func ReadAllocations(b *evidence.Bundle, subject evidence.SubjectID, read StackReader) *Allocations {
@@ -125,13 +125,10 @@ func (a *Allocations) sites(b *evidence.Bundle, subject evidence.SubjectID, read
 }
 
 func ownerOf(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.StackID, read StackReader) (owner, serves string) {
-	var frames []string
-	for _, f := range b.Stacks.Frames(stack) {
-		frames = append(frames, b.Names.Text(f.Func))
-	}
-	v := read(frames, b.Subjects[subject].Name)
+	of := threadstack.Of(b, stack)
+	v := read(of, b.Subjects[subject].Name)
 	if v.Request && v.Outer >= 0 && !v.Library {
-		serves = threadstack.Short(frames[v.Outer])
+		serves = threadstack.Short(of.Frames[v.Outer])
 	}
 	return v.Owner, serves
 }

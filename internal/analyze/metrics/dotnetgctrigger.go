@@ -72,11 +72,9 @@ func triggers(b *evidence.Bundle, subject evidence.SubjectID, all []Collection) 
 // whoTriggers reads a stack.
 func whoTriggers(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.StackID) GCTrigger {
 	t := GCTrigger{Stack: stack}
-	var frames []string
-	for _, f := range b.Stacks.Frames(stack) {
-		frames = append(frames, b.Names.Text(f.Func))
-	}
-	view := threadstack.Dotnet(frames, b.Subjects[subject].Name)
+	of := threadstack.Of(b, stack)
+	frames := of.Frames
+	view := threadstack.Dotnet(of, b.Subjects[subject].Name)
 	if view.User >= 0 {
 		t.Owner = view.Owner
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
 
 const (
@@ -37,11 +38,11 @@ func (x *process) done() *evidence.Bundle {
 
 // look sees a lane's thread, its stack innermost frame first, parted by blanks.
 func (x *process) look(lane evidence.LaneID, at int64, stack string) evidence.StackID {
-	var frames []evidence.Frame
-	for f := range strings.FieldsSeq(stack) {
-		frames = append(frames, evidence.Frame{Func: x.p.Name(strings.ReplaceAll(f, "·", " "))})
+	lines := strings.Fields(stack)
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], "·", " ")
 	}
-	id := x.p.Stack(frames)
+	id := stacktest.Intern(x.p, stacktest.Of(lines...))
 	x.p.Sample(evidence.Sample{Subject: x.id, Time: at, Lane: lane, Stack: id, Type: x.p.Name(evidence.SampleThread), Value: 1, Origin: x.p.Origin(int64(lane))})
 	return id
 }

@@ -30,7 +30,7 @@ var dummy = &platform.Runtime{
 	},
 	States: platform.Evidence{What: "what its fibres do", Command: "dummyctl fibres PID"},
 	Stacks: &threads.Reader{
-		Read: func([]string, string) threadstack.View {
+		Read: func(threadstack.Stack, string) threadstack.View {
 			return threadstack.View{State: evidence.LockWait, Wait: 0, User: -1, Outer: -1, Began: -1}
 		},
 		Framework: func(function string) bool { return strings.HasPrefix(function, "dummy.") },

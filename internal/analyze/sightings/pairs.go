@@ -114,45 +114,47 @@ func (p *pairing) take(out []Pair, all []candidate) []Pair {
 	return out
 }
 
-// Routes that two sources call by different names belong together where so large a part of the pairs of the one are of the other, and
-// all such together have most of them. Pairs by time alone put some requests that ran at once in each other's place, and rarely the same.
+// A route of rows is none of a traced route where so few of its pairs are of it: this part of what there would be if the routes had nothing
+// to do with each other, of so many at least. Those that are left must have most of the pairs. Pairs by time alone put some
+// requests that ran at once in each other's place, and rarely the same.
 const (
-	kinPart = .2
-	kinAll  = .7
+	kinPart  = .5
+	kinLeast = 5
+	kinAll   = .7
 )
 
 // findKin finds out from pairs which routes of rows the routes of traced requests may be that have other names, and says whether some pairs
 // are of routes that do not belong together.
 func (p *pairing) findKin(pairs []Pair) (mixed bool) {
-	counts, sums := make(map[evidence.NameID]map[evidence.NameID]int), make(map[evidence.NameID]int)
+	counts, inners, outers := make(map[[2]evidence.NameID]int), make(map[evidence.NameID]int), make(map[evidence.NameID]int)
+	all := 0
 	for _, x := range pairs {
 		inner, outer := p.r.Route.At(x.Traced), p.r.Route.At(x.Row)
 		if inner == 0 || outer == 0 || p.routes[inner] {
 			continue
 		}
-		if counts[inner] == nil {
-			counts[inner] = make(map[evidence.NameID]int)
-		}
-		counts[inner][outer]++
-		sums[inner]++
+		counts[[2]evidence.NameID{inner, outer}]++
+		inners[inner]++
+		outers[outer]++
+		all++
 	}
-	for inner, of := range counts {
-		n, all := sums[inner], 0
-		kin := make(map[evidence.NameID]bool)
-		for outer, k := range of {
-			if float64(k) >= kinPart*float64(n) {
-				kin[outer] = true
-				all += k
+	for inner, n := range inners {
+		strangers, kept := make(map[evidence.NameID]bool), n
+		for outer, m := range outers {
+			k := counts[[2]evidence.NameID{inner, outer}]
+			if chance := float64(n) * float64(m) / float64(all); chance >= kinLeast && float64(k) < kinPart*chance {
+				strangers[outer] = true
+				kept -= k
 			}
 		}
-		if n < leastMatched || float64(all) < kinAll*float64(n) {
+		if n < leastMatched || len(strangers) == 0 || float64(kept) < kinAll*float64(n) {
 			continue
 		}
-		if p.kin == nil {
-			p.kin = make(map[evidence.NameID]map[evidence.NameID]bool)
+		if p.strangers == nil {
+			p.strangers = make(map[evidence.NameID]map[evidence.NameID]bool)
 		}
-		p.kin[inner] = kin
-		mixed = mixed || all < n
+		p.strangers[inner] = strangers
+		mixed = mixed || kept < n
 	}
 	return mixed
 }
@@ -162,8 +164,7 @@ func (p *pairing) alike(inner, outer evidence.NameID) bool {
 	if p.routes[inner] {
 		return inner == outer
 	}
-	kin := p.kin[inner]
-	return kin == nil || outer == 0 || kin[outer]
+	return !p.strangers[inner][outer]
 }
 
 // findKeys indexes rows by their ids if these are the ids of the traced requests: of half of those that have one on the side with fewer.
@@ -260,24 +261,24 @@ func (p *pairing) foundBehind(pairs []Pair) int64 {
 
 // pairing looks for the rows of traced requests.
 type pairing struct {
-	b       *evidence.Bundle
-	r       *evidence.Requests
-	rows    []int
-	routes  map[evidence.NameID]bool                     // of the rows
-	kin     map[evidence.NameID]map[evidence.NameID]bool // of a traced request's route, those of the rows that it may be; nil of one that may be any
-	byEnd   []int                                        // rows
-	bySent  []int
-	ends    []int64                       // ns, of byEnd
-	sents   []int64                       // ns, of byEnd
-	names   []evidence.NameID             // routes, of byEnd
-	keys    map[evidence.RequestKey][]int // rows by id, where most of those that have one are the same; nil: they are not
-	paired  evidence.Rows                 // traced requests
-	taken   evidence.Rows
-	slack   int64 // ns that the rows' clock may be off
-	coarse  bool
-	clients bool
-	outside bool  // rows are of who saw requests from outside: clients, proxies
-	behind  int64 // ns
+	b         *evidence.Bundle
+	r         *evidence.Requests
+	rows      []int
+	routes    map[evidence.NameID]bool                     // of the rows
+	strangers map[evidence.NameID]map[evidence.NameID]bool // of a traced request's route, those of the rows that it is not
+	byEnd     []int                                        // rows
+	bySent    []int
+	ends      []int64                       // ns, of byEnd
+	sents     []int64                       // ns, of byEnd
+	names     []evidence.NameID             // routes, of byEnd
+	keys      map[evidence.RequestKey][]int // rows by id, where most of those that have one are the same; nil: they are not
+	paired    evidence.Rows                 // traced requests
+	taken     evidence.Rows
+	slack     int64 // ns that the rows' clock may be off
+	coarse    bool
+	clients   bool
+	outside   bool  // rows are of who saw requests from outside: clients, proxies
+	behind    int64 // ns
 }
 
 func (p *pairing) index() {

@@ -96,7 +96,7 @@ func (w *world) proxyLog() {
 		end := (q.passed - w.behind) / ms * ms
 		r := evidence.Request{Start: end - (q.passed-q.proxied)/ms*ms, End: end, Key: q.key}
 		peer := fmt.Sprintf("10.0.0.%d:80", q.service)
-		r.Path = r.Path.Append(evidence.Segment{Kind: evidence.BeforeService, Dur: q.connect / ms * ms, Cause: p.Name(evidence.ConnectingTo + peer)})
+		r.Path = r.Path.Append(evidence.Segment{Kind: evidence.BeforeService, Dur: q.connect / ms * ms, Cause: p.Wait(evidence.ConnectingTo, peer)})
 		r.Path = r.Path.Append(evidence.Segment{Kind: evidence.NetWait, Dur: min(r.End-r.Start, (q.ended-q.began)/ms*ms), Cause: p.Name(peer)})
 		return r, true
 	}, w.proxy)
@@ -186,7 +186,7 @@ func TestThroughProxy(t *testing.T) {
 				if r.Path(row) != nil && sum != r.Latency(row) {
 					t.Fatalf("states of %d ns, and a latency of %d", sum, r.Latency(row))
 				}
-				connected := nameOf(w.b, row, evidence.BeforeService, evidence.ConnectingTo+"10.0.0.0:80")
+				connected := nameOf(w.b, row, evidence.BeforeService, evidence.Wait{Kind: evidence.ConnectingTo, Of: "10.0.0.0:80"}.String())
 				inside := nameOf(w.b, row, evidence.Unobserved, "")
 				if magnitude(connected-q.connect) <= 2*ms && magnitude(inside-(q.ended-q.began)) <= 3*ms {
 					right++

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
 
 // Stacks of a pool's thread, innermost frame first.
@@ -31,11 +32,7 @@ func record() *recording {
 }
 
 func (r *recording) stack(frames []string) evidence.StackID {
-	var out []evidence.Frame
-	for _, f := range frames {
-		out = append(out, evidence.Frame{Func: r.p.Name(f)})
-	}
-	return r.p.Stack(out)
+	return stacktest.Intern(r.p, stacktest.Of(frames...))
 }
 
 func (r *recording) look(lane evidence.LaneID, at int64, frames []string) {

@@ -15,8 +15,6 @@ import (
 func mounted(frames []string) (keeps, pinned bool) {
 	for _, f := range frames {
 		switch {
-		case f == threadstack.NotMounted:
-			return false, false
 		case strings.HasPrefix(f, "java.lang.VirtualThread.parkOnCarrierThread"):
 			return true, true
 		case strings.HasPrefix(f, "java.lang.VirtualThread.park"), strings.HasPrefix(f, "java.lang.VirtualThread.yieldContinuation"):
@@ -96,9 +94,8 @@ func (h *holding) carriers(bursts [][]*Sample) {
 	}
 	x.Waiting, x.Beyond, x.Doing = float64(waiting)/float64(x.Looks), float64(beyond)/float64(x.Looks), did.most()
 	x.Pinned = float64(pinned) / float64(beyond)
-	words := x.Words()
 	for _, l := range waits {
-		l.View.Limit = words
+		x.keeps(&l.View)
 	}
 	h.limit(x)
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Two virtual threads keep both carriers, which they are pinned to, while others have not run
@@ -14,7 +13,7 @@ func TestCarriers(t *testing.T) {
 	pinned := append([]string{"jdk.internal.misc.Unsafe.park", "java.lang.VirtualThread.parkOnCarrierThread", "java.lang.VirtualThread.park",
 		"sun.nio.ch.NioSocketImpl.park", "java.net.Socket$SocketInputStream.read"}, handler...)
 	parked := append([]string{"java.lang.VirtualThread.park", "sun.nio.ch.NioSocketImpl.park", "java.net.Socket$SocketInputStream.read"}, handler...)
-	fresh := []string{threadstack.NotMounted, "[virtual]"}
+	fresh := []string{"- not mounted yet", "[virtual]"}
 	for _, test := range []struct {
 		keep []string
 		want string
@@ -52,7 +51,7 @@ func TestCarriersOfThoseWhoEnter(t *testing.T) {
 	pinned := append([]string{"jdk.internal.misc.Unsafe.park", "java.lang.VirtualThread.parkOnCarrierThread", "java.lang.VirtualThread.park",
 		"sun.nio.ch.NioSocketImpl.park", "java.net.Socket$SocketInputStream.read", "shop.Supplier.ask"}, handler...)
 	parked := append([]string{"java.lang.VirtualThread.park", "sun.nio.ch.NioSocketImpl.park", "java.net.Socket$SocketInputStream.read", "shop.Orders.get"}, server...)
-	fresh := []string{threadstack.NotMounted, "[virtual]"}
+	fresh := []string{"- not mounted yet", "[virtual]"}
 	for name, test := range map[string]struct {
 		unread  int64 // ns of each answer
 		waiting float64

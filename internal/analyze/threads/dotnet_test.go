@@ -52,7 +52,7 @@ func TestDotnet(t *testing.T) {
 				continue
 			}
 			frames := strings.Split(strings.TrimSpace(string(f.Data)), "\n")
-			got := describe(threadstack.Dotnet(frames, "Shop.Web"), frames)
+			got := describe(threadstack.Dotnet(threadstack.Stack{Frames: frames}, "Shop.Web"), frames)
 			out = append(out, f, txtar.File{Name: f.Name + " says", Data: []byte(got)})
 			if d := cmp.Diff(want[f.Name], got); d != "" && !*update {
 				t.Errorf("%s: %s: %s", name, f.Name, d)
@@ -79,7 +79,7 @@ func FuzzDotnet(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, entry string) {
 		frames := strings.Split(text, "\n")
-		v := threadstack.Dotnet(frames, entry)
+		v := threadstack.Dotnet(threadstack.Stack{Frames: frames}, entry)
 		for _, i := range []int{v.Wait, v.User, v.Began} {
 			if i < -1 || i >= len(frames) {
 				t.Fatalf("frame %d of %d", i, len(frames))
@@ -98,7 +98,7 @@ func TestUnknownOwner(t *testing.T) {
 		"Shop!Cart.Get()": {"System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch()", "?!?", "Shop!Shop.Cart.Get()"},
 		"":                {"System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch()", "?!?"},
 	} {
-		if v := threadstack.Dotnet(frames, "Shop"); v.Owner != want {
+		if v := threadstack.Dotnet(threadstack.Stack{Frames: frames}, "Shop"); v.Owner != want {
 			t.Errorf("%v: %q, want %q", frames, v.Owner, want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestLambdaOwner(t *testing.T) {
 		"Shop!Words.Solve.lambda_1(string)": {lambda, "Microsoft.AspNetCore.Routing!Microsoft.AspNetCore.Builder.RouterMiddleware.Invoke()"},
 		"Shop!Words.Keep.lambda_2()":        {"[Native Frames]", "System.Private.CoreLib!System.Threading.Thread.Sleep()", "Shop!Shop.Words+<>c.<Keep>b__2()", "Shop!Shop.Words.Keep()"},
 	} {
-		if v := threadstack.Dotnet(frames, "Shop"); v.Owner != want {
+		if v := threadstack.Dotnet(threadstack.Stack{Frames: frames}, "Shop"); v.Owner != want {
 			t.Errorf("%v: %q, want %q", frames, v.Owner, want)
 		}
 	}

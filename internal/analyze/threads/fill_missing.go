@@ -3,7 +3,6 @@ package threads
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
@@ -17,13 +16,17 @@ const leastSame = 3 // looks that tell
 
 // likeness is what looks have in common.
 type likeness struct {
-	subject    evidence.SubjectID
-	call, with string
+	subject evidence.SubjectID
+	call    string
+	on      evidence.Object
+	owner   string
 }
 
 // said is what one stack of a look says.
 type said struct {
-	call, on, owner string
+	call  string
+	on    evidence.Object
+	owner string
 }
 
 // fillMissing fills in what looks lack by others.
@@ -41,10 +44,10 @@ func fillMissing(b *evidence.Bundle, rows []int) {
 	for _, i := range rows {
 		l, ok := known[x.Stack[i]]
 		if !ok {
-			frames := texts(b, x.Stack[i])
-			l.call, l.on, _ = nativeCall(frames)
+			stack := threadstack.Of(b, x.Stack[i])
+			l.call, l.on = nativeCall(&stack)
 			var library bool
-			if l.owner, library = nativeOwner(frames); library {
+			if l.owner, library = nativeOwner(stack.Frames); library {
 				l.owner = ""
 			}
 			known[x.Stack[i]] = l
@@ -53,52 +56,41 @@ func fillMissing(b *evidence.Bundle, rows []int) {
 		if l.owner == "" {
 			continue
 		}
-		count(owners, likeness{s, l.call, l.on}, l.owner)
-		if k := (likeness{s, l.call, l.owner}); stacks[k] == 0 || x.Stack[i] < stacks[k] {
+		count(owners, likeness{subject: s, call: l.call, on: l.on}, l.owner)
+		if k := (likeness{subject: s, call: l.call, owner: l.owner}); stacks[k] == 0 || x.Stack[i] < stacks[k] {
 			stacks[k] = x.Stack[i]
 		}
-		if strings.HasPrefix(l.on, "/") {
-			count(files, likeness{s, l.call, l.owner}, l.on)
+		if l.on.Kind == evidence.File {
+			count(files, likeness{subject: s, call: l.call, owner: l.owner}, l.on.Name)
 		}
 	}
 	if len(owners) == 0 {
 		return
 	}
 	x.Stack = slices.Clone(x.Stack)
-	made := make(map[[2]int64]evidence.StackID)
 	for _, i := range rows {
 		s, l := x.Subject[i], known[x.Stack[i]]
-		if l.call == "" || l.call == "running" {
+		if l.call == "" || l.call == evidence.CallRunning {
 			continue
 		}
 		owner, on := l.owner, l.on
-		var with evidence.StackID
+		var like evidence.StackID
 		if owner == "" {
-			if owner = nearlyOne(owners[likeness{s, l.call, l.on}]); owner != "" {
-				with = stacks[likeness{s, l.call, owner}]
+			if owner = nearlyOne(owners[likeness{subject: s, call: l.call, on: l.on}]); owner != "" {
+				like = stacks[likeness{subject: s, call: l.call, owner: owner}]
 			}
 		}
-		if on == "" && owner != "" {
-			on = nearlyOne(files[likeness{s, l.call, owner}])
+		if on == (evidence.Object{}) && owner != "" {
+			on = evidence.ObjectOf(nearlyOne(files[likeness{subject: s, call: l.call, owner: owner}]))
 		}
-		if with == 0 && on == l.on {
+		if like == 0 && on == l.on {
 			continue
 		}
-		k := [2]int64{int64(x.Stack[i])<<32 | int64(with), int64(b.Names.ID(on))}
-		id, ok := made[k]
-		if !ok {
-			file := ""
-			if on != l.on {
-				file = on
-			}
-			said := ""
-			if file != "" {
-				said = isOn + file
-			}
-			id = joined(b, x.Stack[i], "", said, ownFrames(b, with))
-			made[k] = id
+		info := b.Stacks.Info(x.Stack[i])
+		if on != l.on {
+			info.On = on
 		}
-		x.Stack[i] = id
+		x.Stack[i] = with(b, x.Stack[i], info, b.Stacks.Frames(like))
 	}
 }
 
@@ -117,44 +109,10 @@ func nearlyOne(by map[string]int) string {
 	return best
 }
 
-// ownFrames are the functions of the program on the stack of a look.
-func ownFrames(b *evidence.Bundle, stack evidence.StackID) (out []string) {
-	for n, f := range texts(b, stack) {
-		if n > 0 && threadstack.IsFunction(f) {
-			out = append(out, f)
-		}
+// with is the stack of a look of which more is said, with other functions of the program where these are given.
+func with(b *evidence.Bundle, look evidence.StackID, info evidence.ThreadInfo, functions []evidence.Frame) evidence.StackID {
+	if len(functions) == 0 {
+		functions = b.Stacks.Frames(look)
 	}
-	return out
-}
-
-// What may be said of a look beside its call.
-const (
-	isOn    = "- of "   // what the call is on
-	isReady = "- ready" // it waits for a processor
-)
-
-// joined is the stack of a look with another call, more that is said of it, and functions, where these are given.
-func joined(b *evidence.Bundle, look evidence.StackID, call, said string, functions []string) evidence.StackID {
-	old := b.Stacks.Frames(look)
-	var frames []evidence.Frame
-	var thread []evidence.Frame
-	for n, f := range old {
-		text := b.Names.Text(f.Func)
-		switch {
-		case n == 0 && call != "":
-			f.Func = b.Names.ID(call)
-		case n > 0 && strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"):
-			thread = append(thread, f)
-			continue
-		case n > 0 && len(functions) > 0 && threadstack.IsFunction(text):
-			continue // they take its place
-		}
-		if frames = append(frames, f); n == 0 && said != "" {
-			frames = append(frames, evidence.Frame{Func: b.Names.ID(said)})
-		}
-	}
-	for _, f := range functions {
-		frames = append(frames, evidence.Frame{Func: b.Names.ID(f)})
-	}
-	return b.Stacks.ID(append(frames, thread...))
+	return b.Stacks.Of(functions, info)
 }

@@ -32,6 +32,7 @@ type Group struct {
 	View   threadstack.View
 	Stack  evidence.StackID // of the first of them
 	Frames []string         // of it, innermost first, as the runtime prints them
+	Kernel string           // the kernel's function in which it waits; "" unknown
 	Lanes  []evidence.LaneID
 	Count  int
 	Pool   int // of them threads of the pool
@@ -137,8 +138,11 @@ func (t *Threads) keyOf(l *Sample) groupKey {
 }
 
 // placeOf is the function that called what waits; of a thread that does not wait, the
-// innermost.
+// innermost, but for one of which only the kernel told that it runs.
 func (t *Threads) placeOf(l *Sample) string {
+	if l.View.Kernel && l.View.State == evidence.Running {
+		return ""
+	}
 	frames := t.b.Stacks.Frames(l.Stack)
 	for i := l.View.Wait + 1; i < len(frames); i++ {
 		if f := t.b.Names.Text(frames[i].Func); threadstack.IsFunction(f) {
@@ -165,7 +169,7 @@ func (t *Threads) sum(s evidence.SubjectID, rows []Sample) *Summary {
 		if !ok {
 			n = len(out.Groups)
 			at[k] = n
-			out.Groups = append(out.Groups, Group{View: l.View, Stack: l.Stack, Frames: t.frames(l.Stack), Seen: seen[k], Origin: l.Origin})
+			out.Groups = append(out.Groups, Group{View: l.View, Stack: l.Stack, Frames: t.frames(l.Stack), Kernel: t.b.Stacks.Info(l.Stack).Kernel, Seen: seen[k], Origin: l.Origin})
 		}
 		g := &out.Groups[n]
 		g.Lanes = append(g.Lanes, l.Lane)

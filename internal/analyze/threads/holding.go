@@ -18,16 +18,17 @@ type Holding struct {
 	Lane  evidence.LaneID  // the first holder; 0: nobody known
 	State evidence.Kind    // what the root does: Running, or what it waits for
 	Cause string           // what it waits for, and where: "sync I/O: SocketInputStream.read in Db.query()"; "" of one that runs
+	Waits evidence.Wait    // what is known of that beside its words
 	Stack evidence.StackID // of the root
 	Via   string           // what the holders between wait for, outermost first, joined by " ← "
 }
 
 // Segment is a look as the state of a request, without a duration.
 func (l *Sample) Segment(b *evidence.Bundle) evidence.Segment {
-	s := evidence.Segment{Kind: l.View.State, Stack: l.Stack, Cause: b.Names.ID(l.View.Reason())}
+	s := evidence.Segment{Kind: l.View.State, Stack: l.Stack, Cause: l.View.Cause(b.Names)}
 	if h := &l.Held; h.Lane != 0 {
 		s.Holder, s.HolderKind, s.HolderStack = h.Lane, h.State, h.Stack
-		s.HolderCause, s.Via = b.Names.ID(h.Cause), b.Names.ID(h.Via)
+		s.HolderCause, s.Via = b.Names.TellWait(h.Cause, h.Waits), b.Names.ID(h.Via)
 	}
 	return s
 }
@@ -36,28 +37,23 @@ func (l *Sample) Segment(b *evidence.Bundle) evidence.Segment {
 // a thread of its pool, or of the only one there is.
 func (l *Sample) Holds(b *evidence.Bundle, alone bool) evidence.Segment {
 	v, h := &l.View, &l.Held
-	s := evidence.Segment{Kind: evidence.ThreadWait, HolderKind: v.State, HolderStack: l.Stack, HolderCause: b.Names.ID(v.Reason())}
+	s := evidence.Segment{Kind: evidence.ThreadWait, HolderKind: v.State, HolderStack: l.Stack, HolderCause: v.Cause(b.Names)}
 	switch {
 	case v.Pool == "":
 	case alone:
-		s.Cause = b.Names.ID((&Limit{Place: v.Pool, Workers: true, Most: 1}).Words())
+		s.Cause = b.Names.TellWait((&Limit{Place: v.Pool, Workers: true, Most: 1}).Words(), evidence.Wait{Kind: evidence.OneThread})
 	default:
-		s.Cause = b.Names.ID(aThreadOf + v.Pool)
+		s.Cause = b.Names.WaitID(evidence.Wait{Kind: evidence.PoolThread, Of: v.Pool})
 	}
 	if h.Lane != 0 {
 		via := v.Reason()
 		if h.Via != "" {
 			via += evidence.Link + h.Via
 		}
-		s.HolderKind, s.HolderStack, s.HolderCause, s.Via = h.State, h.Stack, b.Names.ID(h.Cause), b.Names.ID(via)
+		s.HolderKind, s.HolderStack, s.HolderCause, s.Via = h.State, h.Stack, b.Names.TellWait(h.Cause, h.Waits), b.Names.ID(via)
 	}
 	return s
 }
-
-const aThreadOf = "a thread of "
-
-// PoolOf is what the pool's threads are called, of what requests wait for that need one of them.
-func PoolOf(cause string) (pool string, ok bool) { return strings.CutPrefix(cause, aThreadOf) }
 
 // mostHolders bounds a chain; longer ones have not been seen, but for circles.
 const mostHolders = 8
@@ -225,7 +221,6 @@ func (h *holding) within(function string, burst []*Sample) (only *Sample) {
 // gate makes waits at a limit waits for a pool, held by those beyond it in turn.
 func (h *holding) gate(g *gate, bursts [][]*Sample) {
 	did := make(tally)
-	words := g.limit.Words()
 	for _, burst := range bursts {
 		beyond := g.beyond(burst)
 		n := 0
@@ -233,7 +228,8 @@ func (h *holding) gate(g *gate, bursts [][]*Sample) {
 			if !g.waiting[l] {
 				continue
 			}
-			l.View.State, l.View.Limit = evidence.PoolWait, words
+			l.View.State = evidence.PoolWait
+			g.limit.keeps(&l.View)
 			if len(beyond) > 0 {
 				h.next[l] = beyond[n%len(beyond)]
 				n++
@@ -269,5 +265,5 @@ func (h *holding) follow(l *Sample) {
 		at = h.next[at]
 	}
 	v := &at.View
-	l.Held.State, l.Held.Stack, l.Held.Cause, l.Held.Via = v.State, at.Stack, v.Reason(), strings.Join(via, evidence.Link)
+	l.Held.State, l.Held.Stack, l.Held.Cause, l.Held.Waits, l.Held.Via = v.State, at.Stack, v.Reason(), v.Waits, strings.Join(via, evidence.Link)
 }

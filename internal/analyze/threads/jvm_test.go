@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
 
 // under puts frames into a thread of a server's pool that works on a request.
@@ -112,7 +113,7 @@ func TestJVM(t *testing.T) {
 		{"nothing", nil, threadstack.Runtime, evidence.Idle, " · "},
 		{"a library alone", []string{read, "com.rabbitmq.client.impl.SocketFrameHandler.readFrame", "com.rabbitmq.client.impl.AMQConnection$MainLoop.run", "java.lang.Thread.run"}, threadstack.IO, evidence.Idle, " · AMQConnection$MainLoop.run()"},
 	} {
-		v := threadstack.JVM(c.frames, "")
+		v := threadstack.JVM(stacktest.Of(c.frames...), "")
 		if got := v.Pattern + " · " + v.Owner; v.Role != c.role || v.State != c.state || got != c.says {
 			t.Errorf("%s: %q %v, %s; want %q %v, %s", c.what, v.Role, v.State, got, c.role, c.state, c.says)
 		}
@@ -134,7 +135,7 @@ func TestPoolSize(t *testing.T) {
 		{[]string{"shop.Cart.get", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run", "[carts]"}, "corePoolSize"},
 		{[]string{"shop.Cart.get", "java.lang.Thread.run", "[carts]"}, ""},
 	} {
-		v := threadstack.JVM(c.frames, "")
+		v := threadstack.JVM(stacktest.Of(c.frames...), "")
 		if !strings.HasPrefix(v.Size, c.want) || c.want == "" && v.Size != "" {
 			t.Errorf("%v: %q, want %q", c.frames, v.Size, c.want)
 		}
@@ -144,10 +145,10 @@ func TestPoolSize(t *testing.T) {
 // What the program's own package is may be known better than by the list of libraries.
 func TestJVMEntry(t *testing.T) {
 	frames := []string{"com.alibaba.shop.Cart.get", "java.lang.Thread.run"}
-	if v := threadstack.JVM(frames, ""); !v.Library {
+	if v := threadstack.JVM(threadstack.Stack{Frames: frames}, ""); !v.Library {
 		t.Error("no library")
 	}
-	if v := threadstack.JVM(frames, "com.alibaba.shop.Main"); v.Library || v.Owner != "Cart.get()" {
+	if v := threadstack.JVM(threadstack.Stack{Frames: frames}, "com.alibaba.shop.Main"); v.Library || v.Owner != "Cart.get()" {
 		t.Errorf("%+v", v)
 	}
 }

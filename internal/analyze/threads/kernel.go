@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // What the kernel recorded of a process's threads (internal/format/kernelstacks) says more of the looks at
@@ -96,12 +97,12 @@ func (d *kernelDetail) index() bool {
 
 // of is the stack of a look with what is known of it.
 func (d *kernelDetail) of(s evidence.SubjectID, lane evidence.LaneID, at int64, stack evidence.StackID) evidence.StackID {
-	frames := texts(d.b, stack)
-	call, on, _ := nativeCall(frames)
-	owner, _ := nativeOwner(frames)
+	seen := threadstack.Of(d.b, stack)
+	call, on := nativeCall(&seen)
+	owner, _ := nativeOwner(seen.Frames)
 	k := laneOf{s, lane}
 	add := detailed{look: stack}
-	if call == "running" {
+	if call == evidence.CallRunning {
 		if i := d.running(k, at); i >= 0 {
 			add.with = d.b.Samples.Stack[i]
 			switch class := d.b.Names.Text(d.b.Samples.Class[i]); {
@@ -121,11 +122,11 @@ func (d *kernelDetail) of(s evidence.SubjectID, lane evidence.LaneID, at int64, 
 	}
 	if i := d.waiting(k, at, call); i >= 0 {
 		v := &d.b.Intervals
-		if add.with = v.Stack[i]; on == "" && call == "page fault" {
+		if add.with = v.Stack[i]; on == (evidence.Object{}) && call == evidence.CallPageFault {
 			add.file = v.NameOf(i, evidence.Operation)
 		}
 	}
-	if on == "" && add.file == 0 && call == "page fault" && nativeReason(call, on, frames) == "page fault from disk" {
+	if on == (evidence.Object{}) && add.file == 0 && call == evidence.CallPageFault && reasonOf(seen.Kernel) == "from disk" {
 		add.file = d.usualFile(s)
 	}
 	if owner != "" {
@@ -278,28 +279,24 @@ func (d *kernelDetail) with(add detailed) evidence.StackID {
 	if id, ok := d.made[add]; ok {
 		return id
 	}
-	var functions []string
-	if add.with != 0 {
-		functions = functionsOf(d.b, add.with)[1:]
+	info := d.b.Stacks.Info(add.look)
+	if add.call != "" {
+		info.Call = add.call
 	}
-	said := ""
-	if add.ready {
-		said = isReady
-	} else if add.file != 0 {
-		said = isOn + d.b.Names.Text(add.file)
+	if info.Ready = add.ready; add.file != 0 {
+		info.On = evidence.ObjectOf(d.b.Names.Text(add.file))
 	}
-	id := joined(d.b, add.look, add.call, said, functions)
+	var functions []evidence.Frame
+	for _, f := range functionsOf(d.b, add.with) {
+		functions = append(functions, evidence.Frame{Func: d.b.Names.ID(f)})
+	}
+	id := with(d.b, add.look, info, functions)
 	d.made[add] = id
 	return id
 }
 
-// functionsOf are the program's functions on a stack with the kernel's, as looks have them, behind an
-// empty first frame.
-func functionsOf(b *evidence.Bundle, stack evidence.StackID) []string {
-	if stack == 0 {
-		return nil
-	}
-	out := []string{""}
+// functionsOf are the program's functions on a stack with the kernel's, as looks have them.
+func functionsOf(b *evidence.Bundle, stack evidence.StackID) (out []string) {
 	for _, f := range b.Stacks.Frames(stack) {
 		file := b.Names.Text(f.File)
 		if file == evidence.KernelFile {
@@ -317,15 +314,6 @@ func functionsOf(b *evidence.Bundle, stack evidence.StackID) []string {
 func owned(b *evidence.Bundle, stack evidence.StackID) bool {
 	owner, _ := nativeOwner(functionsOf(b, stack))
 	return owner != ""
-}
-
-func texts(b *evidence.Bundle, stack evidence.StackID) []string {
-	frames := b.Stacks.Frames(stack)
-	names := make([]string, len(frames))
-	for i, f := range frames {
-		names[i] = b.Names.Text(f.Func)
-	}
-	return names
 }
 
 // callOf is the system call whose function of the kernel is on a stack, as looks call it;
@@ -349,7 +337,7 @@ func (d *kernelDetail) callOf(stack evidence.StackID) string {
 			break
 		}
 		if strings.Contains(name, "page_fault") || name == "do_user_addr_fault" || name == "do_mem_abort" {
-			call = "page fault"
+			call = evidence.CallPageFault
 		}
 	}
 	d.calls[stack] = call
@@ -360,7 +348,7 @@ func (d *kernelDetail) callOf(stack evidence.StackID) string {
 // "futex mutex", "epoll_wait" of epoll_pwait2.
 func sameCall(kernel, look string) bool {
 	first, _, _ := strings.Cut(look, " ")
-	if look == "page fault" {
+	if look == evidence.CallPageFault {
 		first = look
 	}
 	switch kernel {

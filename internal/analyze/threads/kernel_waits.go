@@ -37,8 +37,9 @@ func (t *Threads) beneath(s evidence.SubjectID) {
 	words := NewKept(t.b, s)
 	looks := t.looks[s]
 	found := make(map[inCall]map[string]int)
-	keep := func(l *Sample, by string) {
-		if l.View.State, l.View.Pattern = evidence.Syscall, by; l.View.Wait < 0 {
+	waited := make(map[string]evidence.Wait) // by their words
+	keep := func(l *Sample, by string, wait evidence.Wait) {
+		if l.View.State, l.View.Pattern, l.View.Waits = evidence.Syscall, by, wait; l.View.Wait < 0 {
 			l.View.Wait = 0
 		}
 	}
@@ -55,20 +56,23 @@ func (t *Threads) beneath(s evidence.SubjectID) {
 			if found[call] == nil {
 				found[call] = make(map[string]int)
 			}
-			found[call][words.without(i)]++
-			keep(l, words.Of(i))
+			by, wait := words.without(i)
+			found[call][by]++
+			waited[by] = wait
+			by, wait = words.Of(i)
+			keep(l, by, wait)
 		case call.pattern != "":
 			rest = append(rest, l)
 		}
 	}
-	usual := t.usualWaits(s)
+	usual := t.usualWaits(s, waited)
 	for _, l := range rest { // of short waits not each is recorded by itself
 		by := nearlyOne(found[inCall{l.View.Pattern, l.View.Owner}])
 		if by == "" {
 			by = usual[kindOf(l.View.Pattern)]
 		}
 		if by != "" {
-			keep(l, by)
+			keep(l, by, waited[by])
 		}
 	}
 }
@@ -95,8 +99,9 @@ func kindOf(pattern string) string {
 	return ""
 }
 
-// usualWaits is what nearly all time of a process's waits in calls on files was, by their kind, in words.
-func (t *Threads) usualWaits(s evidence.SubjectID) map[string]string {
+// usualWaits is what nearly all time of a process's waits in calls on files was, by their kind, in words; what is
+// known of these is added to waited.
+func (t *Threads) usualWaits(s evidence.SubjectID, waited map[string]evidence.Wait) map[string]string {
 	k := &kernelDetail{b: t.b, calls: make(map[evidence.StackID]string)}
 	off := t.b.Names.Lookup(evidence.SampleOffCPU)
 	type waits struct{ class, call string }
@@ -130,7 +135,8 @@ func (t *Threads) usualWaits(s evidence.SubjectID) map[string]string {
 	for kind, by := range ns {
 		for w, v := range by {
 			if float64(v) >= nearlyAll*float64(all[kind]) && KeptByKernel(w.class) {
-				usual[kind] = keptWords(w.class, w.call, "")
+				words, wait := keptWords(w.class, w.call, "")
+				usual[kind], waited[words] = words, wait
 			}
 		}
 	}
@@ -198,7 +204,7 @@ func NewKept(b *evidence.Bundle, s evidence.SubjectID) *Kept {
 }
 
 // Of is a wait, of [evidence.Intervals], in words, as [Native] has them: "fsync of /var/lib/journal".
-func (k *Kept) Of(i int) string {
+func (k *Kept) Of(i int) (string, evidence.Wait) {
 	b, v := k.d.b, &k.d.b.Intervals
 	if len(k.files[b.Names.Text(v.Cause[i])]) > mostKept {
 		return k.without(i)
@@ -207,37 +213,41 @@ func (k *Kept) Of(i int) string {
 }
 
 // without is Of without its file.
-func (k *Kept) without(i int) string { return k.words(i, "") }
+func (k *Kept) without(i int) (string, evidence.Wait) { return k.words(i, "") }
 
-func (k *Kept) words(i int, file string) string {
+func (k *Kept) words(i int, file string) (string, evidence.Wait) {
 	v := &k.d.b.Intervals
 	return keptWords(k.d.b.Names.Text(v.Cause[i]), k.d.callOf(v.Stack[i]), file)
 }
 
-func keptWords(class, call, file string) string {
-	of := ""
-	if strings.HasPrefix(file, "/") {
+func keptWords(class, call, file string) (string, evidence.Wait) {
+	of, wait := "", evidence.Wait{Class: class, Call: class}
+	if wait.File = strings.HasPrefix(file, "/"); wait.File {
 		of = " of " + file
 	}
 	switch class {
 	case evidence.KernelDiskFault:
-		if of != "" {
-			return class + " (reading " + file + ")"
+		if wait.Call = ""; wait.File {
+			return class + " (reading " + file + ")", wait
 		}
-		return class
+		return class, wait
 	case evidence.KernelFsync:
-		return class + of
+		return class + of, wait
 	case evidence.KernelPipe:
-		if writes(call) {
-			return call + " to a pipe that " + reader("") + TooSlowly
+		if wait.Call = cmp.Or(call, "read"); writes(call) {
+			wait.Kind = evidence.RoomToWrite
+			return call + " to a pipe that " + reader("") + tooSlowly, wait
 		}
-		return cmp.Or(call, "read") + " from a pipe"
+		return wait.Call + " from a pipe", wait
 	case evidence.KernelFileLock:
-		return cmp.Or(call, "flock") + of
+		wait.Call = cmp.Or(call, "flock")
+		return wait.Call + of, wait
 	case evidence.KernelDisk:
-		return cmp.Or(call, class) + of + " (from disk)"
+		wait.Call = cmp.Or(call, class)
+		return wait.Call + of + " (from disk)", wait
 	case evidence.KernelThrottled:
-		return cmp.Or(call, "write") + of + " (" + class + ")"
+		wait.Call = cmp.Or(call, "write")
+		return wait.Call + of + " (" + class + ")", wait
 	}
-	return class
+	return class, wait
 }

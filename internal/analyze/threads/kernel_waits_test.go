@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
 
 // A thread that its runtime says runs, or is in a call, is where the kernel kept it waiting at that moment; what
@@ -28,7 +29,7 @@ func TestBeneath(t *testing.T) {
 		p.Interval(v)
 	}
 	look := func(lane evidence.LaneID, after int64, frames ...string) {
-		p.Sample(evidence.Sample{Time: at + after, Lane: lane, Stack: stack(under("tomcat", frames...), ""), Type: p.Name(evidence.SampleThread), Value: 1, Origin: p.Origin(1)})
+		p.Sample(evidence.Sample{Time: at + after, Lane: lane, Stack: stacktest.Intern(p, stacktest.Of(under("tomcat", frames...)...)), Type: p.Name(evidence.SampleThread), Value: 1, Origin: p.Origin(1)})
 	}
 	wait(1, evidence.KernelDiskFault, "/x.idx", "filemap_fault", "asm_exc_page_fault")
 	look(1, 10*ms, "java.nio.DirectByteBuffer.get")

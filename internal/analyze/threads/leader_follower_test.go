@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
 
 // Workers that take turns at a queue wait for its lock while one of them waits for work: none has any. Of a lock that
@@ -25,7 +26,7 @@ func TestTurns(t *testing.T) {
 		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "x"}), "x")
 		for n, round := range c.rounds {
 			for tid, text := range round {
-				p.Sample(evidence.Sample{Time: int64(1763689985e9) + int64(n)*25e6, Lane: evidence.LaneID(tid + 1), Stack: p.Stack(framesOf(p, text)),
+				p.Sample(evidence.Sample{Time: int64(1763689985e9) + int64(n)*25e6, Lane: evidence.LaneID(tid + 1), Stack: stacktest.Intern(p, stacktest.Kernel(strings.Split(text, "|")...)),
 					Type: p.Name(evidence.SampleSyscall), Value: 1, Origin: p.Origin(1)})
 			}
 		}
@@ -42,11 +43,4 @@ func TestTurns(t *testing.T) {
 			t.Errorf("%s: %d looks wait for the lock", name, locked)
 		}
 	}
-}
-
-func framesOf(p *evidence.Builder, text string) (frames []evidence.Frame) {
-	for f := range strings.SplitSeq(text, "|") {
-		frames = append(frames, evidence.Frame{Func: p.Name(f)})
-	}
-	return frames
 }

@@ -200,6 +200,14 @@ func (l *Limit) Words() string {
 	return fmt.Sprintf("limit of %d at %s (%s)", l.Most, l.Place, l.Pattern)
 }
 
+// keeps says that a thread waits for this.
+func (l *Limit) keeps(v *threadstack.View) {
+	v.Limit, v.Waits = l.Words(), evidence.Wait{}
+	if l.Workers && l.Most == 1 && !l.Carriers {
+		v.Waits.Kind = evidence.OneThread
+	}
+}
+
 // tally counts what threads did.
 type tally map[Doing]int
 

@@ -10,8 +10,8 @@ import (
 )
 
 // NativeStacks reads looks at the threads of a process whose runtime tells nothing of them, or
-// that has none: what the kernel says each waits for (internal/format/syscalls). No function is on such
-// a stack; what several looks at a thread show together says what it is there for (native_role.go).
+// that has none: what the kernel says each waits for (internal/format/syscalls). What several looks at a thread
+// show together says what it is there for (native_role.go).
 var NativeStacks = Reader{Read: Native, Framework: func(string) bool { return true }, Holds: true, Rounds: true, Apart: true, Settle: settleNative}
 
 // ScheduledStacks reads looks at threads on which a runtime runs lanes of its own, as Go's
@@ -71,56 +71,64 @@ func Adopt(b *evidence.Bundle, of Readers) {
 // others did.
 const fewFollowed = .1
 
-// Native reads what the kernel said of a thread: frames as internal/format/syscalls has them.
-func Native(frames []string, _ string) threadstack.View {
+// Native reads what the kernel said of a thread, as internal/format/syscalls has it.
+func Native(of threadstack.Stack, _ string) threadstack.View {
 	v := threadstack.View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1, Kernel: true}
-	if n := len(frames); n > 0 && strings.HasPrefix(frames[n-1], "[") {
-		v.Pool = strings.TrimRight(strings.Trim(frames[n-1], "[]"), "0123456789-_#/: ")
+	v.Pool = strings.TrimRight(strings.Trim(of.Name, "[]"), "0123456789-_#/: ")
+	call, on := nativeCall(&of)
+	v.Owner, v.Library = nativeOwner(of.Frames)
+	if evidence.OnFutex(call) && call != evidence.CallFutexMutex {
+		on.Name = condition(on.Name)
 	}
-	call, on, _ := nativeCall(frames)
-	v.Owner, v.Library = nativeOwner(frames)
-	if strings.HasPrefix(call, "futex") && call != "futex mutex" {
-		on = condition(on)
-	}
-	if call == "" || call == "running" {
-		v.Ready = slices.Contains(frames, isReady)
+	if call == "" || call == evidence.CallRunning {
+		v.Ready = of.Ready
 		return v
 	}
-	v.Wait = 0
+	v.Waits = evidence.Wait{Call: call, Class: classOf[call], File: on.Kind == evidence.File}
+	if evidence.OnFutex(call) {
+		v.Waits.Kind = evidence.FutexWait
+	}
 	w, known := nativeWaits[call]
 	if !known {
 		w = nativeWait{state: evidence.Syscall}
 	}
 	v.State, v.Pattern = w.state, call
-	reason := nativeReason(call, on, frames)
-	if call == "page fault" {
-		v.Pattern = reason
+	reason, class := nativeReason(call, on, of.Kernel)
+	if class != "" {
+		v.Waits.Class = class
+	}
+	if call == evidence.CallPageFault {
+		if v.Pattern = reason; class != "" {
+			v.Waits.Call = ""
+		}
 		return v
 	}
-	if on == "socket" && slices.ContainsFunc(frames, func(f string) bool { return strings.HasPrefix(f, "- kernel unix_") }) {
-		on = "unix" // it was not told yet what it is, but for where in the kernel the thread waits
+	if on.Kind == evidence.NewSocket && strings.HasPrefix(of.Kernel, "unix_") {
+		on = evidence.Object{Kind: evidence.UnixSocket} // it was not told yet what it is, but for where in the kernel the thread waits
 	}
-	if of := onSocket(on); of != nil && w.on != "" {
-		v.State, v.Pattern = of.state, call+w.on+of.words
+	if wait, is := onSocket[on.Kind]; is && w.on != "" {
+		v.State, v.Waits.Of = wait.state, wait.words
+		switch {
+		case on.Kind == evidence.Peer:
+			v.Waits.Of = on.Name
+		case on.Kind == evidence.Pipe && writes(call):
+			v.State, v.Waits.Kind = evidence.Syscall, evidence.RoomToWrite
+			v.Waits.Of += " that " + reader(on.Name) + tooSlowly
+		case on.Kind == evidence.UnixSocket && on.Name != "":
+			v.Waits.Of += " (" + on.Name + ")"
+		}
+		if (on.Kind == evidence.UnixSocket || strings.HasPrefix(on.Name, "unix:")) && writes(call) {
+			v.Waits.Kind = evidence.RoomToWrite
+			v.Waits.Of += " that " + reader("") + tooSlowly
+		}
+		v.Pattern = strings.TrimSpace(call + w.on + " " + v.Waits.Of)
 		if v.State == evidence.NetWait {
 			v.Pattern = "sync I/O: " + v.Pattern
 		}
-		name := strings.TrimPrefix(strings.TrimPrefix(on, of.is), " ")
-		switch {
-		case of.is == "peer" && name != "":
-			v.Pattern += " " + name
-		case of.is == "pipe" && writes(call):
-			v.State, v.Pattern = evidence.Syscall, v.Pattern+" that "+reader(name)+TooSlowly
-		case of.is == "unix" && name != "":
-			v.Pattern += " (" + name + ")"
-		}
-		if (of.is == "unix" || strings.HasPrefix(name, "unix:")) && writes(call) {
-			v.Pattern += " that " + reader("") + TooSlowly
-		}
 		return v
 	}
-	if on != "" {
-		v.Pattern += w.joined(on) + on
+	if on.Kind != evidence.NoObject {
+		v.Pattern += w.joined(on) + on.String()
 	}
 	if reason != "" {
 		v.Pattern += " (" + reason + ")"
@@ -128,8 +136,12 @@ func Native(frames []string, _ string) threadstack.View {
 	return v
 }
 
-// TooSlowly ends what is said of a write that waits for room in a pipe or a socket of this host.
-const TooSlowly = " empties too slowly"
+// tooSlowly ends what is said of a write that waits for room in a pipe or a socket of this host.
+const tooSlowly = " empties too slowly"
+
+// classOf are the calls, and what threads are told to do instead of one, that are a mechanism of the kernel.
+var classOf = map[string]string{evidence.KernelThreads: evidence.KernelThreads, forks: evidence.KernelFork, evidence.KernelReclaim: evidence.KernelReclaim,
+	evidence.KernelCompaction: evidence.KernelCompaction}
 
 func reader(name string) string {
 	if name == "" {
@@ -140,7 +152,7 @@ func reader(name string) string {
 
 // nativePath are the program's own functions on a stack, innermost first.
 func nativePath(frames []string) (path []string) {
-	for _, f := range frames[min(1, len(frames)):] {
+	for _, f := range frames {
 		if f == unknownFunction {
 			break
 		}
@@ -173,11 +185,11 @@ type nativeWait struct {
 	at    bool   // what it is on is an address
 }
 
-func (w nativeWait) joined(on string) string {
+func (w nativeWait) joined(on evidence.Object) string {
 	switch {
 	case !w.at:
 		return " of "
-	case strings.HasPrefix(on, "0x"):
+	case on.Kind == evidence.WordAddress:
 		return " at "
 	}
 	return " " // it has a name
@@ -185,99 +197,80 @@ func (w nativeWait) joined(on string) string {
 
 // nativeWaits are the calls that are no work in the kernel by themselves; all others are.
 var nativeWaits = map[string]nativeWait{
-	"futex mutex":          {state: evidence.LockWait, at: true},
-	"futex":                {state: evidence.SyncWait, at: true},
-	"futex with a timeout": {state: evidence.SyncWait, at: true},
-	"futex_wait":           {state: evidence.SyncWait, at: true},
-	"futex_waitv":          {state: evidence.SyncWait},
-	"semop":                {state: evidence.SyncWait},
-	"semtimedop":           {state: evidence.SyncWait},
-	"msgrcv":               {state: evidence.SyncWait},
-	"wait4":                {state: evidence.SyncWait},
-	"waitid":               {state: evidence.SyncWait},
-	"vfork":                {state: evidence.SyncWait},
-	"nanosleep":            {state: evidence.SleepWait},
-	"clock_nanosleep":      {state: evidence.SleepWait},
-	"epoll_wait":           {state: evidence.SyncWait},
-	"poll":                 {state: evidence.SyncWait, on: " for"},
-	"ppoll":                {state: evidence.SyncWait, on: " for"},
-	"select":               {state: evidence.SyncWait},
-	"pselect":              {state: evidence.SyncWait},
-	"io_getevents":         {state: evidence.Syscall},
-	"io_uring_enter":       {state: evidence.SyncWait},
-	"rt_sigtimedwait":      {state: evidence.SyncWait},
-	"rt_sigsuspend":        {state: evidence.SyncWait},
-	"pause":                {state: evidence.SyncWait},
-	"restart_syscall":      {state: evidence.SyncWait}, // what a signal interrupted: a sleep, poll or futex with a timeout
-	"accept":               {state: evidence.Idle, on: " from"},
-	"connect":              {state: evidence.NetWait, on: " to"},
-	"read":                 {state: evidence.Syscall, on: " from"},
-	"readv":                {state: evidence.Syscall, on: " from"},
-	"recvfrom":             {state: evidence.Syscall, on: " from"},
-	"recvmsg":              {state: evidence.Syscall, on: " from"},
-	"recvmmsg":             {state: evidence.Syscall, on: " from"},
-	"write":                {state: evidence.Syscall, on: " to"},
-	"writev":               {state: evidence.Syscall, on: " to"},
-	"sendto":               {state: evidence.Syscall, on: " to"},
-	"sendmsg":              {state: evidence.Syscall, on: " to"},
-	"sendmmsg":             {state: evidence.Syscall, on: " to"},
-	"sendfile":             {state: evidence.Syscall, on: " to"},
+	evidence.CallFutexMutex: {state: evidence.LockWait, at: true},
+	evidence.CallFutex:      {state: evidence.SyncWait, at: true},
+	evidence.CallFutexTimed: {state: evidence.SyncWait, at: true},
+	"futex_wait":            {state: evidence.SyncWait, at: true},
+	"futex_waitv":           {state: evidence.SyncWait},
+	"semop":                 {state: evidence.SyncWait},
+	"semtimedop":            {state: evidence.SyncWait},
+	"msgrcv":                {state: evidence.SyncWait},
+	"wait4":                 {state: evidence.SyncWait},
+	"waitid":                {state: evidence.SyncWait},
+	"vfork":                 {state: evidence.SyncWait},
+	"nanosleep":             {state: evidence.SleepWait},
+	"clock_nanosleep":       {state: evidence.SleepWait},
+	"epoll_wait":            {state: evidence.SyncWait},
+	"poll":                  {state: evidence.SyncWait, on: " for"},
+	"ppoll":                 {state: evidence.SyncWait, on: " for"},
+	"select":                {state: evidence.SyncWait},
+	"pselect":               {state: evidence.SyncWait},
+	"io_getevents":          {state: evidence.Syscall},
+	"io_uring_enter":        {state: evidence.SyncWait},
+	"rt_sigtimedwait":       {state: evidence.SyncWait},
+	"rt_sigsuspend":         {state: evidence.SyncWait},
+	"pause":                 {state: evidence.SyncWait},
+	"restart_syscall":       {state: evidence.SyncWait}, // what a signal interrupted: a sleep, poll or futex with a timeout
+	"accept":                {state: evidence.Idle, on: " from"},
+	"connect":               {state: evidence.NetWait, on: " to"},
+	"read":                  {state: evidence.Syscall, on: " from"},
+	"readv":                 {state: evidence.Syscall, on: " from"},
+	"recvfrom":              {state: evidence.Syscall, on: " from"},
+	"recvmsg":               {state: evidence.Syscall, on: " from"},
+	"recvmmsg":              {state: evidence.Syscall, on: " from"},
+	"write":                 {state: evidence.Syscall, on: " to"},
+	"writev":                {state: evidence.Syscall, on: " to"},
+	"sendto":                {state: evidence.Syscall, on: " to"},
+	"sendmsg":               {state: evidence.Syscall, on: " to"},
+	"sendmmsg":              {state: evidence.Syscall, on: " to"},
+	"sendfile":              {state: evidence.Syscall, on: " to"},
 }
 
-// socket is what a wait on a kind of descriptor is.
-type socket struct {
-	is    string // what its words begin with
+// socketWait is what a wait on a kind of descriptor is.
+type socketWait struct {
 	state evidence.Kind
 	words string
 }
 
-var sockets = []socket{
-	{"client", evidence.ClientWait, " the client"},
-	{"listener", evidence.Idle, " the listening socket"},
-	{"peer", evidence.NetWait, ""},
-	{"unix", evidence.NetWait, " a UNIX socket"},
-	{"udp", evidence.NetWait, " a UDP socket"},
-	{"socket", evidence.ClientWait, " a socket"}, // it is new: who keeps connections is told soon
-	{"pipe", evidence.SyncWait, " a pipe"},
-	{"eventfd", evidence.SyncWait, " an eventfd"},
-	{"timerfd", evidence.SleepWait, " a timer"},
-	{"inotify", evidence.SyncWait, " inotify"},
-	{"signalfd", evidence.SyncWait, " signalfd"},
+var onSocket = map[evidence.ObjectKind]socketWait{
+	evidence.Client:     {evidence.ClientWait, "the client"},
+	evidence.Listener:   {evidence.Idle, "the listening socket"},
+	evidence.Peer:       {evidence.NetWait, ""},
+	evidence.UnixSocket: {evidence.NetWait, "a UNIX socket"},
+	evidence.UDPSocket:  {evidence.NetWait, "a UDP socket"},
+	evidence.NewSocket:  {evidence.ClientWait, "a socket"}, // who keeps connections is told soon
+	evidence.Pipe:       {evidence.SyncWait, "a pipe"},
+	evidence.EventFD:    {evidence.SyncWait, "an eventfd"},
+	evidence.TimerFD:    {evidence.SleepWait, "a timer"},
+	evidence.Inotify:    {evidence.SyncWait, "inotify"},
+	evidence.SignalFD:   {evidence.SyncWait, "signalfd"},
 }
 
-func onSocket(on string) *socket {
-	for i := range sockets {
-		if s := &sockets[i]; on == s.is || strings.HasPrefix(on, s.is+" ") {
-			return s
-		}
-	}
-	return nil
-}
-
-// nativeCall takes the frames of a look apart: which call, what on, and how deep the thread's
-// stack was, as an address; 0 unknown. A futex that a function waits at which takes a lock is that of a
+// nativeCall is which call a thread is in, and what on. A futex that a function waits at which takes a lock is that of a
 // lock, whatever its word holds; one within a fork is part of that: forks of one process take turns. What
 // starting a thread takes is told as that: memory for its stack, a lock of the C library, and of the memory map.
-func nativeCall(frames []string) (call, on string, sp uint64) {
-	for i, f := range frames {
-		if rest, ok := strings.CutPrefix(f, isOn); ok {
-			on = rest
-		} else if rest, ok := strings.CutPrefix(f, "- sp 0x"); ok {
-			sp = hexOf(rest)
-		} else if i == 0 {
-			call = f
-		}
-	}
+func nativeCall(of *threadstack.Stack) (call string, on evidence.Object) {
+	call, on = of.Call, of.On
 	switch {
-	case waitsWithin(frames, starting), call == "futex mutex" && waitsWithin(frames, joining):
-		call, on = StartingThreads, ""
-	case !strings.HasPrefix(call, "futex"):
-	case waitsWithin(frames, forking):
-		call, on = forks, "" // of what else a fork locks nobody but the C library knows
-	case waitsWithin(frames, lockTakers):
-		call = "futex mutex"
+	case waitsWithin(of.Frames, starting), call == evidence.CallFutexMutex && waitsWithin(of.Frames, joining):
+		return evidence.KernelThreads, evidence.Object{}
+	case !evidence.OnFutex(call):
+	case waitsWithin(of.Frames, forking):
+		return forks, evidence.Object{} // of what else a fork locks nobody but the C library knows
+	case waitsWithin(of.Frames, lockTakers):
+		call = evidence.CallFutexMutex
 	}
-	return call, on, sp
+	return call, on
 }
 
 // unknownFunction is what formats call an address that lies in no file.
@@ -287,7 +280,7 @@ const unknownFunction = "an unknown function"
 // is of no system library and no language's runtime. Where all are of libraries it is the innermost of
 // these.
 func nativeOwner(frames []string) (owner string, library bool) {
-	for _, f := range frames[min(1, len(frames)):] {
+	for _, f := range frames {
 		name, in := nativeFunction(f)
 		if name == unknownFunction {
 			break // what called it is not known: the stack is not one from here on

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -14,52 +15,50 @@ var reasons = []struct {
 	reason    string
 	functions []string
 }{
-	{"direct reclaim", []string{"throttle_direct_reclaim", "reclaim_throttle", "do_try_to_free_pages", "try_to_free", "shrink_", "mem_cgroup_", "__mem_cgroup_", "wait_iff_congested", "congestion_wait"}},
-	{"write throttling", []string{"balance_dirty_pages"}},
+	{evidence.KernelReclaim, []string{"throttle_direct_reclaim", "reclaim_throttle", "do_try_to_free_pages", "try_to_free", "shrink_", "mem_cgroup_", "__mem_cgroup_", "wait_iff_congested", "congestion_wait"}},
+	{evidence.KernelThrottled, []string{"balance_dirty_pages"}},
 	{"journal of the file system", []string{"jbd2_", "wait_transaction_locked", "add_transaction_credits", "start_this_handle", "do_get_write_access", "xlog_", "xfs_log_", "btrfs_commit_transaction", "wait_current_trans", "wait_log_commit"}},
 	{"from disk", []string{"folio_wait", "wait_on_page_bit", "__folio_lock", "__lock_page", "io_schedule", "filemap_", "blk_", "bio_", "submit_bio", "__wait_on_buffer", "wait_on_buffer", "iomap_dio", "dio_", "__iomap_dio", "rq_qos_wait", "wbt_wait"}},
 	{"until the child runs its program", []string{"wait_for_vfork_done", "kernel_clone", "_do_fork"}},
 	{"lock of the memory map", []string{"rwsem_down_", "mmap_read_lock", "lock_mm_and_find_vma", "vma_start_"}},
 }
 
-// nativeReason is why a call on a file takes long, or a page fault; "" not known, or said by the call.
-func nativeReason(call, on string, frames []string) string {
-	var in string
-	for _, f := range frames {
-		if rest, ok := strings.CutPrefix(f, "- kernel "); ok {
-			in = rest
-		}
-	}
-	reason := ""
-	for _, r := range reasons {
-		for _, f := range r.functions {
-			if in != "" && strings.HasPrefix(in, f) {
-				reason = r.reason
-			}
-		}
-		if reason != "" {
-			break
-		}
-	}
+// nativeReason is why a call on a file takes long, or a page fault; "" not known, or said by the call. Class is the
+// mechanism of the kernel that this is, where it is one by itself.
+// In is the function of the kernel in which the thread waits.
+func nativeReason(call string, on evidence.Object, in string) (reason, class string) {
+	reason = reasonOf(in)
 	switch {
-	case call == "page fault" && on != "" && reason != "direct reclaim" && reason != "lock of the memory map":
-		return "page fault from disk (reading " + on + ")"
-	case call == "page fault" && (reason == "from disk" || reason == ""):
-		return strings.TrimSpace("page fault " + reason)
-	case call == "page fault":
-		return "page fault (" + reason + ")"
-	case reason == "direct reclaim" || reason == "write throttling":
-		return reason
+	case call == evidence.CallPageFault && on.Kind != evidence.NoObject && reason != evidence.KernelReclaim && reason != "lock of the memory map":
+		return "page fault from disk (reading " + on.String() + ")", evidence.KernelDiskFault
+	case call == evidence.CallPageFault && reason == "from disk":
+		return evidence.KernelDiskFault, evidence.KernelDiskFault
+	case call == evidence.CallPageFault && reason == "":
+		return evidence.CallPageFault, ""
+	case call == evidence.CallPageFault:
+		return "page fault (" + reason + ")", evidence.KernelPageFault
+	case reason == evidence.KernelReclaim || reason == evidence.KernelThrottled:
+		return reason, reason
 	case reason == "lock of the memory map" && (reads(call) || writes(call) || onFiles[call]):
-		return "lock of the file" // the inode's rw_semaphore: another call on the file holds it
+		return "lock of the file", "" // the inode's rw_semaphore: another call on the file holds it
 	case reason == "lock of the memory map" && onMaps[call]:
-		return reason
+		return reason, ""
 	case copies[call]:
-		return reason
-	case strings.HasPrefix(on, "/") && writes(call) && reason == "from disk":
-		return "to disk"
-	case strings.HasPrefix(on, "/") && (reads(call) || writes(call) || onFiles[call]) && reason != "lock of the memory map":
-		return reason
+		return reason, ""
+	case on.Kind == evidence.File && writes(call) && reason == "from disk":
+		return "to disk", ""
+	case on.Kind == evidence.File && (reads(call) || writes(call) || onFiles[call]) && reason != "lock of the memory map":
+		return reason, ""
+	}
+	return "", ""
+}
+
+// reasonOf is what it means that a thread waits in a function of the kernel; "" not known.
+func reasonOf(in string) string {
+	for _, r := range reasons {
+		if slices.ContainsFunc(r.functions, func(f string) bool { return strings.HasPrefix(in, f) }) {
+			return r.reason
+		}
 	}
 	return ""
 }
@@ -142,7 +141,7 @@ var lockTakers = []string{"pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pth
 var forking = []string{"__libc_fork", "__run_fork_handlers", "__run_prefork_handlers", "__malloc_fork_lock_parent"}
 
 // forks is what a thread is called to do that makes a copy of its process, in whatever part of it it is.
-const forks = "fork"
+const forks = evidence.KernelFork
 
 // starting are functions of C libraries that start a thread.
 var starting = []string{"pthread_create", "allocate_stack", "allocate_thread_stack"}
@@ -150,12 +149,9 @@ var starting = []string{"pthread_create", "allocate_stack", "allocate_thread_sta
 // joining are functions in which a thread waits for another to end, and then for the C library's lock of all stacks.
 var joining = []string{"pthread_join", "pthread_clockjoin", "Thread>::join"}
 
-// StartingThreads begins what is said of a thread that starts others, or takes back what they had.
-const StartingThreads = "starting and ending threads"
-
 // waitsWithin says whether a thread waits in one of these functions: before any of the program's own.
 func waitsWithin(frames, functions []string) bool {
-	for _, f := range frames[min(1, len(frames)):] {
+	for _, f := range frames {
 		name, in := nativeFunction(f)
 		switch {
 		case name == "":

@@ -7,6 +7,8 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
 
 // The program's own function is named, whatever of libraries and runtimes lies between, and why the
@@ -41,11 +43,11 @@ func TestNativeOwner(t *testing.T) {
 		"memory compaction in fill":                                                    "memory compaction|fill",
 		"flock of /l in main.lock":                                                     "flock|- of /l|internal/runtime/syscall.Syscall6|syscall.RawSyscall6|main.lock",
 	} {
-		if got := threads.Native(strings.Split(frames, "|"), "").Reason(); got != want {
+		if got := threads.Native(stacktest.Kernel(strings.Split(frames, "|")...), "").Reason(); got != want {
 			t.Errorf("%s: %q, want %q", frames, got, want)
 		}
 	}
-	if v := threads.Native([]string{"running", "count_coins", "[svc]"}, ""); v.Owner != "count_coins" || v.State != evidence.Running {
+	if v := threads.Native(stacktest.Kernel("running", "count_coins", "[svc]"), ""); v.Owner != "count_coins" || v.State != evidence.Running {
 		t.Errorf("of one that runs: %+v", v)
 	}
 }
@@ -66,11 +68,7 @@ func TestKernelDetail(t *testing.T) {
 		return p.Stack(frames)
 	}
 	look := func(at int64, tid evidence.LaneID, text string) {
-		var frames []evidence.Frame
-		for f := range strings.SplitSeq(text, "|") {
-			frames = append(frames, evidence.Frame{Func: p.Name(f)})
-		}
-		p.Sample(evidence.Sample{Time: at, Lane: tid, Stack: p.Stack(frames), Type: p.Name(evidence.SampleSyscall), Value: 1, Origin: p.Origin(1)})
+		p.Sample(evidence.Sample{Time: at, Lane: tid, Stack: stacktest.Intern(p, stacktest.Kernel(strings.Split(text, "|")...)), Type: p.Name(evidence.SampleSyscall), Value: 1, Origin: p.Origin(1)})
 	}
 	const ms = int64(1e6)
 	at := int64(1763689985e9)
@@ -112,7 +110,7 @@ func TestKernelDetail(t *testing.T) {
 	threads.Adopt(b, of)
 	got := make(map[evidence.LaneID][]string)
 	for _, l := range threads.Of(b, of).Samples(0) {
-		v := threads.Native(frames(b, l.Stack), "")
+		v := threads.Native(threadstack.Of(b, l.Stack), "")
 		if v.Ready {
 			v.Owner += "ready"
 		}
@@ -131,11 +129,4 @@ func TestKernelDetail(t *testing.T) {
 			t.Errorf("thread %d: %q, want %q", lane, got[lane], want)
 		}
 	}
-}
-
-func frames(b *evidence.Bundle, s evidence.StackID) (out []string) {
-	for _, f := range b.Stacks.Frames(s) {
-		out = append(out, b.Names.Text(f.Func))
-	}
-	return out
 }

@@ -26,7 +26,7 @@ const (
 )
 
 // workBy says how a look's thread would wait for work there.
-func workBy(v *threadstack.View, call, on string) int {
+func workBy(v *threadstack.View, call string, on evidence.Object) int {
 	switch call {
 	case "epoll_wait", "poll", "ppoll", "select", "pselect", "accept", "io_uring_enter":
 		if v.State != evidence.NetWait { // a poll for the answer of whom it asked is no wait for work
@@ -36,7 +36,7 @@ func workBy(v *threadstack.View, call, on string) int {
 	switch {
 	case v.State == evidence.ClientWait && reads(call), v.State == evidence.Idle:
 		return byClient
-	case v.State == evidence.SyncWait && !writes(call), v.State == evidence.NetWait && reads(call) && (on == "udp" || on == "unix" || strings.HasPrefix(on, "unix ")):
+	case v.State == evidence.SyncWait && !writes(call), v.State == evidence.NetWait && reads(call) && (on == evidence.Object{Kind: evidence.UDPSocket} || on.Kind == evidence.UnixSocket):
 		return bySignal
 	case v.State == evidence.SleepWait:
 		return bySleep
@@ -84,9 +84,9 @@ func settleNative(t *Threads, s evidence.SubjectID) {
 			lanes[l.Lane] = n
 			order = append(order, n)
 		}
-		frames := t.frames(l.Stack)
-		call, on, sp := nativeCall(frames)
-		n.looks, n.by, n.deep, n.path = append(n.looks, l), append(n.by, workBy(&l.View, call, on)), append(n.deep, sp), append(n.path, nativePath(frames))
+		stack := threadstack.Of(t.b, l.Stack)
+		call, on := nativeCall(&stack)
+		n.looks, n.by, n.deep, n.path = append(n.looks, l), append(n.by, workBy(&l.View, call, on)), append(n.deep, stack.SP), append(n.path, nativePath(stack.Frames))
 	}
 	for _, n := range order {
 		n.settle()
@@ -130,7 +130,8 @@ func settleNative(t *Threads, s evidence.SubjectID) {
 func settleScheduled(t *Threads, s evidence.SubjectID) {
 	for i := range t.looks[s] {
 		v := &t.looks[s][i].View
-		call, on, _ := nativeCall(t.frames(t.looks[s][i].Stack))
+		stack := threadstack.Of(t.b, t.looks[s][i].Stack)
+		call, on := nativeCall(&stack)
 		switch {
 		case workBy(v, call, on) != noWork, v.State == evidence.LockWait:
 			v.State, v.Pattern, v.Wait = evidence.Idle, "", -1
@@ -180,11 +181,11 @@ func (t *Threads) besideCalls(s evidence.SubjectID) {
 	if most == nil || float64(seen[most.Stack]) < oneCall*float64(calls) || float64(seen[most.Stack]) < asLong*float64(running) {
 		return
 	}
-	pattern, owner, stack := most.View.Pattern, most.View.Owner, most.Stack
+	pattern, waits, owner, stack := most.View.Pattern, most.View.Waits, most.View.Owner, most.Stack
 	for i := range t.looks[s] {
 		l := &t.looks[s][i]
 		if v := &l.View; v.Request && v.State == evidence.Running && !v.Ready {
-			v.State, v.Pattern, v.Owner, v.Wait = evidence.Syscall, pattern, owner, 0
+			v.State, v.Pattern, v.Waits, v.Owner, v.Wait = evidence.Syscall, pattern, waits, owner, -1
 			l.Stack = stack
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
 
 // kernelLooks is a process of no runtime that is known, looked at every 25 ms; each look names the
@@ -27,18 +29,14 @@ func kernelLooks(looks ...string) (*evidence.Bundle, *threads.Threads) {
 			fmt.Sscan(deep, &depth)
 			call, by, _ := strings.Cut(call, " by ")
 			call, on, is := strings.Cut(call, " of ")
-			frames := []evidence.Frame{{Func: p.Name(call)}}
+			stack := threadstack.Stack{Frames: strings.Fields(by), ThreadInfo: evidence.ThreadInfo{Name: "svc", Call: call}}
 			if is {
-				frames = append(frames, evidence.Frame{Func: p.Name("- of " + on)})
+				stack.On = evidence.ObjectOf(on)
 			}
-			if call != "running" {
-				frames = append(frames, evidence.Frame{Func: p.Name(fmt.Sprintf("- sp %#x", 0x7f0000000000-depth))})
+			if call != evidence.CallRunning {
+				stack.SP = uint64(0x7f0000000000 - depth)
 			}
-			for f := range strings.FieldsSeq(by) {
-				frames = append(frames, evidence.Frame{Func: p.Name(f)})
-			}
-			frames = append(frames, evidence.Frame{Func: p.Name("[svc]")})
-			p.Sample(evidence.Sample{Time: at, Lane: evidence.LaneID(tid), Stack: p.Stack(frames), Type: typ, Value: 1, Origin: p.Origin(1)})
+			p.Sample(evidence.Sample{Time: at, Lane: evidence.LaneID(tid), Stack: stacktest.Intern(p, stack), Type: typ, Value: 1, Origin: p.Origin(1)})
 		}
 		at += 25e6
 	}

@@ -3,7 +3,6 @@ package threads
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
@@ -32,7 +31,7 @@ func (h *holding) oneWorker(bursts [][]*Sample) {
 
 // handsOver says whether a request's thread waits to be woken by another.
 func handsOver(l *Sample) bool {
-	return l.View.Kernel && l.View.Request && l.View.State == evidence.SyncWait && strings.HasPrefix(l.View.Pattern, "futex")
+	return l.View.Kernel && l.View.Request && l.View.State == evidence.SyncWait && evidence.OnFutex(l.View.Pattern)
 }
 
 func (h *holding) workerOf(owner string, bursts [][]*Sample) {
@@ -94,7 +93,7 @@ func (h *holding) workerOf(owner string, bursts [][]*Sample) {
 		for _, l := range waits[i] {
 			h.next[l] = burst[n]
 			if words != "" {
-				l.View.Limit = limit.Words()
+				limit.keeps(&l.View)
 			}
 		}
 	}

@@ -81,5 +81,5 @@ func (t *Threads) Outermost(s evidence.SubjectID, l *Sample) string {
 	if frame == "" {
 		return ""
 	}
-	return t.of.read(t.b.Subjects[s].Runtime, []string{frame}, t.programs[s]).Owner
+	return t.of.read(t.b.Subjects[s].Runtime, threadstack.Stack{Frames: []string{frame}}, t.programs[s]).Owner
 }

@@ -1,8 +1,6 @@
 package threads
 
 import (
-	"strings"
-
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -43,12 +41,11 @@ const mostKernelFrames = 8
 // kernelBrief is the kernel's function in which a thread waits, and the program's by which it came there;
 // nil where none of these is known.
 func (g *Group) kernelBrief() (out []string) {
-	for _, f := range g.Frames[min(1, len(g.Frames)):] {
-		name, _ := nativeFunction(f)
-		if in, ok := strings.CutPrefix(f, "- kernel "); ok && g.View.Owner != "" {
-			name = in + " (kernel)"
-		}
-		switch {
+	if g.Kernel != "" && g.View.Owner != "" {
+		out = append(out, g.Kernel+" (kernel)")
+	}
+	for _, f := range g.Frames {
+		switch name, _ := nativeFunction(f); {
 		case name == "":
 		case len(out) == mostKernelFrames:
 			return append(out, "…")

@@ -49,7 +49,6 @@ func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*threadstack.View
 	if limit.Place == "" {
 		limit.Place = threadstack.Bare(threadstack.Short(w.root))
 	}
-	words := limit.Words()
 	did := make(tally)
 	queued, beyond := 0, 0
 	for i := range bursts {
@@ -65,10 +64,12 @@ func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*threadstack.View
 		for n, l := range waits[i] {
 			h.next[l] = busy[n%len(busy)]
 			if w.most == 1 { // it serves one after the other
-				l.View.State, l.View.Limit = evidence.SyncWait, words
+				l.View.State = evidence.SyncWait
+				limit.keeps(&l.View)
 				queued++
 			} else if n >= len(busy) && len(busy) >= w.most { // its work has not been begun
-				l.View.State, l.View.Limit = evidence.PoolWait, words
+				l.View.State = evidence.PoolWait
+				limit.keeps(&l.View)
 				queued++
 			}
 		}

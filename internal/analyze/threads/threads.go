@@ -10,15 +10,14 @@ import (
 
 // Reader reads the stacks of a runtime's threads. One more is a file beside dotnet.go.
 type Reader struct {
-	// Read reads a stack, innermost frame first. Entry is what the program is called, ""
-	// unknown.
-	Read func(frames []string, entry string) threadstack.View
+	// Read reads a stack. Entry is what the program is called, "" unknown.
+	Read func(of threadstack.Stack, entry string) threadstack.View
 	// Framework says whether a function is of what comes with the runtime, and calls the
 	// program's code or is called by it.
 	Framework func(function string) bool
 	// Program is what else to take for the program's own code than Entry, as the stack of its
 	// main thread says, "" if this is not that.
-	Program func(frames []string) string
+	Program func(of threadstack.Stack) string
 	// Holds: looks at all threads at once tell who holds what others wait for ([Held]).
 	Holds bool
 	// Rounds: a burst of looks goes round all threads many times ([Threads.Moments]).
@@ -42,9 +41,9 @@ type Reader struct {
 type Readers map[string]Reader
 
 // read reads a stack; one of another runtime says nothing.
-func (r Readers) read(runtime string, frames []string, entry string) threadstack.View {
+func (r Readers) read(runtime string, stack threadstack.Stack, entry string) threadstack.View {
 	if of, ok := r[runtime]; ok {
-		return of.Read(frames, entry)
+		return of.Read(stack, entry)
 	}
 	return threadstack.View{State: evidence.KindUnknown, Wait: -1, User: -1, Outer: -1, Began: -1}
 }
@@ -153,8 +152,8 @@ func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) threadstack
 		if own := t.program(s); own != "" {
 			entry = own
 		}
-		frames := t.frames(stack)
-		v = t.besideWork(s, frames, t.besideLocks(s, t.of.read(of.Runtime, frames, entry)))
+		x := threadstack.Of(t.b, stack)
+		v = t.besideWork(s, x.Frames, t.besideLocks(s, t.of.read(of.Runtime, x, entry)))
 		t.views[k] = v
 	}
 	return v
@@ -175,7 +174,7 @@ func (t *Threads) program(s evidence.SubjectID) string {
 	for i := 0; i < x.Len() && own == ""; i++ {
 		if x.Type[i] == typ && x.Subject[i] == s && !seen[x.Stack[i]] {
 			seen[x.Stack[i]] = true
-			own = find(t.frames(x.Stack[i]))
+			own = find(threadstack.Of(t.b, x.Stack[i]))
 		}
 	}
 	t.programs[s] = own
@@ -184,12 +183,7 @@ func (t *Threads) program(s evidence.SubjectID) string {
 
 // frames are the functions of a stack, innermost first.
 func (t *Threads) frames(stack evidence.StackID) []string {
-	frames := t.b.Stacks.Frames(stack)
-	names := make([]string, len(frames))
-	for i, f := range frames {
-		names[i] = t.b.Names.Text(f.Func)
-	}
-	return names
+	return threadstack.Of(t.b, stack).Frames
 }
 
 // Subjects are the processes whose threads were looked at, in order.

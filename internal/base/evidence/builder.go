@@ -46,6 +46,14 @@ func (p *Builder) Text(id NameID) string { return p.bundle.Names.Text(id) }
 // Stack interns a stack, innermost frame first.
 func (p *Builder) Stack(frames []Frame) StackID { return p.bundle.Stacks.ID(frames) }
 
+// ThreadStack interns the stack of a thread of which more is said.
+func (p *Builder) ThreadStack(frames []Frame, info ThreadInfo) StackID {
+	return p.bundle.Stacks.Of(frames, info)
+}
+
+// Info is what was said of the thread of a stack beside its frames.
+func (p *Builder) Info(id StackID) ThreadInfo { return p.bundle.Stacks.Info(id) }
+
 // Frames are those of a stack, innermost first. The slice must not be changed.
 func (p *Builder) Frames(id StackID) []Frame { return p.bundle.Stacks.Frames(id) }
 

@@ -77,7 +77,7 @@ func (n *namer) stack(s SubjectID, stack StackID, time int64) StackID {
 			n.frames[i] = Frame{Func: n.name(s, at, time)}
 		}
 	}
-	id := n.b.Stacks.ID(n.frames)
+	id := n.b.Stacks.Of(n.frames, n.b.Stacks.Info(stack))
 	n.stacks[k] = id
 	return id
 }

@@ -5,8 +5,9 @@ type NameID int32
 
 // Names interns strings: routes, causes, dependencies, sample types.
 type Names struct {
-	ids  map[string]NameID
-	text []string
+	ids   map[string]NameID
+	text  []string
+	waits map[NameID]Wait // of names of waits: what is known of them
 }
 
 // ID returns the number of s, giving it one if it is new.
@@ -61,20 +62,36 @@ type Frame struct {
 	Line int32
 }
 
-// Stacks interns call stacks, innermost frame first.
+// Stacks interns call stacks, innermost frame first, with what is said of their threads.
 type Stacks struct {
 	ids    map[string]StackID
 	frames [][]Frame
+	info   []uint32 // of each stack: which of infos
+	infos  []ThreadInfo
+	infoAt map[ThreadInfo]uint32
 	key    []byte
 }
 
 // ID returns the number of a stack, giving it one if it is new. Frames are
 // innermost first; the slice is copied.
-func (s *Stacks) ID(frames []Frame) StackID {
-	if len(frames) == 0 {
+func (s *Stacks) ID(frames []Frame) StackID { return s.Of(frames, ThreadInfo{}) }
+
+// Of is ID of the stack of a thread of which more is said.
+func (s *Stacks) Of(frames []Frame, info ThreadInfo) StackID {
+	if len(frames) == 0 && info == (ThreadInfo{}) {
 		return 0
 	}
-	s.key = s.key[:0]
+	at, known := s.infoAt[info]
+	if !known {
+		if s.infoAt == nil {
+			s.infoAt = make(map[ThreadInfo]uint32)
+		}
+		info = info.clone() // parsers hand in slices of their line buffers
+		at = uint32(len(s.infos))
+		s.infos = append(s.infos, info)
+		s.infoAt[info] = at
+	}
+	s.key = append(s.key[:0], byte(at), byte(at>>8), byte(at>>16), byte(at>>24))
 	for _, f := range frames {
 		s.key = append(s.key,
 			byte(f.Func), byte(f.Func>>8), byte(f.Func>>16), byte(f.Func>>24),
@@ -86,11 +103,11 @@ func (s *Stacks) ID(frames []Frame) StackID {
 	}
 	if s.ids == nil {
 		s.ids = make(map[string]StackID)
-		s.frames = append(s.frames, nil)
+		s.frames, s.info = append(s.frames, nil), append(s.info, at)
 	}
 	id := StackID(len(s.frames))
 	s.ids[string(s.key)] = id
-	s.frames = append(s.frames, append([]Frame(nil), frames...))
+	s.frames, s.info = append(s.frames, append([]Frame(nil), frames...)), append(s.info, at)
 	return id
 }
 
@@ -101,4 +118,21 @@ func (s *Stacks) Frames(id StackID) []Frame {
 		return nil
 	}
 	return s.frames[id]
+}
+
+// All yields every stack there is.
+func (s *Stacks) All(yield func(StackID) bool) {
+	for id := 1; id < len(s.frames); id++ {
+		if !yield(StackID(id)) {
+			return
+		}
+	}
+}
+
+// Info is what was said of the thread of a stack beside its frames.
+func (s *Stacks) Info(id StackID) ThreadInfo {
+	if id <= 0 || int(id) >= len(s.info) {
+		return ThreadInfo{}
+	}
+	return s.infos[s.info[id]]
 }

@@ -214,49 +214,11 @@ const (
 	FactCPUSamples = "trace.cpuSamples" // profile samples (100 Hz of processor time) in the trace
 )
 
-// ForcedCycle is what those wait for who ask for a Go GC cycle: runtime.GC returns when it is
-// over, debug.FreeOSMemory as well.
-const ForcedCycle = "a GC cycle that the program asks for"
-
 // FactRequestsAwait is how many awaits were told of that requests did, and not work in the background.
 const FactRequestsAwait = "requests.await"
 
 // FactThreadName is what a thread of a process is called; Number is the thread.
 const FactThreadName = "thread.name"
-
-// LimitBegins is how the name of a pool begins that is a request's own: it starts goroutines
-// and lets only so many of them work at a time.
-const LimitBegins = "limit of goroutines at a time in "
-
-// AcceptQueueOf is how the name of the queue before a service begins that the kernel keeps for a socket; the address follows.
-const AcceptQueueOf = "accept queue of "
-
-// ConnectingTo is how the name of time begins in which a proxy connects to a service; the address follows.
-const ConnectingTo = "connecting to "
-
-// InProxy is the name of time that a request spends in a proxy before that asks the service.
-const InProxy = "in the proxy"
-
-// OneAtATime is how the name begins of what lets one call at a time go to a dependency, a lock or a pool of one connection; that follows.
-const OneAtATime = "a lock or a pool of one connection for calls to "
-
-// EventLoop is how the name of a thread begins that serves many connections, each of which only it reads; its own name follows.
-const EventLoop = "event loop "
-
-// ArrivedAt is how the name of requests begins that have arrived at a socket and were not read yet; "port 8080" follows, or
-// "unix:/run/app.sock".
-const ArrivedAt = "arrived and not read yet, "
-
-// UnreadAt is how the name of requests before a service begins whose connections it has accepted and not read; the address follows.
-const UnreadAt = "unread connections at "
-
-// WorkerPool stands between the title of a service and the name of its pool of workers, in what the
-// requests wait for that wait for one of them: "PHP-FPM workers, pool www".
-const WorkerPool = " workers, pool "
-
-// UnreadBegins is how the name of a dependency begins that a program waits for to read what
-// it has to write: the buffer of the connection is full. Whoever else calls it waits for answers.
-const UnreadBegins = "the reader of what is written in "
 
 // SampleWork is the type of samples of what goroutines ran on processors that an execution
 // trace holds where a CPU profile ran at the same time: with their time and lane, in ns.
@@ -298,20 +260,21 @@ const KernelFile = "[kernel]"
 // What the kernel did for a thread, or kept it waiting for: classes of those samples, and causes of
 // intervals of kind InKernel.
 const (
-	KernelCompaction  = "memory compaction"    // direct: moved pages about until there was a large one
-	KernelReclaim     = "direct reclaim"       // took memory from others, or from itself, until there was some
-	KernelSwapIn      = "swap in"              // read back memory that was swapped out
-	KernelSoftirq     = "softirq"              // interrupted, or on its way out of a call, for the network's and others' work
-	KernelInterrupt   = "interrupt"            // interrupted by a device
-	KernelFsync       = "fsync"                // fsync, fdatasync, sync, msync, and writes that are to be on the disk
-	KernelThrottled   = "write throttling"     // wrote more than the disks take
-	KernelDiskFault   = "page fault from disk" // touched memory whose content is in a file
-	KernelPageFault   = "page fault"           // touched memory it had not got yet
-	KernelNUMA        = "NUMA balancing"       // touched memory it has, of which the kernel wants to know from which node
-	KernelFutex       = "futex"                // a lock or condition of the program
-	KernelMapping     = "memory mapping"       // mmap, munmap, madvise and similar
-	KernelFork        = "fork"                 // made a process or thread
-	KernelDisk        = "block I/O"            // a disk, in another way
+	KernelCompaction  = "memory compaction"           // direct: moved pages about until there was a large one
+	KernelReclaim     = "direct reclaim"              // took memory from others, or from itself, until there was some
+	KernelSwapIn      = "swap in"                     // read back memory that was swapped out
+	KernelSoftirq     = "softirq"                     // interrupted, or on its way out of a call, for the network's and others' work
+	KernelInterrupt   = "interrupt"                   // interrupted by a device
+	KernelFsync       = "fsync"                       // fsync, fdatasync, sync, msync, and writes that are to be on the disk
+	KernelThrottled   = "write throttling"            // wrote more than the disks take
+	KernelDiskFault   = "page fault from disk"        // touched memory whose content is in a file
+	KernelPageFault   = "page fault"                  // touched memory it had not got yet
+	KernelNUMA        = "NUMA balancing"              // touched memory it has, of which the kernel wants to know from which node
+	KernelFutex       = "futex"                       // a lock or condition of the program
+	KernelMapping     = "memory mapping"              // mmap, munmap, madvise and similar
+	KernelThreads     = "starting and ending threads" // made them, or gave back what they had
+	KernelFork        = "fork"                        // made a process or thread
+	KernelDisk        = "block I/O"                   // a disk, in another way
 	KernelSend        = "socket send"
 	KernelReceive     = "socket receive"
 	KernelAccept      = "socket accept"

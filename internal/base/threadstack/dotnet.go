@@ -18,7 +18,8 @@ import (
 // be one. On .NET 10 the method that blocks can be missing from its own stack (it ended
 // in the blocking call, which took its place): then there is only what async methods
 // further down carry in their names, or nothing.
-func Dotnet(frames []string, entry string) View {
+func Dotnet(of Stack, entry string) View {
+	frames := of.Frames
 	s := dotnetStack{frames: make([]dotnetFrame, len(frames)), view: View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1}}
 	own := owners{entry: entry}
 	for i, f := range frames {

@@ -8,24 +8,20 @@ import (
 )
 
 // JVM reads a stack of HotSpot, JDK 6 and later: frames innermost first as internal/format/threaddump
-// has them, "shop.Cart.get", with what HotSpot says of the thread's lock as the innermost
-// ("- waiting to lock (a java.lang.Object)") and the pool's name as the outermost ("[http-nio-8080-exec]").
+// has them, "shop.Cart.get", with what HotSpot says of the thread's lock, and the pool's name.
 // Entry is the class or package of the program, "" unknown.
 //
 // A thread in a native call of a socket counts as running to the JVM; here it waits for the
 // network, as a stack does not tell a read that blocks from one that has just been called. The user's own
 // code is what is in no package of the JDK, of a framework or of a library of a list; nothing
 // in a stack says it.
-func JVM(frames []string, entry string) View {
-	if v, ok := notMounted(frames); ok {
-		return v
+func JVM(of Stack, entry string) View {
+	if of.Unmounted {
+		return notMounted
 	}
-	s := jvmStack{frames: make([]jvmFrame, len(frames)), view: View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1}}
-	for i, f := range frames {
+	s := jvmStack{frames: make([]jvmFrame, len(of.Frames)), view: View{State: evidence.Running, Pool: of.Name, Wait: -1, User: -1, Outer: -1, Began: -1}}
+	for i, f := range of.Frames {
 		s.frames[i] = readJVM(f, entry)
-	}
-	if n := len(frames); n > 0 && strings.HasPrefix(frames[n-1], "[") {
-		s.view.Pool = strings.Trim(frames[n-1], "[]")
 	}
 	s.start = slices.IndexFunc(s.frames, func(f jvmFrame) bool { return !f.none })
 	if s.start < 0 || s.view.Pool == "Attach Listener" { // the virtual machine's own; this one takes the dump
@@ -33,8 +29,12 @@ func JVM(frames []string, entry string) View {
 		return s.view
 	}
 	s.roles()
-	s.primitive()
-	s.refine()
+	if of.Lock == evidence.ToLock {
+		s.view.State, s.view.Pattern = evidence.LockWait, "synchronized"
+	} else {
+		s.primitive()
+		s.refine()
+	}
 	s.owner()
 	s.named()
 	s.sockets()
@@ -83,13 +83,17 @@ func within(frame, entry string) bool {
 // JVMProgram is the package of the program that a JVM's main thread runs, with ".*" for a class,
 // "" if this is not its stack, or if a framework runs the program. A server that others
 // use as a library is no library in its own process.
-func JVMProgram(frames []string) string {
-	n := len(frames) - 2
-	if n < 0 || frames[n+1] != "[main]" || !strings.HasSuffix(frames[n], ".main") || hasPrefix(frames[n], jvmFramework) {
+func JVMProgram(of Stack) string {
+	n := len(of.Frames) - 1
+	if n < 0 || of.Name != "main" {
+		return ""
+	}
+	class, is := strings.CutSuffix(of.Frames[n], ".main")
+	if !is || hasPrefix(of.Frames[n], jvmFramework) {
 		return ""
 	}
 	const organisation = 3 // org.apache.zookeeper
-	parts := strings.Split(strings.TrimSuffix(frames[n], ".main"), ".")
+	parts := strings.Split(class, ".")
 	if len(parts) < 2 {
 		return ""
 	}
@@ -97,7 +101,7 @@ func JVMProgram(frames []string) string {
 }
 
 // belowVirtual is how many frames the first of a virtual thread's is from the end: Thread.print
-// shows below it three of the continuation in which it is mounted, and there is its name.
+// shows below it three of the continuation in which it is mounted, a flight recording one more.
 const belowVirtual = 5
 
 // roles finds what the thread is there for, from the frames it began with, and whether it
@@ -137,12 +141,6 @@ func (s *jvmStack) roles() {
 // primitive finds by what the thread stands still, which the innermost frames tell.
 func (s *jvmStack) primitive() {
 	v := &s.view
-	for i := range s.start {
-		if strings.HasPrefix(s.frames[i].name, "- waiting to lock") {
-			v.State, v.Pattern, v.Wait = evidence.LockWait, "synchronized", i
-			return
-		}
-	}
 	for i := s.start; i < len(s.frames); i++ {
 		f := &s.frames[i]
 		for n := range jvmPrimitives {
@@ -183,7 +181,7 @@ func (s *jvmStack) polls() {
 // anything; a read of a socket is one whatever called it.
 func (s *jvmStack) refine() {
 	v := &s.view
-	if v.Wait < 0 || v.State == evidence.LockWait && v.Pattern == "synchronized" {
+	if v.Wait < 0 {
 		return
 	}
 	stands := v.State == evidence.SyncWait

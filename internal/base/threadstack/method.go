@@ -297,7 +297,7 @@ func pseudo(frame string) bool {
 	case nativeFrames, "UNMANAGED_CODE_TIME", "CPU_TIME", "BLOCKED_TIME", "?!?", "?", "BROKEN", "":
 		return true
 	}
-	return strings.HasPrefix(frame, "- ") || strings.HasPrefix(frame, "[") && strings.HasSuffix(frame, "]") // of internal/format/threaddump
+	return strings.HasPrefix(frame, "[") && strings.HasSuffix(frame, "]") // of a library without names, of internal/format/gopprof
 }
 
 // nativeFrames is how dotnet-stack writes that a thread was in native code.

@@ -11,6 +11,22 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
+// Stack is what a reader is given: functions as the runtime prints them, innermost first, and what is said of the thread.
+type Stack struct {
+	Frames []string
+	evidence.ThreadInfo
+}
+
+// Of is a stack of a bundle.
+func Of(b *evidence.Bundle, id evidence.StackID) Stack {
+	frames := b.Stacks.Frames(id)
+	s := Stack{make([]string, len(frames)), b.Stacks.Info(id)}
+	for i, f := range frames {
+		s.Frames[i] = b.Names.Text(f.Func)
+	}
+	return s
+}
+
 // Role is what a thread is there for.
 type Role string
 
@@ -27,7 +43,7 @@ const (
 )
 
 // View is what one stack says of its thread. Frames are counted from the innermost,
-// which is 0; -1 is none.
+// which is 0; -1 is none: a wait for a monitor, or in the kernel, leaves none.
 type View struct {
 	Role    Role
 	State   evidence.Kind // Running, Idle, or what it waits for
@@ -39,6 +55,7 @@ type View struct {
 	Library bool          // User is a library's: no code of the user's own is on the stack
 	Owner   string        // User without namespaces: "Shop!CartController.Get()"; "" none
 	Request bool          // it works on a server's request
+	Waits   evidence.Wait // what is known of what it waits for, beside Pattern and Limit
 	Limit   string        // what it waits for in words, where looks at all threads show that only so many get on at a time: "limit of 4 at Gate.enter (Object.wait)"
 	Accepts bool          // the user's own code accepts connections here
 	Reads   bool          // the user's own code waits here for bytes from a socket, by nothing but the runtime's own methods
@@ -81,6 +98,11 @@ func (v View) Reason() string {
 	return v.Pattern + " in " + v.Owner
 }
 
+// Cause interns the reason, with what is known of the wait.
+func (v *View) Cause(names *evidence.Names) evidence.NameID {
+	return names.TellWait(v.Reason(), v.Waits)
+}
+
 // doing are the states in words, of threads.
 var doing = map[evidence.Kind]string{
 	evidence.KindUnknown: "in native code",
@@ -110,17 +132,9 @@ func (v View) Doing() string {
 	return words + " (" + strings.TrimPrefix(v.Pattern, "sync I/O: ") + ")"
 }
 
-// NotMounted is the only frame of a virtual thread that was started and never ran: it has
-// none of its own, and nothing but a carrier is what it waits for.
-const NotMounted = "- not mounted yet"
-
-// notMounted is the view of such a thread, once it is known whether it works on a request.
-func notMounted(frames []string) (View, bool) {
-	if len(frames) == 0 || frames[0] != NotMounted {
-		return View{}, false
-	}
-	return View{State: evidence.ThreadWait, Virtual: true, Wait: 0, User: -1, Outer: -1, Began: -1}, true
-}
+// notMounted is the view of a virtual thread that was started and never ran: it has no frame, and nothing but a
+// carrier is what it waits for. Whether it works on a request is known later.
+var notMounted = View{State: evidence.ThreadWait, Virtual: true, Wait: -1, User: -1, Outer: -1, Began: -1}
 
 // Hidden says whether a thread is in native code that its stack does not name.
 func (v *View) Hidden() bool {

@@ -72,11 +72,11 @@ func readCrowd(c *Case) (none crowd) {
 	backlog := x.Denied >= CrowdedBy.Value && cpus > 0 && own.CPU.Number+own.RunDelay.Number >= FullCPUs.Value*cpus &&
 		float64(queued) >= Material.Value*float64(c.Ledger.Total)
 	for _, e := range c.Ledger.Entries {
-		switch text := c.Bundle.Names.Text(e.Detail); {
+		switch kind := c.Bundle.Names.Wait(e.Detail).Kind; {
 		case e.Mechanism == ledger.Dependency:
 			x.Answerers += int64(float64(e.Ns) * x.Lacks(e.Detail))
-		case e.Mechanism == ledger.Queued && (strings.HasPrefix(text, evidence.ArrivedAt) || strings.HasPrefix(text, evidence.UnreadAt)),
-			e.Mechanism == ledger.PoolThread && strings.HasPrefix(text, evidence.EventLoop):
+		case e.Mechanism == ledger.Queued && (kind == evidence.ArrivedAt || kind == evidence.UnreadAt),
+			e.Mechanism == ledger.PoolThread && kind == evidence.EventLoop:
 			x.Unread += int64(float64(e.Ns) * x.Denied)
 		case backlog && (e.Mechanism == ledger.Unobserved || e.Mechanism == ledger.Queued && e.Detail != 0):
 			x.Unread += int64(float64(e.Ns) * x.Denied)

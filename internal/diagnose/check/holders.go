@@ -166,7 +166,7 @@ func (c *Case) unread() bool {
 		for _, row := range c.Ledger.Slow {
 			c.chains(row, BehindMechanism(m), func(s *evidence.Segment, _ int64, roots *ledger.Charges) {
 				all += roots[ledger.Dependency]
-				if strings.HasPrefix(c.Bundle.Names.Text(s.HolderCause), evidence.UnreadBegins) {
+				if c.Bundle.Names.Wait(s.HolderCause).Kind == evidence.UnreadPeer {
 					unread += roots[ledger.Dependency]
 				}
 			})

@@ -77,12 +77,7 @@ func (l *layout) threadStates() {
 
 // viewOf is what a thread did by its stack.
 func (l *layout) viewOf(id evidence.StackID) threadstack.View {
-	frames := l.b.Stacks.Frames(id)
-	names := make([]string, len(frames))
-	for i, f := range frames {
-		names[i] = l.b.Names.Text(f.Func)
-	}
-	return l.frames.stacks.Read(names, "")
+	return l.frames.stacks.Read(threadstack.Of(l.b, id), "")
 }
 
 // objects are types of samples whose class is the type of what was allocated.
@@ -240,24 +235,25 @@ func (l *layout) flame(t *tree, id, title, unit string) {
 }
 
 // stack adds a stack below a node, outermost frame first, and returns its last
-// node. Class is what a profile's sample was for, "" the program's own; frames are of one
-// kind, or "" each of its own.
+// node. Its thread's name comes first, and the system call it is in last. Class is what a profile's sample was
+// for, "" the program's own; frames are of one kind, or "" each of its own.
 func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class, as string, v int64) int32 {
-	frames := l.b.Stacks.Frames(id)
+	frames, info := l.b.Stacks.Frames(id), l.b.Stacks.Info(id)
 	inner := innerKind(class)
 	under := "" // once below the runtime, all is its own
-	for i := len(frames) - 1; i >= 0; i-- {
+	below := func(name, kind string) bool {
 		if depth++; depth > maxDepth {
 			t.deep = true
-			break
+			return false
 		}
-		f := l.b.Names.Text(frames[i].Func)
-		if f == "" {
-			f = "?"
-		}
-		if isDebris(f) {
-			continue
-		}
+		at = t.below(at, name, cmp.Or(as, under, kind), v)
+		return true
+	}
+	if info.Name != "" && !below("["+info.Name+"]", "runtime") {
+		return at
+	}
+	for i := len(frames) - 1; i >= 0; i-- {
+		f := cmp.Or(l.b.Names.Text(frames[i].Func), "?")
 		kind := "own"
 		switch owner := ownerOf(f); {
 		case owner != "":
@@ -275,13 +271,12 @@ func (l *layout) stack(t *tree, at int32, depth int, id evidence.StackID, class,
 		case standard[root(f)] && strings.IndexByte(f, '.') > 0:
 			kind = "library"
 		}
-		switch {
-		case as != "":
-			kind = as
-		case under != "":
-			kind = under
+		if !below(f, kind) {
+			return at
 		}
-		at = t.below(at, f, kind, v)
+	}
+	if call := info.SystemCall(); call != "" {
+		below(call, "kernel")
 	}
 	return at
 }
@@ -298,10 +293,6 @@ func isRuntime(f string) bool {
 
 // nobodys is a function of no framework: a reader that takes it for one's knows no functions.
 const nobodys = "unstall.nobodys"
-
-// isDebris says whether what stands in a stack is no frame: a line about one, such as "- locked <0x…>" or
-// "- sp 0x7f…", which some dumps print between them.
-func isDebris(f string) bool { return strings.HasPrefix(f, "- ") || strings.HasPrefix(f, "-\t") }
 
 // libc are beginnings of the names of functions of the C library and of its loader (glibc and musl); a whole name ends with "$".
 var libc = []string{"__libc_", "__GI_", "_IO_", "__pthread_", "pthread_", "__futex_", "__lll_", "__nptl_", "__clone", "clone3$", "clone$", "start_thread$", "_int_malloc$", "_int_free$",

@@ -61,7 +61,7 @@ func (f *frames) where(b *evidence.Bundle, id evidence.StackID) string {
 	}
 	text := ""
 	if f.stacks != nil {
-		text = whereThread(b, f.stacks, b.Stacks.Frames(id))
+		text = whereThread(threadstack.Of(b, id), f.stacks)
 	} else {
 		text = where(b, b.Stacks.Frames(id))
 	}
@@ -112,22 +112,21 @@ func where(b *evidence.Bundle, stack []evidence.Frame) string {
 	return strings.Join(text, " ← ")
 }
 
-// whereThread names a thread's stack by the call that waits and the first frame of
-// the user's own code below it.
-func whereThread(b *evidence.Bundle, stacks *threads.Reader, stack []evidence.Frame) string {
-	names := make([]string, len(stack))
-	for i, x := range stack {
-		names[i] = b.Names.Text(x.Func)
-	}
-	v := stacks.Read(names, "")
+// whereThread names a thread's stack by the call that waits, or what is said of the wait where that leaves no
+// frame, and the first frame of the user's own code below it.
+func whereThread(stack threadstack.Stack, stacks *threads.Reader) string {
+	v := stacks.Read(stack, "")
 	var text []string
+	if says := stack.Says(); says != "" && v.Wait < 0 && (v.Waiting() || v.User < 0) {
+		text = append(text, says)
+	}
 	for _, i := range []int{v.Wait, v.User} {
-		if i >= 0 && i < len(names) && (len(text) == 0 || i != v.Wait) {
-			text = append(text, threadstack.Readable(names[i]))
+		if i >= 0 && i < len(stack.Frames) && (len(text) == 0 || i != v.Wait) {
+			text = append(text, threadstack.Readable(stack.Frames[i]))
 		}
 	}
-	if len(text) == 0 && len(names) > 0 {
-		return threadstack.Readable(names[0])
+	if len(text) == 0 && len(stack.Frames) > 0 {
+		return threadstack.Readable(stack.Frames[0])
 	}
 	return strings.Join(text, " ← ")
 }

@@ -171,7 +171,7 @@ func (t *tally) states(e *entry) evidence.Path {
 	t.path = t.path[:0]
 	t.path = t.path.Append(evidence.Segment{Kind: evidence.ClientWait, Dur: reading})
 	if before > 0 {
-		t.path = t.path.Append(evidence.Segment{Kind: evidence.BeforeService, Dur: before, Cause: t.b.Name(evidence.InProxy)})
+		t.path = t.path.Append(evidence.Segment{Kind: evidence.BeforeService, Dur: before, Cause: t.b.Wait(evidence.InProxy, "")})
 	}
 	t.path = t.path.Append(evidence.Segment{Kind: evidence.PoolWait, Dur: queue, Cause: peer})
 	if connect > 0 {
@@ -190,7 +190,7 @@ func (t *tally) states(e *entry) evidence.Path {
 func (t *tally) connecting(peer evidence.NameID) evidence.NameID {
 	id, ok := t.connects[peer]
 	if !ok {
-		id = t.b.Name(evidence.ConnectingTo + t.b.Text(peer))
+		id = t.b.Wait(evidence.ConnectingTo, t.b.Text(peer))
 		t.connects[peer] = id
 	}
 	return id

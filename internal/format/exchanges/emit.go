@@ -77,7 +77,7 @@ func (p *parser) end() {
 		end := p.endOf(x)
 		at, named := unread[x.port]
 		if !named {
-			at = b.Name(evidence.ArrivedAt + p.listenerText(x.port))
+			at = b.Wait(evidence.ArrivedAt, p.listenerText(x.port))
 			unread[x.port] = at
 		}
 		path = states(path[:0], x, int32(i), end, p.calls[from:next], at, loops)
@@ -112,7 +112,7 @@ func (p *parser) end() {
 		b.Warnf(1, "not counted as requests: %s of protocols in which several are under way on one connection", units.Plural(p.multiplexed, "exchange"))
 	}
 	if p.untold > 0 {
-		b.Warnf(1, "not counted: %s over HTTP/2 that could not be told apart; %s had HTTP/2", units.Plural(int(p.untold), "request"), units.Plural(int(p.spoke), "connection"))
+		b.Warnf(1, "not counted: %s over HTTP/2 that could not be distinguished; %s had HTTP/2", units.Plural(int(p.untold), "request"), units.Plural(int(p.spoke), "connection"))
 	}
 	if p.nameless > 0 {
 		b.Warnf(1, "%s over HTTP/2 without a route: the client sent its name before the recording began, and only a number for it since", units.Plural(p.nameless, "request"))

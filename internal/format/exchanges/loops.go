@@ -49,7 +49,7 @@ func (p *parser) findLoops() *loops {
 	}
 	l.collect()
 	for thread := range l.turns {
-		l.names[thread] = p.b.Name(evidence.EventLoop + l.titleOf(thread))
+		l.names[thread] = p.b.Wait(evidence.EventLoop, l.titleOf(thread))
 	}
 	l.relink()
 	return l

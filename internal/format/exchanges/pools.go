@@ -118,7 +118,7 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 	}
 	name := p.b.Name(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)))
 	if size == 1 { // one connection is what calls under a lock need, too
-		name = p.b.Name(evidence.OneAtATime + p.b.Text(peer))
+		name = p.b.Wait(evidence.OneAtATime, p.b.Text(peer))
 	}
 	for _, h := range queued {
 		if x := &p.calls[h.call]; x.begun-h.from >= poolWait {

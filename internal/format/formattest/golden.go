@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -130,6 +132,7 @@ func (s *Suite) outcome(t testing.TB, f txtar.File) string {
 	}
 	b, err := s.ReadArtifact(artifact)
 	s.sound(t, data, b, err)
+	stacktest.Real(t, b)
 	text := ""
 	if s.Confidence {
 		text = "match " + word(s.match(data)) + "\n"

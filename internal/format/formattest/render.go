@@ -132,4 +132,7 @@ func (w *text) stack(id evidence.StackID) {
 	for _, f := range w.Stacks.Frames(id) {
 		fmt.Fprintf(w, " < %s", w.Names.Text(f.Func))
 	}
+	if info := w.Stacks.Info(id).String(); info != "" {
+		fmt.Fprintf(w, " {%s}", info)
+	}
 }

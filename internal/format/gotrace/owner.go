@@ -117,7 +117,7 @@ func (k *stack) limit(w *world) evidence.NameID {
 	if k.own != "" {
 		at = k.own
 	}
-	return w.b.Name(evidence.LimitBegins + at)
+	return w.b.Wait(evidence.GoroutineLimit, at)
 }
 
 // queue names what those wait in to whom a goroutine has not come yet.

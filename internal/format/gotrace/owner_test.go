@@ -118,7 +118,7 @@ func TestOwnLimit(t *testing.T) {
 	defer s.Close()
 	b := record(t, func() { ask(t, s, 2, 20, "/", 0) })
 	limited := func(s *evidence.Segment) bool {
-		return s.Kind == evidence.PoolWait && strings.HasPrefix(b.Names.Text(s.Cause), evidence.LimitBegins)
+		return s.Kind == evidence.PoolWait && b.Names.Wait(s.Cause).Kind == evidence.GoroutineLimit
 	}
 	all := waitsOf(b, limited)
 	slept := waitsOf(b, func(s *evidence.Segment) bool { return limited(s) && s.HolderKind == evidence.SleepWait })
@@ -156,7 +156,7 @@ func TestUnread(t *testing.T) {
 	defer s.Close()
 	b := record(t, func() { ask(t, s, 1, 20, "/", 0) })
 	unread := waitsOf(b, func(s *evidence.Segment) bool {
-		return s.Kind == evidence.NetWait && strings.HasPrefix(b.Names.Text(s.Cause), evidence.UnreadBegins)
+		return s.Kind == evidence.NetWait && b.Names.Wait(s.Cause).Kind == evidence.UnreadPeer
 	})
 	if unread < 10*time.Millisecond {
 		t.Errorf("%v for the reader", unread)

@@ -188,9 +188,10 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.flushes = k.server != nil && flushesHTTP2(funcs)
 	k.needs = b.Name(dependency(funcs))
 	if site := writer(funcs); k.io == ioWrite && k.needs != 0 && site != "" {
-		k.needs = b.Name(evidence.UnreadBegins + site)
+		k.needs = b.Wait(evidence.UnreadPeer, site)
 	}
-	k.call = b.Name(systemCall(funcs))
+	call, in := systemCall(funcs)
+	k.call = b.TellWait(call+in, evidence.Wait{Call: call})
 	for i, f := range funcs {
 		w, ok := waitFunc(f)
 		if !ok {
@@ -371,25 +372,24 @@ func isPlumbing(f string) bool {
 
 // systemCall names a call into the kernel, or into C, and who made it; "" for those on
 // connections, which wait for nothing but the CPU.
-func systemCall(funcs []string) string {
-	name := ""
+func systemCall(funcs []string) (name, in string) {
 	for i, f := range funcs {
 		switch {
 		case strings.HasPrefix(f, "net.(*"):
-			return ""
+			return "", ""
 		case f == "runtime.cgocall" && i+1 < len(funcs):
-			return "call of C in " + funcs[i+1]
+			return "call of C", " in " + funcs[i+1]
 		case name != "" || isTrap(f):
 		case strings.HasPrefix(f, "syscall."), strings.HasPrefix(f, "golang.org/x/sys/unix."), strings.HasPrefix(f, "internal/syscall/"):
 			name = strings.ToLower(f[strings.LastIndexByte(f, '.')+1:])
 		case !isPlumbing(f):
-			return "" // no system call
+			return "", "" // no system call
 		}
 		if name != "" && !isStandard(f) && !strings.HasPrefix(f, "golang.org/x/sys/") {
-			return name + " in " + f
+			return name, " in " + f
 		}
 	}
-	return name
+	return name, ""
 }
 
 // isTrap says whether a function calls whatever system call it is told to.

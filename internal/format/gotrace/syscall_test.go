@@ -15,8 +15,8 @@ func TestSystemCall(t *testing.T) {
 		{"call of C in main._Cfunc_sqlite3_step", "runtime.cgocall main._Cfunc_sqlite3_step main.(*db).query"},
 		{"", "runtime.chanrecv1 main.work main.main"},
 	} {
-		if got := systemCall(strings.Fields(c.stack)); got != c.want {
-			t.Errorf("%s: %q, want %q", c.stack, got, c.want)
+		if call, in := systemCall(strings.Fields(c.stack)); call+in != c.want {
+			t.Errorf("%s: %q, want %q", c.stack, call+in, c.want)
 		}
 	}
 }

@@ -13,7 +13,7 @@ func (w *world) waiting(g *goroutine) (evidence.Kind, evidence.NameID) {
 		r = &noReason
 	}
 	if g.where != nil && g.where.forces && r.kind != isPreempted {
-		return evidence.SyncWait, w.b.Name(evidence.ForcedCycle)
+		return evidence.SyncWait, w.b.Wait(evidence.ForcedCycle, "")
 	}
 	switch r.kind {
 	case isNetwork:

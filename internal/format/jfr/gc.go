@@ -294,6 +294,6 @@ func (p *parser) safepoints() {
 func (p *parser) allocationStall(e *recording.Record) {
 	t := p.symbols.thread(e, "eventThread")
 	from := e.Start()
-	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: t.lane, Kind: evidence.AllocStall, Start: from, End: from + e.Duration(), Stack: p.symbols.stack(e, t, 0),
+	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: t.lane, Kind: evidence.AllocStall, Start: from, End: from + e.Duration(), Stack: p.symbols.stack(e, t),
 		Cause: p.b.Name("Allocation Stall"), Origin: p.b.Origin(p.number)})
 }

@@ -48,8 +48,8 @@ func (p *parser) looks() {
 		}
 		open = slices.DeleteFunc(open, func(w wait) bool { return w.end <= t })
 		clear(deepest)
-		for i, w := range open { // a read of a socket parks, which says more
-			if k, known := deepest[w.lane]; !known || len(p.b.Frames(w.stack)) > len(p.b.Frames(open[k].stack)) {
+		for i, w := range open {
+			if k, known := deepest[w.lane]; !known || p.detail(w.stack) > p.detail(open[k].stack) {
 				deepest[w.lane] = i
 			}
 		}
@@ -77,4 +77,14 @@ func (p *parser) looks() {
 	if p.moreWaits > 0 {
 		p.b.Warnf(0, "waits beyond the first %d, which looks at threads do not show: %d", maxWaits, p.moreWaits)
 	}
+}
+
+// detail is how much a wait's stack says, of several at a time: a read of a socket parks, which is deeper, and a wait
+// for a monitor that keeps a virtual thread on its carrier names the lock.
+func (p *parser) detail(stack evidence.StackID) int {
+	n := len(p.b.Frames(stack))
+	if p.b.Info(stack).Lock != evidence.NoLock {
+		n++
+	}
+	return n
 }

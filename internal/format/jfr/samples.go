@@ -132,7 +132,7 @@ func (p *parser) executionSample(e *recording.Record) {
 		thread = "eventThread"
 	}
 	t := p.symbols.thread(e, thread)
-	stack := p.symbols.stack(e, t, 0)
+	stack := p.symbols.stack(e, t)
 	if stack == 0 {
 		return
 	}
@@ -145,7 +145,7 @@ func (p *parser) executionSample(e *recording.Record) {
 // nativeSample is a thread that is in native code, where it may wait: the sampler looks at one of them at a time.
 func (p *parser) nativeSample(e *recording.Record) {
 	t := p.symbols.thread(e, "sampledThread")
-	if stack := p.symbols.stack(e, t, 0); stack != 0 && t.lane != 0 && len(p.natives) < maxSightings {
+	if stack := p.symbols.stack(e, t); stack != 0 && t.lane != 0 && len(p.natives) < maxSightings {
 		p.natives = append(p.natives, sighting{t.lane, e.Start(), stack})
 	}
 }
@@ -177,7 +177,7 @@ func (p *parser) sampled(to *sums, e *recording.Record, class string, value int6
 		like.sum.add(value)
 		return
 	}
-	like.sum = to.add(p, site{p.symbols.stack(e, t, 0), p.symbols.class(e, class)}, value)
+	like.sum = to.add(p, site{p.symbols.stack(e, t), p.symbols.class(e, class)}, value)
 }
 
 // oldObject is one of the objects that the JVM sampled when they were allocated and that are still alive at the
@@ -197,7 +197,7 @@ func (p *parser) oldObject(e *recording.Record) {
 		class = p.b.Name(p.b.Text(class) + " in " + holder)
 	}
 	t := p.symbols.thread(e, "eventThread")
-	p.old.add(p, site{p.symbols.stack(e, t, 0), class}, max(0, e.Int("objectAge")))
+	p.old.add(p, site{p.symbols.stack(e, t), class}, max(0, e.Int("objectAge")))
 }
 
 // oldApart is how far apart (ns) events of two emissions are at least: those of one bear nearly the same time.

@@ -14,7 +14,6 @@ type symbols struct {
 	b       *evidence.Builder
 	methods map[int64]evidence.NameID
 	classes map[int64]evidence.NameID
-	locks   map[lockOf]evidence.NameID
 	threads map[int64]thread
 	framed  map[framed]evidence.StackID
 	frames  []evidence.Frame
@@ -37,7 +36,7 @@ type metThread struct {
 }
 
 func newSymbols(b *evidence.Builder) *symbols {
-	return &symbols{b: b, methods: make(map[int64]evidence.NameID), classes: make(map[int64]evidence.NameID), locks: make(map[lockOf]evidence.NameID), threads: make(map[int64]thread), framed: make(map[framed]evidence.StackID)}
+	return &symbols{b: b, methods: make(map[int64]evidence.NameID), classes: make(map[int64]evidence.NameID), threads: make(map[int64]thread), framed: make(map[framed]evidence.StackID)}
 }
 
 // forget begins another chunk.
@@ -54,7 +53,7 @@ func (s *symbols) forget() {
 // thread is one of the JVM.
 type thread struct {
 	lane    evidence.LaneID // the system's number, else the program's; 0 unknown
-	pool    evidence.NameID // its name without what tells it from others, in brackets; 0 unknown
+	pool    evidence.NameID // its name without what tells it from others; 0 unknown
 	virtual bool
 }
 
@@ -83,7 +82,7 @@ func (s *symbols) threadOf(e *recording.Record, field string, key int64) thread 
 		name = r.Text("osName")
 	}
 	if pool := java.Pool(name); pool != "" {
-		t.pool = s.b.Name("[" + pool + "]")
+		t.pool = s.b.Name(pool)
 	}
 	switch system, program := r.Int("osThreadId"), r.Int("javaThreadId"); {
 	case system > 0 && !t.virtual:
@@ -110,25 +109,10 @@ func (s *symbols) class(e *recording.Record, field string) evidence.NameID {
 	return name
 }
 
-// lockOf is what a thread does with an object of a class.
-type lockOf struct {
-	verb  string
+// lock is what a thread does with an object of a class; the zero value: with none.
+type lock struct {
+	use   evidence.LockUse
 	class evidence.NameID
-}
-
-// lock is what HotSpot's dumps say of a thread that waits: "- waiting to lock (a java.lang.Object)".
-func (s *symbols) lock(verb string, class evidence.NameID) evidence.NameID {
-	k := lockOf{verb, class}
-	name, known := s.locks[k]
-	if !known {
-		of := "lock"
-		if class != 0 {
-			of = s.b.Text(class)
-		}
-		name = s.b.Name("- " + verb + " (a " + of + ")")
-		s.locks[k] = name
-	}
-	return name
 }
 
 // elements are the types of which arrays have a letter
@@ -157,41 +141,35 @@ func className(internal string) string {
 // recorders are functions that the recording of an event itself puts on its stack.
 var recorders = []string{"jdk.jfr.", "jdk.internal.event.", "java.lang.Thread.afterSleep", "java.lang.Thread.beforeSleep"}
 
-// stack is the stack of an event with a thread's pool as the outermost frame, and what it waits for, where that is
-// said, as the innermost, as those of thread dumps are; 0 if the event has none.
-func (s *symbols) stack(e *recording.Record, t thread, lock evidence.NameID) evidence.StackID {
-	return s.callStack(e, t, lock, nil)
+// stack is the stack of an event, with its thread's pool; 0 if the event has none.
+func (s *symbols) stack(e *recording.Record, t thread) evidence.StackID {
+	return s.callStack(e, t, lock{}, nil)
 }
 
-// callStack is [symbols.stack] of a wait in a call that the stack may leave out.
-func (s *symbols) callStack(e *recording.Record, t thread, lock evidence.NameID, in *call) evidence.StackID {
-	k := framed{e.Int("stackTrace"), t.pool, lock, in}
+// callStack is [symbols.stack] of a wait, for a lock where that is said, in a call that the stack may leave out.
+func (s *symbols) callStack(e *recording.Record, t thread, wait lock, in *call) evidence.StackID {
+	k := framed{e.Int("stackTrace"), t.pool, wait, in}
 	if id, known := s.framed[k]; known {
 		return id
 	}
 	s.frames = s.frames[:0]
-	if lock != 0 {
-		s.frames = append(s.frames, evidence.Frame{Func: lock})
-	}
 	id := evidence.StackID(0)
 	if s.plain(e) {
-		if in != nil && lock == 0 && !slices.ContainsFunc(in.own, func(own string) bool { return strings.HasPrefix(s.b.Text(s.frames[0].Func), own) }) {
+		if in != nil && !slices.ContainsFunc(in.own, func(own string) bool { return strings.HasPrefix(s.b.Text(s.frames[0].Func), own) }) {
 			s.frames = slices.Insert(s.frames, 0, evidence.Frame{Func: s.b.Name(in.method)})
 		}
-		if t.pool != 0 {
-			s.frames = append(s.frames, evidence.Frame{Func: t.pool})
-		}
-		id = s.b.Stack(s.frames)
+		id = s.b.ThreadStack(s.frames, evidence.ThreadInfo{Name: s.b.Text(t.pool), Lock: wait.use, Class: s.b.Text(wait.class)})
 	}
 	s.framed[k] = id
 	return id
 }
 
-// framed is a stack, by its key, with what stands around it.
+// framed is a stack, by its key, with what is said of its thread.
 type framed struct {
-	key        int64
-	pool, lock evidence.NameID
-	in         *call
+	key  int64
+	pool evidence.NameID
+	wait lock
+	in   *call
 }
 
 // plain adds the frames of an event's stack, innermost first; false if there are none.
@@ -200,19 +178,18 @@ func (s *symbols) plain(e *recording.Record) bool {
 	if !ok {
 		return false
 	}
-	outside := len(s.frames)
 	r.Elements("frames", func(f *recording.Record) bool {
 		if f.Class != s.frame {
 			s.frame, s.atMethod, s.atLine = f.Class, f.Class.Field("method"), f.Class.Field("lineNumber")
 		}
 		name := s.method(f)
-		if name == 0 || len(s.frames) == outside && s.records(name) {
+		if name == 0 || len(s.frames) == 0 && s.records(name) {
 			return len(s.frames) < maxFrames
 		}
 		s.frames = append(s.frames, evidence.Frame{Func: name, Line: int32(max(0, f.Number(s.atLine)))})
 		return len(s.frames) < maxFrames
 	})
-	return len(s.frames) > outside
+	return len(s.frames) > 0
 }
 
 const maxFrames = 2048 // JFR's own bound of stackdepth

@@ -34,9 +34,9 @@ var calls = map[string]*call{
 const maxWaits = 4 << 20
 
 // waited notes a wait, and returns its stack, 0 if it cannot be told where it was.
-func (p *parser) waited(e *recording.Record, lock evidence.NameID) (w wait) {
+func (p *parser) waited(e *recording.Record, of lock) (w wait) {
 	t := p.symbols.thread(e, "eventThread")
-	w = wait{lane: t.lane, start: e.Start(), stack: p.symbols.callStack(e, t, lock, calls[e.Class.Name])}
+	w = wait{lane: t.lane, start: e.Start(), stack: p.symbols.callStack(e, t, of, calls[e.Class.Name])}
 	w.end = w.start + e.Duration()
 	if w.stack == 0 || w.lane == 0 || w.end == w.start {
 		return wait{}
@@ -53,7 +53,7 @@ func (p *parser) waited(e *recording.Record, lock evidence.NameID) (w wait) {
 // wait is over (previousOwner).
 func (p *parser) monitorEnter(e *recording.Record) {
 	class := p.symbols.class(e, "monitorClass")
-	if w := p.waited(e, p.symbols.lock("waiting to lock", class)); w.stack != 0 {
+	if w := p.waited(e, lock{evidence.ToLock, class}); w.stack != 0 {
 		p.lockWait(w, class, p.symbols.thread(e, "previousOwner").lane)
 	}
 }
@@ -70,17 +70,17 @@ func (p *parser) lockWait(w wait, class evidence.NameID, holder evidence.LaneID)
 
 // monitorWait is Object.wait, which lets go of the monitor.
 func (p *parser) monitorWait(e *recording.Record) {
-	p.waited(e, p.symbols.lock("waiting on", p.symbols.class(e, "monitorClass")))
+	p.waited(e, lock{evidence.WaitsOn, p.symbols.class(e, "monitorClass")})
 }
 
 // park is a wait of java.util.concurrent: for a lock, or for anything else, as the stack says.
 func (p *parser) park(e *recording.Record) {
 	class := p.symbols.class(e, "parkedClass")
-	lock := evidence.NameID(0)
+	of := lock{}
 	if class != 0 {
-		lock = p.symbols.lock("parking to wait for", class)
+		of = lock{evidence.ToPark, class}
 	}
-	if w := p.waited(e, lock); w.stack != 0 && p.isLock(w.stack) {
+	if w := p.waited(e, of); w.stack != 0 && p.isLock(w.stack) {
 		p.lockWait(w, class, 0)
 	}
 }
@@ -94,19 +94,19 @@ func (p *parser) isLock(stack evidence.StackID) bool {
 		for i, f := range frames {
 			names[i] = p.b.Text(f.Func)
 		}
-		is = threadstack.JVM(names, "").State == evidence.LockWait
+		is = threadstack.JVM(threadstack.Stack{Frames: names, ThreadInfo: p.b.Info(stack)}, "").State == evidence.LockWait
 		p.lockStacks[stack] = is
 	}
 	return is
 }
 
 // blocked is a wait whose stack says what for: a sleep, a read of a socket, a sync of a file.
-func (p *parser) blocked(e *recording.Record) { p.waited(e, 0) }
+func (p *parser) blocked(e *recording.Record) { p.waited(e, lock{}) }
 
 // pinned is a virtual thread that waited and kept its carrier, as it was in synchronized or native code. The JDK
 // up to 23 tells of those that parked; from 24 on, where synchronized does not pin, why.
 func (p *parser) pinned(e *recording.Record) {
-	w := p.waited(e, 0)
+	w := p.waited(e, lock{})
 	if w.stack == 0 {
 		return
 	}

@@ -45,7 +45,9 @@ func process(b *evidence.Builder) evidence.SubjectID {
 }
 
 // poolName is what a pool of workers is called among other pools.
-func poolName(pool string) string { return "PHP-FPM" + evidence.WorkerPool + pool }
+func poolName(pool string) string {
+	return evidence.Wait{Kind: evidence.WorkerPool, By: "PHP-FPM", Of: pool}.String()
+}
 
 // clip bounds a name, and makes it text.
 func clip(b []byte) string {

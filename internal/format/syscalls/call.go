@@ -4,62 +4,62 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// does puts a thread's syscall file into words, a line for each frame.
-func (p *parser) does(kernel string, text []byte) (string, bool) {
-	if string(text) == "running" {
-		return "running", true
+// does reads a thread's syscall file.
+func (p *parser) does(kernel string, text []byte) (t evidence.ThreadInfo, ok bool) {
+	if string(text) == evidence.CallRunning {
+		return evidence.ThreadInfo{Call: evidence.CallRunning}, true
 	}
 	f := strings.Fields(string(text))
 	if len(f) != 3 && len(f) != 9 {
-		return "", false
+		return t, false
+	}
+	if kernel != "-" {
+		t.Kernel = kernel
 	}
 	nr, err := strconv.ParseInt(f[0], 10, 32)
 	switch {
 	case err != nil || nr < -1:
-		return "", false
+		return t, false
 	case nr == -1 && len(f) == 3: // sp pc
-		return join("page fault", "", f[1], kernel), true
+		t.Call, t.SP = evidence.CallPageFault, hexadecimal(f[1])
+		return t, true
 	case len(f) != 9:
-		return "", false
+		return t, false
 	}
 	var args [7]uint64 // six, and the stack pointer
 	for i := range args {
 		if args[i], err = strconv.ParseUint(strings.TrimPrefix(f[i+1], "0x"), 16, 64); err != nil {
-			return "", false
+			return t, false
 		}
 	}
-	name, ok := p.calls[nr]
-	if !ok {
-		name = fmt.Sprintf("system call %d", nr)
+	t.SP = args[6]
+	if t.Call, ok = p.calls[nr]; !ok {
+		t.Call = fmt.Sprintf("system call %d", nr)
 	}
 	object := ""
 	switch {
-	case name == "futex":
-		name, object = futex(args)
+	case t.Call == evidence.CallFutex:
+		t.Call, object = futex(args)
 		if called := p.words[f[1]]; called != "" {
 			object = called
 		}
-	case name == "poll" || name == "ppoll" || name == "msync":
+	case t.Call == "poll" || t.Call == "ppoll" || t.Call == "msync":
 		object = p.words[f[1]]
-	case descriptors[name]:
+	case descriptors[t.Call]:
 		object = p.fds[int64(args[0]&(1<<62-1))]
 	}
-	return join(name, object, f[7], kernel), true
+	t.On = evidence.ObjectOf(object)
+	return t, true
 }
 
-// join puts a line for each frame together; kernel is its function in which the thread waits, "-"
-// where none is told.
-func join(name, object, sp, kernel string) string {
-	if object != "" {
-		name += "\n- of " + object
-	}
-	name += "\n- sp " + sp
-	if kernel != "-" {
-		name += "\n- kernel " + kernel
-	}
-	return name
+// hexadecimal is 0 for what is no number.
+func hexadecimal(text string) uint64 {
+	n, _ := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
+	return n
 }
 
 // futex says what kind of wait it is: for a mutex, or for being woken.
@@ -68,14 +68,14 @@ func futex(args [7]uint64) (name, object string) {
 	object = fmt.Sprintf("%#x", address)
 	switch op & futexCommand {
 	case futexLockPI, futexLockPI2:
-		return "futex mutex", object
+		return evidence.CallFutexMutex, object
 	case futexWait, futexWaitBitset:
 		if timeout == 0 && (val == takenAwaited || val&takenAwaitedMusl != 0 && val != parked) {
-			return "futex mutex", object
+			return evidence.CallFutexMutex, object
 		}
 		if timeout != 0 {
-			return "futex with a timeout", object
+			return evidence.CallFutexTimed, object
 		}
 	}
-	return "futex", object
+	return evidence.CallFutex, object
 }

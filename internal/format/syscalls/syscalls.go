@@ -34,10 +34,9 @@
 // and Go.
 //
 // A look at a thread is a sample of type "syscall" ([evidence.SampleSyscall]), on its thread's
-// lane. Its frames are, innermost first: the call ("fsync", "futex mutex", "running", "page
-// fault"), "- of " with what on, "- sp " with how deep the thread's own stack is, "- kernel " with the
-// kernel's function in which it waits, the functions of the program, those of libraries with the
-// file they are in ("fsync (libc.so.6)"), and in brackets what the thread is called. The package's opinion: what all this means for requests
+// lane. Its frames are, innermost first, the functions of the program, those of libraries with the
+// file they are in ("fsync (libc.so.6)"); the call, what it is on and the rest are with the stack
+// ([evidence.ThreadInfo]). The package's opinion: what all this means for requests
 // is for who knows them; here is only what the kernel said.
 package syscalls
 
@@ -45,7 +44,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
@@ -98,7 +96,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 type thread struct {
 	id    int64
 	name  string
-	call  string // what its line said
+	does  evidence.ThreadInfo // what its line said
 	in    []evidence.Frame
 	next  []evidence.Frame // of the line that comes
 	line  int64
@@ -127,7 +125,6 @@ type parser struct {
 	looks         int64
 	moments       int64
 	dropped       int64
-	frames        []evidence.Frame
 	backwards     int64
 	backwardsLine int64
 }
@@ -215,7 +212,7 @@ func (p *parser) ended(rest []byte) bool {
 	tid, ok := format.ParseDigits(rest)
 	if t := p.threads[tid]; t != nil {
 		delete(p.threads, tid)
-		t.stack, t.call = 0, ""
+		t.stack, t.does = 0, evidence.ThreadInfo{}
 		for i, x := range p.order {
 			if x == t {
 				p.order = append(p.order[:i], p.order[i+1:]...)
@@ -247,12 +244,12 @@ func (p *parser) thread(word, rest []byte) bool {
 	if !ok || tid == 0 || !two || len(kernel) == 0 {
 		return false
 	}
-	words, ok := p.does(string(kernel), call)
+	does, ok := p.does(string(kernel), call)
 	if !ok {
 		return false
 	}
 	if t := p.of(tid); t != nil {
-		t.call, t.line, t.named = words, p.Number, false
+		t.does, t.line, t.named = does, p.Number, false
 		t.in, t.next = t.next, t.in[:0]
 	}
 	return true
@@ -269,7 +266,7 @@ func (p *parser) look(at int64) {
 	}
 	any := false
 	for _, t := range p.order {
-		if t.call == "" {
+		if t.does.Call == "" {
 			continue
 		}
 		if !t.named {
@@ -288,17 +285,10 @@ func (p *parser) look(at int64) {
 	}
 }
 
-// stack makes the frames of what a thread does.
+// stack is that of what a thread does.
 func (p *parser) stack(t *thread) {
-	p.frames = p.frames[:0]
-	for f := range strings.SplitSeq(t.call, "\n") {
-		p.frames = append(p.frames, evidence.Frame{Func: p.b.Name(f)})
-	}
-	p.frames = append(p.frames, t.in...)
-	if t.name != "" {
-		p.frames = append(p.frames, evidence.Frame{Func: p.b.Name("[" + t.name + "]")})
-	}
-	t.stack, t.named = p.b.Stack(p.frames), true
+	t.does.Name = t.name
+	t.stack, t.named = p.b.ThreadStack(t.in, t.does), true
 }
 
 func (p *parser) end() {

@@ -48,6 +48,7 @@ func render(b *evidence.Bundle, err error) string {
 		for _, f := range b.Stacks.Frames(x.Stack[i]) {
 			fmt.Fprintf(&w, " %s;", b.Names.Text(f.Func))
 		}
+		fmt.Fprintf(&w, " {%s}", b.Stacks.Info(x.Stack[i]))
 		w.WriteString("\n")
 	}
 	for _, c := range b.Coverage {

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
 )
 
 // isActuator knows the answer of Spring Boot's actuator: an array of threads (/dump of version
@@ -150,14 +152,14 @@ func (p *parser) actuatorThread(f fields) (w ownedLock, ok bool) {
 		}
 	}
 	if object, class := lockOf(f); object != "" {
-		verb := toPark
+		use := evidence.ToPark
 		switch {
 		case strings.HasPrefix(p.now.state, "BLOCKED"):
-			verb = toLock
+			use = evidence.ToLock
 		case innermost == "wait" || innermost == "wait0":
-			verb = "waiting on"
+			use = evidence.WaitsOn
 		}
-		p.now.wait = lock{verb, object, class}
+		p.now.wait = lock{use: use, object: object, class: class}
 		if owner := f.number("lockownerid"); owner > 0 {
 			w, ok = ownedLock{object, owner}, true
 		}

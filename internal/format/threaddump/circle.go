@@ -27,7 +27,7 @@ func (p *parser) circles() {
 	}
 	next := func(i int) int {
 		t := &p.dump[i]
-		if t.wait.object == "" || t.wait.verb != toLock && t.wait.verb != toPark || strings.HasPrefix(t.state, "TIMED") {
+		if t.wait.object == "" || t.wait.use != evidence.ToLock && t.wait.use != evidence.ToPark || strings.HasPrefix(t.state, "TIMED") {
 			return -1
 		}
 		if j, ok := owner[t.wait.object]; ok && j != i {

@@ -271,20 +271,19 @@ func (p *parser) lock(k lock) {
 	if !p.open {
 		return
 	}
-	switch k.verb {
-	case "eliminated":
-	case "locked", "":
+	switch {
+	case k.held:
 		if k.object != "" && len(p.now.held) < maxHeld {
 			p.now.held = append(p.now.held, k.object)
 			if p.now.outermost == loadClass {
 				p.now.loader = k
 			}
 		}
-	case toRelock: // below the frame that waited, and was notified if it is blocked
+	case k.use == evidence.ToRelock: // below the frame that waited, and was notified if it is blocked
 		if strings.HasPrefix(p.now.state, "BLOCKED") {
-			p.now.wait = lock{toLock, k.object, k.class}
+			p.now.wait = lock{use: evidence.ToLock, object: k.object, class: k.class}
 		}
-	default:
+	case k.use != evidence.NoLock:
 		if len(p.now.frames) <= 1 { // of the innermost frame: below, it waited before
 			p.now.wait = k
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/format/java"
 )
 
@@ -38,35 +37,23 @@ func (p *parser) flush() {
 		p.more++
 		return
 	}
-	if t.wait.verb == "waiting on" && strings.HasPrefix(t.state, "BLOCKED") { // it was notified, before JDK 9
-		t.wait.verb = toLock
-	}
-	if t.wait.verb == "" && strings.HasPrefix(t.state, "BLOCKED") { // the JVM itself wants a monitor, for what this thread calls
-		t.wait.verb = toLock
+	if (t.wait.use == evidence.WaitsOn || t.wait.use == evidence.NoLock) && strings.HasPrefix(t.state, "BLOCKED") {
+		t.wait.use = evidence.ToLock // it was notified, before JDK 9; or the JVM itself wants a monitor, for what this thread calls
 	}
 	t.held = slices.Clone(t.held)
-	t.stack = p.b.Stack(p.framed(&t))
-	t.frames = nil
+	t.stack = p.b.ThreadStack(t.frames, t.info())
+	p.now.frames, t.frames = t.frames[:0], nil
 	p.dump = append(p.dump, t)
 	p.now.held, p.now.loader = p.now.held[:0], lock{}
 }
 
-// framed puts around a stack what HotSpot says of the thread's lock, and the pool's name.
-func (p *parser) framed(t *thread) []evidence.Frame {
-	frames := t.frames
-	if t.unmounted {
-		frames = append(frames, evidence.Frame{Func: p.b.Name(threadstack.NotMounted)})
+// info is what HotSpot says of a thread's lock, and the pool's name.
+func (t *thread) info() evidence.ThreadInfo {
+	x := evidence.ThreadInfo{Name: java.Pool(t.name), Unmounted: t.unmounted}
+	if t.wait.use == evidence.ToLock || t.wait.class != "" {
+		x.Lock, x.Class = t.wait.use, t.wait.class
 	}
-	if verb := t.wait.verb; verb != "" {
-		if verb == toLock || t.wait.class != "" {
-			frames = slices.Insert(frames, 0, evidence.Frame{Func: p.b.Name("- " + verb + " (a " + cmp.Or(t.wait.class, "lock") + ")")})
-		}
-	}
-	if name := java.Pool(t.name); name != "" {
-		frames = append(frames, evidence.Frame{Func: p.b.Name("[" + name + "]")})
-	}
-	p.now.frames = frames[:0]
-	return frames
+	return x
 }
 
 // lane is the system's number of a thread, else the program's, set apart from those.
@@ -96,7 +83,7 @@ func (p *parser) end() {
 	loader := p.loader()
 	for i := range p.dump {
 		t := &p.dump[i]
-		if t.wait.verb == toLock && t.wait.object == "" {
+		if t.wait.use == evidence.ToLock && t.wait.object == "" {
 			t.wait.object, t.wait.class = loader.object, loader.class
 		}
 		for _, o := range t.held {
@@ -116,7 +103,7 @@ func (p *parser) end() {
 		lane, origin := t.lane(i), p.b.Origin(t.line)
 		p.stateless = p.stateless || t.stateless
 		p.b.Sample(evidence.Sample{Subject: p.subject, Time: at, Lane: lane, Stack: t.stack, Type: p.typ, Unit: p.count, Value: 1, Origin: origin})
-		if holder := holders[t.wait.object]; t.wait.verb == toLock || t.wait.verb == toPark && holder != 0 && t.wait.object != "" {
+		if holder := holders[t.wait.object]; t.wait.use == evidence.ToLock || t.wait.use == evidence.ToPark && holder != 0 && t.wait.object != "" {
 			if t.wait.object == "" || holder == lane {
 				holder = 0
 			}
@@ -144,7 +131,7 @@ func (p *parser) settle() {
 	for i := range p.dump {
 		if t := &p.dump[i]; t.bare && !t.unmounted && families[java.Pool(t.name)] {
 			t.virtual, t.unmounted = true, true
-			t.stack = p.b.Stack(p.framed(t))
+			t.stack = p.b.ThreadStack(nil, t.info())
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/java"
 )
@@ -150,9 +151,12 @@ func (p *parser) jsonThread(t *jsonThread) {
 			p.strange()
 		}
 	}
-	for _, w := range []struct{ verb, object string }{{toLock, t.Blocked}, {"waiting on", t.Waiting}, {toPark, t.Parked.Object}} {
+	for _, w := range []struct {
+		use    evidence.LockUse
+		object string
+	}{{evidence.ToLock, t.Blocked}, {evidence.WaitsOn, t.Waiting}, {evidence.ToPark, t.Parked.Object}} {
 		if class, _, ok := strings.Cut(w.object, "@"); ok {
-			p.now.wait = lock{w.verb, w.object, class}
+			p.now.wait = lock{use: w.use, object: w.object, class: class}
 		}
 	}
 	for _, m := range t.Owned {

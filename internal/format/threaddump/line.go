@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format/java"
 )
 
@@ -131,19 +132,14 @@ func readFrame(text string) (function, file string, line int32, ok bool) {
 
 // lock is a line about one.
 type lock struct {
-	verb   string
+	use    evidence.LockUse // NoLock: the thread has it, or it was eliminated
+	held   bool
 	object string // where it lies, "" unknown
 	class  string
 }
 
-// verbs are what HotSpot says of a lock, longest first where one begins another.
-var verbs = []string{toLock, toRelock, "waiting on", toPark, "locked", "eliminated"}
-
-const (
-	toLock   = "waiting to lock"
-	toRelock = "waiting to re-lock in wait()" // its monitor is another's until that lets go
-	toPark   = "parking to wait for"
-)
+// waits are what HotSpot says of a lock that a thread waits for.
+var waits = []evidence.LockUse{evidence.ToLock, evidence.ToRelock, evidence.WaitsOn, evidence.ToPark}
 
 // initialization stands for the lock under which a class is initialized, which is no object's.
 const initialization = "class initialization of "
@@ -158,14 +154,17 @@ func readLock(text string) (k lock, ok bool) {
 	}
 	rest = strings.TrimLeft(rest, " \t")
 	if class, is := strings.CutPrefix(rest, "waiting on the Class initialization monitor for "); is {
-		return lock{verb: toLock, class: initialization + class}, true
+		return lock{use: evidence.ToLock, class: initialization + class}, true
 	}
-	for _, v := range verbs {
-		if after, is := strings.CutPrefix(rest, v); is {
-			k.verb, rest = v, strings.TrimLeft(after, " ")
+	rest, eliminated := strings.CutPrefix(rest, "eliminated")
+	k.held = !eliminated
+	for _, use := range waits {
+		if after, is := strings.CutPrefix(rest, use.String()); is {
+			k.use, k.held, rest = use, false, after
 			break
 		}
 	}
+	rest = strings.TrimLeft(strings.TrimPrefix(rest, "locked"), " ")
 	rest, ok = strings.CutPrefix(rest, "<")
 	end := strings.IndexByte(rest, '>')
 	if !ok || end < 0 {
@@ -191,7 +190,7 @@ func ideLock(text string) (lock, bool) {
 	if !ok {
 		return lock{}, false
 	}
-	return readLock("- " + toLock + " <" + on)
+	return readLock("- waiting to lock <" + on)
 }
 
 // stamp reads "2026-11-21 13:40:43" alone on a line, as ns since the epoch in the zone of

@@ -17,12 +17,11 @@
 // (https://github.com/openjdk/jdk/tree/master/src/hotspot/share/runtime), and
 // jdk.internal.vm.ThreadDumper.
 //
-// Each thread becomes a sample of type thread. What HotSpot says of its lock stands as
-// the innermost frame of its stack ("- waiting to lock (a java.lang.Object)"), as a
-// monitor that is entered leaves no frame of its own; its name without the number, which
-// is the name of its pool, as the outermost ("[http]"). Who waits for what another holds
-// is an interval of no length: a dump is of one moment. Objects' addresses are not kept:
-// a collection moves them.
+// Each thread becomes a sample of type thread. What HotSpot says of its lock, as a monitor
+// that is entered leaves no frame of its own, and its name without the number, which is the
+// name of its pool, are with its stack ([evidence.ThreadInfo]). Who waits for what another
+// holds is an interval of no length: a dump is of one moment. Objects' addresses are not
+// kept: a collection moves them.
 //
 // The time in a dump is that of the JVM's host, without a zone. What threads do is
 // package threads' business.

@@ -71,7 +71,7 @@ func render(b *evidence.Bundle, err error) string {
 		if len(frames) > 0 {
 			first, last = b.Names.Text(frames[0].Func), b.Names.Text(frames[len(frames)-1].Func)
 		}
-		fmt.Fprintf(&w, "%s %#x @%d: %d frames %s … %s; %q %s, owner %q, request %v\n", day(x.Time[i]), int64(x.Lane[i]), x.Origin[i].Position(), len(frames), first, last, v.Role, v.Doing(), v.Owner, v.Request)
+		fmt.Fprintf(&w, "%s %#x @%d: %d frames %s … %s, {%s}; %q %s, owner %q, request %v\n", day(x.Time[i]), int64(x.Lane[i]), x.Origin[i].Position(), len(frames), first, last, b.Stacks.Info(x.Stack[i]), v.Role, v.Doing(), v.Owner, v.Request)
 	}
 	v := &b.Intervals
 	for i := range v.Len() {

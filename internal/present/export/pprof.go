@@ -300,12 +300,17 @@ func (p *profiler) done() (*profile.Profile, error) {
 		if k.object {
 			x.Location = append(x.Location, p.root(names.Text(k.class)))
 		}
+		info := p.s.Bundle.Stacks.Info(k.stack)
+		if call := info.SystemCall(); call != "" {
+			x.Location = append(x.Location, p.root(call))
+		}
 		for _, f := range p.s.Bundle.Stacks.Frames(k.stack) {
 			x.Location = append(x.Location, p.location(f))
 		}
 		if !k.object {
 			label("class", names.Text(k.class))
 		}
+		label("thread", info.Name)
 		if p.several {
 			label("process", p.s.subject(k.subject))
 		}

@@ -142,11 +142,18 @@ func (f *scope) frame(name, file string) int {
 	return n
 }
 
-// frames of a stack, outermost first, are appended to those given.
+// frames of a stack, outermost first, are appended to those given: its thread's name, its functions, the system
+// call it is in.
 func (f *scope) framesOf(to []int, stack evidence.StackID) []int {
-	frames := f.s.Bundle.Stacks.Frames(stack)
+	frames, info := f.s.Bundle.Stacks.Frames(stack), f.s.Bundle.Stacks.Info(stack)
+	if info.Name != "" {
+		to = append(to, f.frame("["+info.Name+"]", ""))
+	}
 	for i := len(frames) - 1; i >= 0; i-- {
 		to = append(to, f.frame(f.s.Bundle.Names.Text(frames[i].Func), f.s.Bundle.Names.Text(frames[i].File)))
+	}
+	if call := info.SystemCall(); call != "" {
+		to = append(to, f.frame(call, ""))
 	}
 	return to
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/google/pprof/profile"
 
@@ -71,25 +70,18 @@ func (s *Source) javaThread(out *bufio.Writer, l *threads.Sample) {
 		state = "BLOCKED"
 	}
 	fmt.Fprintf(out, "\"%s\" nid=%#x\n   java.lang.Thread.State: %s\n", cmp.Or(l.View.Pool, "thread"), int64(l.Lane), state)
-	lock := ""
-	for _, f := range s.Bundle.Stacks.Frames(l.Stack) {
-		switch name := s.Bundle.Names.Text(f.Func); {
-		case strings.HasPrefix(name, "- "): // stands below the innermost method
-			lock = strings.Replace(name, " (a ", " <0x0> (a ", 1)
-		case strings.HasPrefix(name, "["):
-		default:
-			where := "Unknown Source"
-			if file := s.Bundle.Names.Text(f.File); file != "" {
-				where = file
-				if f.Line > 0 {
-					where += fmt.Sprintf(":%d", f.Line)
-				}
+	info := s.Bundle.Stacks.Info(l.Stack)
+	for i, f := range s.Bundle.Stacks.Frames(l.Stack) {
+		where := "Unknown Source"
+		if file := s.Bundle.Names.Text(f.File); file != "" {
+			where = file
+			if f.Line > 0 {
+				where += fmt.Sprintf(":%d", f.Line)
 			}
-			fmt.Fprintf(out, "\tat %s(%s)\n", name, where)
-			if lock != "" {
-				fmt.Fprintf(out, "\t%s\n", lock)
-				lock = ""
-			}
+		}
+		fmt.Fprintf(out, "\tat %s(%s)\n", s.Bundle.Names.Text(f.Func), where)
+		if i == 0 && info.Lock != evidence.NoLock {
+			fmt.Fprintf(out, "\t- %s <0x0> (a %s)\n", info.Lock, cmp.Or(info.Class, "lock"))
 		}
 	}
 	out.WriteByte('\n')

@@ -9,6 +9,9 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
+// forcedCycle is the detail of what waits for one, whose title would name the goroutine that happens to end it.
+var forcedCycle = evidence.Wait{Kind: evidence.ForcedCycle}.String()
+
 // small is the share of the slow time below which an entry is folded.
 const small = .005
 
@@ -75,7 +78,7 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 		}
 		switch e.Detail {
 		case "":
-		case evidence.ForcedCycle:
+		case forcedCycle:
 			row.Title = "waiting for " + e.Detail // whichever goroutine ends it
 		default:
 			row.Title += ": " + strings.TrimPrefix(e.Detail, "futex ") // a mutex is one, however the kernel waits for it

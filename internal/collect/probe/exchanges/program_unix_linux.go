@@ -115,7 +115,7 @@ func (p *program) own() {
 // and the process at the other end: whoever listens has given the name to what it accepts, and whoever connects mostly has none. Where
 // neither has a name, as of a pair, the role stays unknown.
 func (p *program) ends(unknown string) {
-	server, client, none, keep, nobody := p.label("server"), p.label("client"), p.label("none"), p.label("keep"), p.label("nobody")
+	server, client, none, keep, unnamed := p.label("server"), p.label("client"), p.label("none"), p.label("keep"), p.label("unnamed")
 	p.own()
 	p.add(
 		asm.StoreMem(asm.RFP, onStackOwn, asm.R0, asm.DWord),
@@ -136,10 +136,10 @@ func (p *program) ends(unknown string) {
 	)
 	p.name()
 	p.load(asm.R7, p.l.peerProcess, asm.DWord)
-	p.add(asm.JEq.Imm(asm.R1, 0, nobody))
+	p.add(asm.JEq.Imm(asm.R1, 0, unnamed))
 	p.load(asm.R1, p.l.number, asm.Word)
 	p.add(asm.StoreMem(asm.RFP, onStackEnd+endProcess, asm.R1, asm.Word))
-	p.here(nobody)
+	p.here(unnamed)
 	p.add(
 		asm.LoadMapPtr(asm.R1, p.k.ends.FD()),
 		asm.Mov.Reg(asm.R2, asm.RFP),

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/diagnose/check/all"
@@ -46,6 +47,7 @@ func diagnosed(t *testing.T, files ...string) *diagnose.Diagnosis {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stacktest.Real(t, b)
 	return d
 }
 

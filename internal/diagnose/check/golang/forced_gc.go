@@ -117,7 +117,7 @@ func judgeForced(c *check.Case) check.Verdict {
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: "remove the call: GC starts a cycle when the heap has grown, and returns free memory to the host in the background", Code: code},
 		check.Fix{Text: "if memory must stay below a limit, set it (Go 1.19 or later) instead of collecting by hand: GOMEMLIMIT"})
-	v.Explains = func(p *ledger.Place) bool { return p.What == evidence.ForcedCycle }
+	v.Explains = func(p *ledger.Place) bool { return p.Wait.Kind == evidence.ForcedCycle }
 	return v
 }
 
@@ -142,7 +142,7 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 	per := slices.Clone(b.Slow)
 	var waited int64
 	for _, p := range c.Places() {
-		if p.What != evidence.ForcedCycle {
+		if p.Wait.Kind != evidence.ForcedCycle {
 			continue
 		}
 		for n, ns := range p.Per {

@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -31,11 +32,11 @@ func (d *dumped) looks(times int, stacks ...string) *dumped {
 	for n := range times {
 		at := epoch + int64(n)*1000*ms
 		for i, s := range stacks {
-			var frames []evidence.Frame
-			for f := range strings.FieldsSeq(s) {
-				frames = append(frames, evidence.Frame{Func: d.p.Name(strings.ReplaceAll(f, "·", " "))})
+			lines := strings.Fields(s)
+			for i := range lines {
+				lines[i] = strings.ReplaceAll(lines[i], "·", " ")
 			}
-			lane, stack, origin := evidence.LaneID(i+1), d.p.Stack(frames), d.p.Origin(int64(n*len(stacks)+i+1))
+			lane, stack, origin := evidence.LaneID(i+1), stacktest.Intern(d.p, stacktest.Of(lines...)), d.p.Origin(int64(n*len(stacks)+i+1))
 			d.p.Sample(evidence.Sample{Subject: d.id, Time: at, Lane: lane, Stack: stack, Type: d.p.Name(evidence.SampleThread), Value: 1, Origin: origin})
 			if strings.HasPrefix(s, "-·waiting") {
 				d.p.Interval(evidence.Interval{Subject: d.id, Kind: evidence.LockWait, Lane: lane, Start: at, End: at, Stack: stack, Cause: d.p.Name("java.util.HashMap"), Holder: 1, Origin: origin})

@@ -44,7 +44,7 @@ func loggedUnder(w *metrics.Locks) (of *logger, method string) {
 				return &loggers[k], threadstack.Bare(threadstack.Short(f))
 			}
 		}
-		if !strings.HasPrefix(f, "- ") && !strings.HasPrefix(f, "java.util.concurrent.") && !strings.HasPrefix(f, "jdk.internal.") && !strings.HasPrefix(f, "java.lang.") && !strings.HasPrefix(f, "java.io.") && !strings.HasPrefix(f, "sun.") {
+		if !strings.HasPrefix(f, "java.util.concurrent.") && !strings.HasPrefix(f, "jdk.internal.") && !strings.HasPrefix(f, "java.lang.") && !strings.HasPrefix(f, "java.io.") && !strings.HasPrefix(f, "sun.") {
 			return nil, "" // another's lock, taken while it logs
 		}
 	}
@@ -55,10 +55,7 @@ func loggedUnder(w *metrics.Locks) (of *logger, method string) {
 func (l *logger) writing(c *check.Case) (seen, console bool) {
 	samples := c.Threads().Samples(c.Subject)
 	for i := range samples {
-		var functions []string
-		for _, f := range c.Bundle.Stacks.Frames(samples[i].Stack) {
-			functions = append(functions, c.Bundle.Names.Text(f.Func))
-		}
+		functions := threadstack.Of(c.Bundle, samples[i].Stack).Frames
 		if !slices.ContainsFunc(functions, func(f string) bool { return strings.HasPrefix(f, l.code) }) {
 			continue
 		}

@@ -2,7 +2,6 @@ package linux
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/threads"
@@ -86,7 +85,7 @@ func behindUnseen(c *check.Case, row int) (ns int64) {
 	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
 		switch s.HolderKind {
 		case evidence.KindUnknown, evidence.Running, evidence.Unobserved, evidence.LockWait:
-			if s.Kind == evidence.LockWait || s.Kind == evidence.SyncWait && onFutex(c.Bundle.Names.Text(s.Cause)) {
+			if s.Kind == evidence.LockWait || s.Kind == evidence.SyncWait && onFutex(c.Bundle.Names.Wait(s.Cause).Kind) {
 				ns += ch[ledger.Lock] + ch[ledger.Goroutine]
 			}
 		}
@@ -95,8 +94,8 @@ func behindUnseen(c *check.Case, row int) (ns int64) {
 }
 
 // onFutex says whether something is waiting at a futex, for whatever, or for the one thread that ends that.
-func onFutex(reason string) bool {
-	return strings.HasPrefix(reason, "futex") || strings.HasPrefix(reason, (&threads.Limit{Workers: true, Most: 1}).Words())
+func onFutex(kind evidence.WaitKind) bool {
+	return kind == evidence.FutexWait || kind == evidence.OneThread
 }
 
 // waiting are mechanisms in which whoever holds a lock keeps it without running.
@@ -145,7 +144,7 @@ func (m *mechanism) partOfWork(k *kernel) float64 {
 func (m *mechanism) share(c *check.Case, k *kernel) float64 {
 	n := k.work.Threads(m.classes...)
 	if !slices.Contains(m.classes, evidence.KernelFutex) {
-		held := holdersIn(c, func(held threads.Holding) bool { return m.is(held.Cause) })
+		held := holdersIn(c, func(held threads.Holding) bool { return m.is(held.Waits, held.Cause) })
 		held = max(held, m.partOfHolder(k))
 		n += held * k.work.Threads(evidence.KernelFutex)
 	} else {

@@ -120,7 +120,7 @@ func (m *mechanism) support(c *check.Case, k *kernel, v *check.Verdict, f *findi
 	v.Saves, v.Work = c.Save(x.per, -1, -1), x.work
 	v.Prediction = append(v.Prediction, c.PredictP99(x.per1))
 	v.Explains = func(p *ledger.Place) bool {
-		return m.at(c, p) || x.locked && (p.Mechanism == ledger.Lock || p.Mechanism == ledger.Goroutine && onFutex(p.What))
+		return m.at(c, p) || x.locked && (p.Mechanism == ledger.Lock || p.Mechanism == ledger.Goroutine && onFutex(p.Wait.Kind))
 	}
 	v.Evidence = append(v.Evidence, m.proof(c, k)...)
 }

@@ -22,13 +22,11 @@ type mechanism struct {
 	locks     bool     // waits for locks are it, too
 }
 
-// is says whether a wait's words are of the mechanism: "fsync of /var/lib/journal in append".
-func (m *mechanism) is(text string) bool {
-	text = strings.TrimPrefix(text, "sync I/O: ")
-	what, _, _ := strings.Cut(text, " in ")
-	call, on, _ := strings.Cut(what, " of ")
-	return slices.Contains(m.classes, call) || slices.Contains(m.calls, call) ||
-		slices.Contains(m.onFiles, call) && strings.HasPrefix(on, "/") || m.function(text)
+// is says whether a wait is of the mechanism: by what is known of it, else by the function of a runtime or a library
+// that its name holds.
+func (m *mechanism) is(w evidence.Wait, name string) bool {
+	return w.Class != "" && slices.Contains(m.classes, w.Class) || w.Call != "" && slices.Contains(m.calls, w.Call) ||
+		w.File && slices.Contains(m.onFiles, w.Call) || m.function(name)
 }
 
 func (m *mechanism) function(name string) bool {
@@ -44,7 +42,7 @@ func (m *mechanism) at(c *check.Case, p *ledger.Place) bool {
 	default:
 		return false
 	}
-	if m.is(p.What) {
+	if m.is(p.Wait, p.What) {
 		return true
 	}
 	return p.Mechanism == ledger.Kernel && len(m.functions) > 0 && slices.ContainsFunc(c.Bundle.Stacks.Frames(p.Stack), func(f evidence.Frame) bool {
@@ -153,21 +151,17 @@ func lockWaits(c *check.Case) map[evidence.LaneID]float64 {
 		if x.Subject[i] != c.Subject || typ == 0 || x.Type[i] != typ && x.Type[i] != native {
 			continue
 		}
-		frames := c.Bundle.Stacks.Frames(x.Stack[i])
-		if len(frames) == 0 {
-			continue
-		}
-		call := c.Bundle.Names.Text(frames[0].Func)
-		if n := int(max(1, x.Value[i])); strings.HasPrefix(call, "futex") {
+		call := c.Bundle.Stacks.Info(x.Stack[i]).Call
+		if n := int(max(1, x.Value[i])); evidence.OnFutex(call) {
 			all[x.Lane[i]] += n
-			if call == "futex mutex" && x.Type[i] == typ {
+			if call == evidence.CallFutexMutex && x.Type[i] == typ {
 				mutex[x.Lane[i]] += n
 			}
 		}
 	}
 	for _, l := range c.Threads().Samples(c.Subject) {
 		switch v := &l.View; {
-		case !onFutex(v.Pattern):
+		case v.Waits.Kind != evidence.FutexWait:
 		case v.State == evidence.LockWait:
 			mutex[l.Lane] += l.Count
 		case v.Request && v.State == evidence.SyncWait && v.Limit == "": // else it is known whom it waits for

@@ -41,7 +41,7 @@ less at a time.`,
 
 var (
 	waitsToBeSent = check.Threshold{Name: "bytes in a client's output buffer", Value: 64 << 10, Unit: "bytes",
-		Why: "what the socket's own buffer did not take", Source: "judgement"}
+		Why: "as much as Redis writes to a client in one turn: the rest waits for the next", Source: "src/server.h of Redis: NET_MAX_WRITES_PER_EVENT"}
 	anyTraffic = check.Threshold{Name: "bytes sent", Value: 1e6, Unit: "bytes/s",
 		Why: "less fills no network", Source: "judgement"}
 	hasTime = check.Threshold{Name: "CPU that the main thread uses, below which it has time", Value: .6, Unit: "CPUs",

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/units"
@@ -85,8 +86,8 @@ var (
 		Why: "one command in twenty meets one", Source: "arithmetic"}
 )
 
-// second is what the stamps of the slow log are rounded to, ns.
-const second = 1e9
+// rounded is what the stamps of the slow log are rounded to.
+const rounded = time.Second
 
 // long says whether calls of a rate that is hardly known are worth naming. They are not where the slow log has several that are far apart, or
 // where other commands take nearly all of the time.
@@ -102,7 +103,7 @@ func (s *server) long(k *metrics.RedisKept) bool {
 	if k.Count >= few.Value && last > first && k.Total < rarely.Value*over*k.Count/(k.Count-1) {
 		return false
 	}
-	if k.Count >= several.Value && last > 0 && k.Total >= closeBy.Value*(over+second) {
+	if k.Count >= several.Value && last > 0 && k.Total >= closeBy.Value*(over+float64(rounded)) {
 		return true
 	}
 	var spent float64

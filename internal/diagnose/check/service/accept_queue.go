@@ -90,9 +90,9 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	if dropped.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("tcp.listen_drops_per_s", "connections dropped at full accept queues, in its network namespace", dropped.Number, "1/s", dropped.Origin))
 	}
-	where, held, fix := evidence.AcceptQueueOf+q.Address, "wait to be accepted", acceptMore
+	where, held, fix := evidence.Wait{Kind: evidence.AcceptQueueOf, Of: q.Address}, "wait to be accepted", acceptMore
 	if unread.Number > mean.Number {
-		where, held, fix = evidence.UnreadAt+q.Address, "are accepted and wait to be read", freeReader
+		where, held, fix = evidence.Wait{Kind: evidence.UnreadAt, Of: q.Address}, "are accepted and wait to be read", freeReader
 	}
 	l := c.Ledger
 	rows := l != nil && len(l.Rows) >= ledger.MinRequests
@@ -121,7 +121,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 			return v
 		}
 		if accepted := sumOf(waitsFor(c, evidence.AcceptQueueOf)); 2*accepted < sum {
-			where, held, fix = evidence.UnreadAt+q.Address, "are accepted and wait to be read", freeReader
+			where, held, fix = evidence.Wait{Kind: evidence.UnreadAt, Of: q.Address}, "are accepted and wait to be read", freeReader
 			fix.Code = loopRuns(c, &v)
 		}
 		v.Saves = c.Save(each, -1, -1)
@@ -201,9 +201,9 @@ var (
 		Why: "one or two are a lost packet", Source: "judgement"}
 )
 
-// waitsFor is how long (ns) each slow request waited before the service for what has a name that begins so; waitFor that of one.
-func waitsFor(c *check.Case, name string) []int64 {
-	return eachSlow(c, func(c *check.Case, row int) int64 { return waitFor(c, row, name) })
+// waitsFor is how long (ns) each slow request had a wait of a kind before the service; waitFor that of one.
+func waitsFor(c *check.Case, kind evidence.WaitKind) []int64 {
+	return eachSlow(c, func(c *check.Case, row int) int64 { return waitFor(c, row, kind) })
 }
 
 // eachSlow asks for a figure (ns) of each slow request, in the order of [ledger.Ledger.Slow].
@@ -222,9 +222,9 @@ func sumOf(each []int64) (sum int64) {
 	return sum
 }
 
-func waitFor(c *check.Case, row int, name string) (ns int64) {
+func waitFor(c *check.Case, row int, kind evidence.WaitKind) (ns int64) {
 	c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
-		if ch[ledger.Queued] > 0 && s.Cause != 0 && strings.HasPrefix(c.Bundle.Names.Text(s.Cause), name) {
+		if ch[ledger.Queued] > 0 && c.Bundle.Names.Wait(s.Cause).Kind == kind {
 			ns += ch[ledger.Queued]
 		}
 	})

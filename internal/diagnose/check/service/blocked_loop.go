@@ -166,7 +166,7 @@ func loopWaitsOf(c *check.Case) *loopWaits {
 // walkLoopWaits yields the waits of a request for an event loop, with how much of each (ns) nothing else explains.
 func walkLoopWaits(c *check.Case, row int, yield func(at int64, s *evidence.Segment, ns int64)) {
 	c.Ledger.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
-		if ns := ch[ledger.PoolThread]; ns > 0 && s.Cause != 0 && strings.HasPrefix(c.Bundle.Names.Text(s.Cause), evidence.EventLoop) {
+		if ns := ch[ledger.PoolThread]; ns > 0 && s.Cause != 0 && c.Bundle.Names.Wait(s.Cause).Kind == evidence.EventLoop {
 			yield(at, &s, ns)
 		}
 	})
@@ -189,7 +189,7 @@ func (w *loopWaits) loopName() string {
 			return name
 		}
 	}
-	return units.Plural(len(w.loops), strings.TrimSpace(evidence.EventLoop)) + " of the process"
+	return units.Plural(len(w.loops), "event loop") + " of the process"
 }
 
 // what is what the loop did, "" unknown.

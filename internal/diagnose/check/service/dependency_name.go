@@ -141,11 +141,7 @@ func stackOf(c *check.Case, name string) []string {
 		if reason := v.Reason(); reason == "" || strings.TrimPrefix(reason, "sync I/O: ") != name {
 			continue
 		}
-		var out []string
-		for _, f := range c.Bundle.Stacks.Frames(samples[i].Stack) {
-			out = append(out, c.Bundle.Names.Text(f.Func))
-		}
-		return out
+		return threadstack.Of(c.Bundle, samples[i].Stack).Frames
 	}
 	return []string{name}
 }
@@ -161,11 +157,7 @@ func callingCode(c *check.Case, name string) string {
 		if !v.Request || v.State != evidence.NetWait || v.Owner == "" {
 			continue
 		}
-		frames := c.Bundle.Stacks.Frames(samples[i].Stack)
-		functions := make([]string, len(frames))
-		for k, f := range frames {
-			functions[k] = c.Bundle.Names.Text(f.Func)
-		}
+		functions := threadstack.Of(c.Bundle, samples[i].Stack).Frames
 		product, known := productOf(functions)
 		if !known || product != "" && !strings.HasPrefix(name, product) || product == "" && !isAddress(name) {
 			continue

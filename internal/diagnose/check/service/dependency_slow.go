@@ -161,8 +161,8 @@ func judgeCalls(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, check.From(l.StatesFrom())))
 	}
 	fix := boundOf(whom)
-	if site, ok := strings.CutPrefix(name, evidence.UnreadBegins); ok {
-		fix = check.Fix{Text: "the other end of this connection does not read: find out why; until then, put a bounded queue that drops, with its own goroutine, between the requests and this write", Code: site}
+	if len(details) > 0 && c.Bundle.Names.Wait(details[0].Detail).Kind == evidence.UnreadPeer {
+		fix = check.Fix{Text: "the other end of this connection does not read: find out why; until then, put a bounded queue that drops, with its own goroutine, between the requests and this write", Code: c.Bundle.Names.Wait(details[0].Detail).Of}
 	}
 	v.Fix = append(v.Fix, fix)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/threads"
@@ -122,7 +121,7 @@ func serial(c *check.Case) map[evidence.NameID]bool {
 	holders := make(map[evidence.NameID]map[evidence.LaneID]bool)
 	for _, row := range c.Ledger.Slow {
 		for s := range c.Bundle.Requests.Path(row).All {
-			if s.Kind == evidence.ThreadWait && strings.HasPrefix(c.Bundle.Names.Text(s.Cause), evidence.EventLoop) {
+			if s.Kind == evidence.ThreadWait && c.Bundle.Names.Wait(s.Cause).Kind == evidence.EventLoop {
 				one[s.Cause] = true
 			}
 			if s.Kind != evidence.PoolWait || s.Holder == 0 {
@@ -197,13 +196,13 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		return v
 	}
 	names := waitedFor(c, wait)
-	name := c.Bundle.Names.Text(names[0].id)
-	own := strings.HasPrefix(name, evidence.LimitBegins)
-	busy := workersOf(c, name)
+	name, what := c.Bundle.Names.Text(names[0].id), c.Bundle.Names.Wait(names[0].id)
+	own := what.Kind == evidence.GoroutineLimit
+	busy := workersOf(c, what)
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Requests queue for a pool: %s.", name)
-	if to, one := strings.CutPrefix(name, evidence.OneAtATime); one {
-		v.Title = fmt.Sprintf("Requests wait for one another: calls to %s are made one at a time, under a lock or on the one connection of a pool.", to)
+	if what.Kind == evidence.OneAtATime {
+		v.Title = fmt.Sprintf("Requests wait for one another: calls to %s are made one at a time, under a lock or on the one connection of a pool.", what.Of)
 	}
 	if own {
 		v.Title = fmt.Sprintf("Requests wait for goroutines they start themselves, whose number is limited: %s.", name)
@@ -238,17 +237,17 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 
 // enlarge is what helps, with the setting of the library whose pool of threads it is.
 func enlarge(c *check.Case, name string) check.Fix {
-	if strings.HasPrefix(name, evidence.OneAtATime) {
+	what := c.Bundle.Names.Wait(c.Bundle.Names.Lookup(name))
+	if what.Kind == evidence.OneAtATime {
 		return check.Fix{Text: "if a lock is held around the call, make the call before taking it or hold a lock for each key; if the pool has one connection, give it more", Code: name}
 	}
 	if x := carriers(c, name); x != nil {
 		return moreCarriers(x)
 	}
-	pool, ok := threads.PoolOf(name)
-	if !ok || !c.OnThreads() {
+	if what.Kind != evidence.PoolThread || !c.OnThreads() {
 		return enlargePool(name)
 	}
-	setting := c.Threads().PoolSize(c.Subject, pool)
+	setting := c.Threads().PoolSize(c.Subject, what.Of)
 	if setting == "" {
 		return enlargePool(name)
 	}

@@ -30,6 +30,7 @@ var (
 // stand is looks at threads that wait for the same.
 type stand struct {
 	reason string
+	waits  evidence.Wait // what is known of that
 	looks  int
 	lanes  map[evidence.LaneID]bool
 	view   threadstack.View
@@ -56,13 +57,13 @@ func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
 			continue
 		}
 		work++
-		reason := standsAt(l)
+		reason, waits := standsAt(l)
 		if reason == "" {
 			continue
 		}
 		s := at[reason]
 		if s == nil {
-			s = &stand{reason: reason, lanes: make(map[evidence.LaneID]bool), view: l.View, root: l.View.State == evidence.LockWait && l.Held.State == evidence.Syscall, origin: l.Origin}
+			s = &stand{reason: reason, waits: waits, lanes: make(map[evidence.LaneID]bool), view: l.View, root: l.View.State == evidence.LockWait && l.Held.State == evidence.Syscall, origin: l.Origin}
 			at[reason] = s
 		}
 		s.looks++
@@ -78,7 +79,7 @@ func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	mean, share := float64(top.looks)/float64(len(moments)), float64(top.looks)/float64(work)
-	place := ledger.Place{Mechanism: standing[top.view.State], What: top.reason}
+	place := ledger.Place{Mechanism: standing[top.view.State], What: top.reason, Wait: top.waits}
 	if place.Mechanism == ledger.Lock && top.root {
 		place.Mechanism = ledger.Kernel
 	}
@@ -98,21 +99,19 @@ func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
 		c.Figure("wait.threads_mean", "threads waiting there, on average", mean, "count", top.origin),
 		c.Figure("wait.threads_seen", "threads seen waiting there", float64(len(top.lanes)), "count", top.origin),
 		c.Figure("wait.looks_share", "share of samples of "+who+" with work", share, "1", top.origin))
-	v.Fix = append(v.Fix, check.Fix{Text: fixOf(standing[top.view.State], top.view.Pattern, top.reason), Code: top.view.Owner})
+	v.Fix = append(v.Fix, check.Fix{Text: fixOf(standing[top.view.State], top.waits), Code: top.view.Owner})
 	return v, true
 }
 
 var standing = map[evidence.Kind]ledger.Mechanism{evidence.Syscall: ledger.Kernel, evidence.LockWait: ledger.Lock}
 
 // standsAt is what a thread waits for in the kernel, or who holds the lock that it waits for; else the lock.
-func standsAt(l *threads.Sample) string {
+func standsAt(l *threads.Sample) (reason string, waits evidence.Wait) {
 	switch {
-	case l.View.State == evidence.Syscall:
-		return l.View.Reason()
-	case l.View.State != evidence.LockWait:
-		return ""
-	case l.Held.State == evidence.Syscall:
-		return l.Held.Cause
+	case l.View.State == evidence.LockWait && l.Held.State == evidence.Syscall:
+		return l.Held.Cause, l.Held.Waits
+	case l.View.State == evidence.LockWait, l.View.State == evidence.Syscall:
+		return l.View.Reason(), l.View.Waits
 	}
-	return l.View.Reason()
+	return "", waits
 }

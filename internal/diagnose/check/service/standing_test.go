@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -23,11 +24,7 @@ func looked(even, odd string) *check.Case {
 			threads = odd
 		}
 		for tid, text := range strings.Split(threads, "\n") {
-			var frames []evidence.Frame
-			for f := range strings.SplitSeq(text, "|") {
-				frames = append(frames, evidence.Frame{Func: p.Name(f)})
-			}
-			p.Sample(evidence.Sample{Time: at, Lane: evidence.LaneID(tid + 1), Stack: p.Stack(frames), Type: p.Name(evidence.SampleSyscall), Value: 1, Origin: p.Origin(1)})
+			p.Sample(evidence.Sample{Time: at, Lane: evidence.LaneID(tid + 1), Stack: stacktest.Intern(p, stacktest.Kernel(strings.Split(text, "|")...)), Type: p.Name(evidence.SampleSyscall), Value: 1, Origin: p.Origin(1)})
 		}
 		at += 25e6
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -150,7 +149,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s at %s", check.OfSlow(share), name)}
 	v.Weigh(share, check.Material)
 	v.Evidence = append(v.Evidence,
-		c.Figure("slow.wait_ms", "slow time "+p.Mechanism.TitleAt(platform.ByID(c.Runtime()).Lane, p.What)+": "+name, float64(p.Ns)/1e6, "ms", at),
+		c.Figure("slow.wait_ms", "slow time "+p.Mechanism.TitleAt(platform.ByID(c.Runtime()).Lane, p.Wait)+": "+name, float64(p.Ns)/1e6, "ms", at),
 		c.Figure("slow.wait_requests", fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
 	wait := func(row int) int64 { return l.At(row, p, sites) }
 	if p.From != "" && p.From != p.Where {
@@ -202,7 +201,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	if p.Mechanism == ledger.Goroutine && one[c.Bundle.Names.Lookup(p.What)] {
 		fix = ledger.Pool
 	}
-	title := placeTitle(fix, p.What, name)
+	title := placeTitle(fix, p.Wait, name)
 	for i := len(p.Through) - 1; i >= 0; i-- {
 		title += ", through " + p.Through[i]
 	}
@@ -211,7 +210,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	if p.Linked[ledger.PoolThread] > 0 && slices.ContainsFunc(p.Through, func(link string) bool { return one[c.Bundle.Names.Lookup(link)] }) {
 		fix = ledger.PoolThread // it is done on the thread that others wait for
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: fixOf(fix, p.What, name), Code: siteOf(c, p)})
+	v.Fix = append(v.Fix, check.Fix{Text: fixOf(fix, p.Wait), Code: siteOf(c, p)})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
 }
@@ -222,7 +221,7 @@ func crowded(c *check.Case, p *ledger.Place, over float64) bool {
 	case x == nil:
 		return false
 	case p.Mechanism == ledger.PoolThread:
-		return strings.HasPrefix(p.What, evidence.EventLoop) && x.Denied >= check.CrowdedBy.Value
+		return p.Wait.Kind == evidence.EventLoop && x.Denied >= check.CrowdedBy.Value
 	case p.Mechanism == ledger.Dependency:
 		return over*(1-x.LackOf(c)) < check.Material.Value
 	}
@@ -262,7 +261,7 @@ var typical = check.Threshold{Name: "part of a route's requests that wait at a p
 // events. A sleep is not, as nobody is told of anything; nor is what a library waits for.
 func byDesign(c *check.Case, p *ledger.Place, wait func(row int) int64) bool {
 	switch {
-	case p.What == evidence.ForcedCycle:
+	case p.Wait.Kind == evidence.ForcedCycle:
 		return false
 	case p.Mechanism == ledger.Pool && events(c)[c.Bundle.Names.Lookup(p.What)]:
 	case p.Mechanism != ledger.Goroutine && p.Mechanism != ledger.Timer, 2*p.Linked.Sum() >= p.Ns:
@@ -306,7 +305,7 @@ func placeName(c *check.Case, p *ledger.Place) string {
 	return what + " in " + p.Where
 }
 
-func placeTitle(m ledger.Mechanism, what, name string) string {
+func placeTitle(m ledger.Mechanism, what evidence.Wait, name string) string {
 	if name == "" {
 		return "Slow requests spend their time " + m.Title()
 	}
@@ -321,7 +320,7 @@ func placeTitle(m ledger.Mechanism, what, name string) string {
 		}
 		return "Slow requests wait in a system call: " + name
 	case ledger.Goroutine:
-		if what == evidence.ForcedCycle {
+		if what.Kind == evidence.ForcedCycle {
 			return "Slow requests wait for " + name
 		}
 		return "Slow requests wait for other requests: " + name
@@ -338,33 +337,39 @@ func siteOf(c *check.Case, p *ledger.Place) string {
 	return s.String()
 }
 
-// fixOf is what helps against waiting at a place.
-func fixOf(m ledger.Mechanism, what, name string) string {
-	if what == evidence.ForcedCycle {
-		return "do not call runtime.GC or debug.FreeOSMemory in a request: GC starts a cycle when the heap has grown; if memory must stay below a limit, set GOMEMLIMIT"
+// fixOf is what helps against waiting at a place, by what is known of the wait, else by its mechanism.
+func fixOf(m ledger.Mechanism, w evidence.Wait) string {
+	if m == ledger.Kernel && (w.Call == "flock" || w.Call == "fcntl" && w.File) { // of fcntl's commands only F_SETLKW and F_OFD_SETLKW, which wait for a lock, take long
+		w.Class = evidence.KernelFileLock
 	}
-	switch text := strings.ToLower(name); {
-	case m != ledger.Kernel:
-	case strings.Contains(text, threads.TooSlowly):
-		return "the reader of the other end is slower than the writer, and the buffer between them is full: make the reader faster, write less, or add a queue that drops, with O_NONBLOCK"
-	case strings.HasPrefix(text, "page fault from disk"):
-		return "the file's pages are not in memory when requests access them: give the host memory for them, read them ahead (madvise MADV_WILLNEED, MAP_POPULATE), or access them outside requests"
-	case strings.HasPrefix(text, threads.StartingThreads):
-		return "the program starts a thread for each piece of work: each start needs stack memory and the lock of the process's memory map, for which other thread starts and page faults wait: use a pool of threads"
-	case strings.HasPrefix(text, "fork"):
-		return "a fork copies the page tables of the whole process, which takes longer with more memory, and forks of one process wait for each other: start programs with posix_spawn or vfork, or from a small helper process started early"
-	case strings.HasPrefix(text, evidence.KernelReclaim), strings.HasPrefix(text, evidence.KernelCompaction):
-		return "there was no free memory, or no large free block, so this thread had to free some: give the process or its cgroup more memory, or use less"
-	case strings.Contains(text, "write throttling"):
-		return "the process writes more than the disk can take, so the kernel throttles it: write less, write to a faster disk, or flush earlier and in the background"
-	}
-	// Of the commands of fcntl only those that wait for a lock (F_SETLKW, F_OFD_SETLKW) take long.
-	if text := strings.ToLower(name); m == ledger.Kernel && (strings.HasPrefix(text, "flock") || strings.HasPrefix(text, "fcntl of /")) {
-		return "another process, or another open file of this one, holds the lock of this file: hold it for less time there, lock a part or a separate file, or try without waiting (LOCK_NB, F_SETLK) and answer without the lock"
+	for _, f := range waitFix {
+		if w.Kind == f.kind && f.kind != evidence.OtherWait || m == ledger.Kernel && w.Class == f.class && f.class != "" {
+			return f.text
+		}
 	}
 	return placeFix[m]
 }
 
+// waitFix is what helps against waits of a kind, or in a mechanism of the kernel.
+var waitFix = []struct {
+	kind  evidence.WaitKind
+	class string
+	text  string
+}{
+	{kind: evidence.ForcedCycle, text: "do not call runtime.GC or debug.FreeOSMemory in a request: GC starts a cycle when the heap has grown; if memory must stay below a limit, set GOMEMLIMIT"},
+	{kind: evidence.RoomToWrite, text: "the reader of the other end is slower than the writer, and the buffer between them is full: make the reader faster, write less, or add a queue that drops, with O_NONBLOCK"},
+	{class: evidence.KernelDiskFault, text: "the file's pages are not in memory when requests access them: give the host memory for them, read them ahead (madvise MADV_WILLNEED, MAP_POPULATE), or access them outside requests"},
+	{class: evidence.KernelThreads, text: "the program starts a thread for each piece of work: each start needs stack memory and the lock of the process's memory map, for which other thread starts and page faults wait: use a pool of threads"},
+	{class: evidence.KernelFork, text: "a fork copies the page tables of the whole process, which takes longer with more memory, and forks of one process wait for each other: start programs with posix_spawn or vfork, or from a small helper process started early"},
+	{class: evidence.KernelReclaim, text: noMemory},
+	{class: evidence.KernelCompaction, text: noMemory},
+	{class: evidence.KernelThrottled, text: "the process writes more than the disk can take, so the kernel throttles it: write less, write to a faster disk, or flush earlier and in the background"},
+	{class: evidence.KernelFileLock, text: "another process, or another open file of this one, holds the lock of this file: hold it for less time there, lock a part or a separate file, or try without waiting (LOCK_NB, F_SETLK) and answer without the lock"},
+}
+
+const noMemory = "there was no free memory, or no large free block, so this thread had to free some: give the process or its cgroup more memory, or use less"
+
+// placeFix is what helps where nothing more is known of a wait.
 var placeFix = map[ledger.Mechanism]string{
 	ledger.Timer:      "the code sleeps here: shorten the delay, end it when the awaited event happens, or move it out of the request",
 	ledger.Kernel:     "take this call off the request path: do it once for many requests (group commit), in the background, or on a faster device",

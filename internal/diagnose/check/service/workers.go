@@ -27,16 +27,15 @@ type workers struct {
 	reached evidence.Fact // times it was found to have as many; Number 0: not told
 }
 
-// workersOf is the pool of a name that requests waited for, nil if that is none of workers.
-func workersOf(c *check.Case, name string) *workers {
-	_, pool, ok := strings.Cut(name, evidence.WorkerPool)
-	if !ok {
+// workersOf is the pool that requests waited for, nil if that is none of workers.
+func workersOf(c *check.Case, what evidence.Wait) *workers {
+	if what.Kind != evidence.WorkerPool {
 		return nil
 	}
-	w := &workers{pool: pool, most: math.NaN()}
+	w := &workers{pool: what.Of, most: math.NaN()}
 	for _, f := range c.Bundle.Facts {
 		of, rest, _ := strings.Cut(f.Value, evidence.Link)
-		if of != pool {
+		if of != w.pool {
 			continue
 		}
 		switch f.Key {
@@ -77,8 +76,8 @@ func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
 		if f.Subject != c.Subject || f.Key != evidence.FactWorkersReached || !(f.Number > 0) {
 			continue
 		}
-		name := "PHP-FPM" + evidence.WorkerPool + f.Value
-		w := workersOf(c, name)
+		what := evidence.Wait{Kind: evidence.WorkerPool, By: "PHP-FPM", Of: f.Value}
+		name, w := what.String(), workersOf(c, what)
 		if w == nil || ok && v.Supported() {
 			continue
 		}

@@ -1,0 +1,156 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ThreadInfo is what a source says of the thread of a stack beside its frames. A stack that was seen with other
+// information is another stack.
+type ThreadInfo struct {
+	Name string // what the thread, or its pool, is called: "http-nio-8080-exec"; "" unknown
+
+	// What HotSpot says of its lock.
+	Lock      LockUse
+	Class     string // of the lock: "java.lang.Object"; "" unknown
+	Unmounted bool   // it is virtual, was started and has not run yet
+
+	// What the kernel says of it (/proc/PID/task/TID/syscall and wchan).
+	Call   string // a system call: "fsync", "futex mutex"; or one of Call…; "" unknown
+	On     Object // what the call is on
+	Kernel string // the function of the kernel in which it waits; "" unknown
+	SP     uint64 // its stack pointer in the program; 0 unknown
+	Ready  bool   // it seems to run, and waits for a CPU
+}
+
+// What a thread does that is in no system call, and calls of which there are several kinds.
+const (
+	CallRunning    = "running"
+	CallPageFault  = "page fault"
+	CallFutex      = "futex"       // a wait to be woken
+	CallFutexMutex = "futex mutex" // a wait for a mutex
+	CallFutexTimed = "futex with a timeout"
+)
+
+// OnFutex says whether a call waits at a futex, for whatever reason.
+func OnFutex(call string) bool { return strings.HasPrefix(call, CallFutex) }
+
+// LockUse is what a thread does with a lock, in HotSpot's words.
+type LockUse uint8
+
+// Uses of locks.
+const (
+	NoLock   LockUse = iota
+	ToLock           // it waits for a monitor
+	ToRelock         // it was notified, and waits for the monitor again
+	WaitsOn          // Object.wait
+	ToPark           // LockSupport.park, on a synchronizer
+)
+
+var lockUses = [...]string{ToLock: "waiting to lock", ToRelock: "waiting to re-lock in wait()", WaitsOn: "waiting on", ToPark: "parking to wait for"}
+
+func (u LockUse) String() string { return lockUses[u] }
+
+// Object is what a system call is on.
+type Object struct {
+	Kind ObjectKind
+	Name string // a path, the address of a peer, a variable, …; "" unknown
+}
+
+// ObjectKind is what kind of thing that is.
+type ObjectKind uint8
+
+// Kinds of objects.
+const (
+	NoObject ObjectKind = iota
+	OtherObject
+	File
+	WordAddress // of a word of memory without a name, in hexadecimal
+	Client      // a connection that was accepted
+	Listener    // a listening socket
+	Peer        // a connection that the process asked for
+	UnixSocket
+	UDPSocket
+	NewSocket // whose connection it is was not found out yet
+	Pipe
+	EventFD
+	TimerFD
+	Inotify
+	SignalFD
+)
+
+// objectWords are the kinds that have a word, with which recordings begin what they call a descriptor.
+var objectWords = [...]string{Client: "client", Listener: "listener", Peer: "peer", UnixSocket: "unix", UDPSocket: "udp", NewSocket: "socket", Pipe: "pipe",
+	EventFD: "eventfd", TimerFD: "timerfd", Inotify: "inotify", SignalFD: "signalfd"}
+
+// ObjectOf reads what a recording calls a descriptor or a word of memory: "/var/lib/journal", "peer 10.0.0.7:5432",
+// "0x7f00", "stats_lock+0x10".
+func ObjectOf(text string) Object {
+	word, name, _ := strings.Cut(text, " ")
+	for kind := Client; int(kind) < len(objectWords); kind++ {
+		if word == objectWords[kind] {
+			return Object{kind, name}
+		}
+	}
+	switch {
+	case text == "":
+		return Object{}
+	case text[0] == '/':
+		return Object{File, text}
+	case strings.HasPrefix(text, "0x"):
+		return Object{WordAddress, text}
+	}
+	return Object{OtherObject, text}
+}
+
+// String is what [ObjectOf] reads.
+func (o Object) String() string {
+	if o.Kind < Client {
+		return o.Name
+	}
+	return strings.TrimSuffix(objectWords[o.Kind]+" "+o.Name, " ")
+}
+
+func (t ThreadInfo) clone() ThreadInfo {
+	for _, s := range []*string{&t.Name, &t.Class, &t.Call, &t.On.Name, &t.Kernel} {
+		*s = strings.Clone(*s)
+	}
+	return t
+}
+
+// SystemCall is the call into the kernel in which the thread is; "" if it is in none.
+func (t *ThreadInfo) SystemCall() string {
+	if t.Call == CallRunning {
+		return ""
+	}
+	return t.Call
+}
+
+// Says is what the thread waits for or does, in the words of its source: "waiting to lock java.lang.Object",
+// "fsync"; "" where that is not said.
+func (t *ThreadInfo) Says() string {
+	switch {
+	case t.Unmounted:
+		return "not mounted yet"
+	case t.Lock != NoLock:
+		return strings.TrimSuffix(t.Lock.String()+" "+t.Class, " ")
+	}
+	return t.Call
+}
+
+// String is all of it: "fsync of /var/lib/journal, kernel folio_wait_bit_common, sp 0x7f12, [writer]".
+func (t ThreadInfo) String() string {
+	var parts []string
+	add := func(is bool, format string, args ...any) {
+		if is {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	add(t.Says() != "", "%s", t.Says())
+	add(t.On != Object{}, "of %s", t.On)
+	add(t.Kernel != "", "kernel %s", t.Kernel)
+	add(t.SP != 0, "sp %#x", t.SP)
+	add(t.Ready, "ready")
+	add(t.Name != "", "[%s]", t.Name)
+	return strings.Join(parts, ", ")
+}
