@@ -106,7 +106,8 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		share := float64(sum) / float64(max(1, l.Total))
 		v.Summary = check.SlowWait("at the service's sockets", sum, share)
 		v.Weigh(share, check.Material)
-		if share >= check.Material.Value && !c.UserVisible(check.Noticeable) {
+		brief := l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && l.Total < check.Noticeable.Int64()*int64(len(l.Slow)) // on average
+		if share >= check.Material.Value && (brief || !c.UserVisible(check.Noticeable)) {
 			v.Rule = check.Unnoticed
 			v.Summary += ", but slow requests take only milliseconds"
 			v.Needs = []check.Need{{What: "a limit for request latency", Command: "unstall PID --slo 300ms"}}
