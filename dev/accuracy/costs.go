@@ -28,7 +28,7 @@ type cost struct{ p50, p99, perRequest, recorder []float64 }
 // measureCosts puts the same load on each healthy service again and again, recorded in one way or another or not at all, and writes the
 // medians: what clients of its first load got, the CPU time of its processes for each request, and the CPUs that the recorder used.
 func measureCosts(ctx context.Context, o options) (pass bool, err error) {
-	services, err := readServices(o.dir)
+	services, err := chosenServices(o)
 	if err != nil {
 		return false, err
 	}
@@ -36,7 +36,7 @@ func measureCosts(ctx context.Context, o options) (pass bool, err error) {
 	fmt.Fprintln(w, "service\trecorded\tp50 ms\tp99 ms\tCPU ms a request\trecorder, CPUs")
 	pass = true
 	for _, s := range services {
-		if !o.only.MatchString(s.Name) || !s.Known.Healthy {
+		if !s.Known.Healthy {
 			continue
 		}
 		ways := []way{{name: "no"}, {"yes", []string{"--no-jfr"}}}

@@ -16,7 +16,7 @@ import (
 // measureFaults puts each service under its load with its fault and then without it, and
 // writes what the clients got. It records and diagnoses nothing.
 func measureFaults(ctx context.Context, o options) (pass bool, err error) {
-	services, err := readServices(o.dir)
+	services, err := chosenServices(o)
 	if err != nil {
 		return false, err
 	}
@@ -24,9 +24,6 @@ func measureFaults(ctx context.Context, o options) (pass bool, err error) {
 	fmt.Fprintln(w, "service\tfault\tload\tanswered\tp50 ms\tp99 ms\tmax ms")
 	pass = true
 	for _, s := range services {
-		if !o.only.MatchString(s.Name) {
-			continue
-		}
 		for _, fault := range []string{"on", "off"} {
 			one := s
 			if fault == "off" {

@@ -17,7 +17,7 @@ const p99Of = "p99_ms"
 // measureFixes holds what the first verdict of each sick service predicts against what clients get without the fault. It writes a
 // row of a Markdown table for each, in the order of their names.
 func measureFixes(ctx context.Context, o options) (pass bool, err error) {
-	services, err := readServices(o.dir)
+	services, err := chosenServices(o)
 	if err != nil {
 		return false, err
 	}
@@ -29,10 +29,10 @@ func measureFixes(ctx context.Context, o options) (pass bool, err error) {
 	fmt.Println("| service | found first | p99 with the fault, ms | predicted (range) | without the fault | predicted ÷ measured |\n|---|---|---|---|---|---|")
 	pass = true
 	for _, s := range services {
-		if !o.only.MatchString(s.Name) || s.Known.Healthy {
+		if s.Known.Healthy {
 			continue
 		}
-		row, err := s.fixed(ctx, o)
+		row, err := s.compareFix(ctx, o)
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
@@ -44,8 +44,8 @@ func measureFixes(ctx context.Context, o options) (pass bool, err error) {
 	return pass, nil
 }
 
-// fixed records a service with its fault and then without it.
-func (s service) fixed(ctx context.Context, o options) (row string, err error) {
+// compareFix records a service with its fault and then without it, and writes the rest of its row.
+func (s service) compareFix(ctx context.Context, o options) (row string, err error) {
 	sick, err := p99Recorded(ctx, o, s)
 	if err != nil {
 		return "", err

@@ -201,7 +201,7 @@ func (c *Case) against(d *diagnose.Diagnosis, k *Kept) {
 		c.Right = k.Lab.Met(d)
 		c.FalseAlarm = c.Healthy && !c.Right
 	case c.Healthy:
-		c.Right = !slices.ContainsFunc(c.Found, func(id string) bool { return k.Busy == 0 || !crowded(id) })
+		c.Right = !slices.ContainsFunc(c.Found, func(id string) bool { return k.Busy == 0 || !isCrowding(id) })
 		c.FalseAlarm = !c.Right
 	default:
 		c.sick(d, k)
@@ -259,8 +259,8 @@ func (c *Case) sick(d *diagnose.Diagnosis, k *Kept) {
 	}
 }
 
-// crowded says whether a cause is that other programs use the host's CPUs.
-func crowded(id string) bool { return id == "linux.noisy-neighbour" || id == "linux.cpu-saturation" }
+// isCrowding says whether a cause is that other programs use the host's CPUs.
+func isCrowding(id string) bool { return id == "linux.noisy-neighbour" || id == "linux.cpu-saturation" }
 
 // expand puts the address at which a program ran in place of $ADDR_NAME.
 func (k *Kept) expand(words string) string {

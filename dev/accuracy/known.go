@@ -121,6 +121,12 @@ func (d duration) MarshalJSON() ([]byte, error) {
 	return json.Marshal(d.String())
 }
 
+// chosenServices are those that -only names.
+func chosenServices(o options) ([]service, error) {
+	all, err := readServices(o.dir)
+	return slices.DeleteFunc(all, func(s service) bool { return !o.only.MatchString(s.Name) }), err
+}
+
 // readServices reads what is in a folder of services.
 func readServices(dir string) (all []service, err error) {
 	entries, err := os.ReadDir(dir)

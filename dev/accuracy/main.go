@@ -191,22 +191,17 @@ func runAll(ctx context.Context, o options) (cases []Case, err error) {
 	if o.keep, err = filepath.Abs(o.keep); err != nil {
 		return nil, err
 	}
-	services, err := readServices(o.dir)
+	services, err := chosenServices(o)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range services {
-		if o.only.MatchString(s.Name) { // what goes wrong is said again of the service, and is its own error
-			if err := s.prepare(ctx, o); err != nil {
-				say("%s: %v", s.Name, err)
-			}
+		if err := s.prepare(ctx, o); err != nil { // it is said again of the service, and is its own error
+			say("%s: %v", s.Name, err)
 		}
 	}
 	for n := range o.runs {
 		for _, s := range services {
-			if !o.only.MatchString(s.Name) {
-				continue
-			}
 			c := judged(ctx, o, s, n+1)
 			if ctx.Err() != nil {
 				return nil, errors.New("interrupted: what was started has ended")

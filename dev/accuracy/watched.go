@@ -45,15 +45,12 @@ func watchAll(ctx context.Context, o options) (pass bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(o.keep)
-	services, err := readServices(o.dir)
+	services, err := chosenServices(o)
 	if err != nil {
 		return false, err
 	}
 	var all []watched
 	for _, s := range services {
-		if !o.only.MatchString(s.Name) {
-			continue
-		}
 		if err := s.prepare(ctx, o); err != nil {
 			say("%s: %v", s.Name, err)
 		}

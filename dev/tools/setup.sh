@@ -33,6 +33,7 @@ JAVAC|javac|programs compiled for a live JVM
 TOMCAT|tomcat|a live Tomcat
 ASYNC_PROFILER|async-profiler|recordings of async-profiler
 REDIS|redis|a live Redis
+NGINX|nginx|a live nginx
 RUNC|runc|containers
 SSHD|sshd|another host by SSH
 AXE|axe|accessibility of pages

@@ -25,7 +25,7 @@ var messageKeys = []string{`"log"`, `"textPayload"`, `"MESSAGE"`, `"message"`, `
 // timeKeys are keys of when it was written.
 var timeKeys = []string{`"time"`, `"timestamp"`, `"@timestamp"`, `"ts"`, `"receiveTimestamp"`}
 
-// Bounds of what is unpacked.
+// Bounds of what is unpackMessages.
 const (
 	mostMessageLines = 2 << 20
 	mostMessageBytes = 64 << 20
@@ -82,8 +82,8 @@ func message(l []byte) (text []byte, stamp int64, ok bool) {
 	return nil, 0, false
 }
 
-// unpacked are the lines of the text in objects, nil if most lines are none.
-func unpacked(each func(func(Line) bool) error) (out []Line, err error) {
+// unpackMessages are the lines of the text in objects, nil if most lines are none.
+func unpackMessages(each func(func(Line) bool) error) (out []Line, err error) {
 	packed, all, size := 0, 0, 0
 	err = each(func(l Line) bool {
 		if len(bytes.TrimSpace(l.Text)) == 0 {
@@ -119,7 +119,7 @@ func isPacked(head []byte) bool {
 
 // readPacked reads the text within objects with the formats that claim it; false if none does.
 func readPacked(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.Bundle) (bool, error) {
-	lines, err := unpacked(a.Lines)
+	lines, err := unpackMessages(a.Lines)
 	if lines == nil || err != nil && !errors.Is(err, ErrCut) {
 		return false, nil
 	}

@@ -105,7 +105,7 @@ type Ledger struct {
 	awaiteds  []share                   // what is awaited; nil: not known
 	awaitGate *gate                     // by which these are split; nil: by none
 	alike     *similarRequests          // nil: no request's awaits are known one by one
-	onThreads bool                      // requests keep a thread as long as they are worked on
+	onThreads bool                      // a request holds one thread until it is answered
 	byKernel  bool                      // the requests' paths tell what passed before the service read them
 	entrance  *entrance                 // nil: nothing waits at the service's sockets, or that is not known
 	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched

@@ -6,7 +6,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// input is what a ledger is made of, beside the bundle.
+// input is the rest of what a ledger is made of: the requests by source, and the options.
 type input struct {
 	sources map[evidence.ArtifactID][]int
 	widest  evidence.ArtifactID // of them, the one that saw most
@@ -21,9 +21,9 @@ type reading struct {
 	read  func(l *Ledger, in *input)
 }
 
-func traced(l *Ledger) bool   { return l.Traced }
-func untraced(l *Ledger) bool { return !l.Traced }
-func byLooks(l *Ledger) bool  { return !l.Traced && l.Sampled }
+func isTraced(l *Ledger) bool   { return l.Traced }
+func isUntraced(l *Ledger) bool { return !l.Traced }
+func byLooks(l *Ledger) bool    { return !l.Traced && l.Sampled }
 
 var readings []reading
 
@@ -33,10 +33,10 @@ func init() { // some of them walk through requests, which asks for all that was
 		{"pauses, and what the recorder held", nil, func(l *Ledger, _ *input) {
 			l.stops, l.holds = stopsOf(l.b, l.Subject, l.b.Requests.Clock.At(l.Rows[0])), holdsOf(l.b, l.Subject)
 		}},
-		{"whether states were looked at now and then, and waits in the kernel", traced, func(l *Ledger, _ *input) {
+		{"whether states were looked at now and then, and waits in the kernel", isTraced, func(l *Ledger, _ *input) {
 			l.Sampled, l.kernel = l.sampled(), l.kernelWaitsOf()
 		}},
-		{"the host's share", traced, func(l *Ledger, _ *input) { l.Host = l.hostShare() }},
+		{"the host's share", isTraced, func(l *Ledger, _ *input) { l.Host = l.hostShare() }},
 		{"queues outside the service", nil, func(l *Ledger, _ *input) {
 			l.byKernel = sightings.SideOf(l.b, l.Rows[0]) == sightings.ByKernel
 			l.entrance = l.entranceOf()
@@ -47,7 +47,7 @@ func init() { // some of them walk through requests, which asks for all that was
 			l.awaiteds = l.awaits(in.opt.Stacks)
 			l.awaitGate = l.gatedAwaits()
 		}},
-		{"stalls, and what threads did", untraced, func(l *Ledger, in *input) {
+		{"stalls, and what threads did", isUntraced, func(l *Ledger, in *input) {
 			l.withheld = metrics.WithheldFrom(l.b, l.Subject, l.stops.spans())
 			l.stalled = l.stalling()
 			l.occupancy = l.occupied(in.opt.Stacks)

@@ -15,7 +15,7 @@ type Answerer struct {
 	Origin evidence.Origin
 }
 
-// AnswererAt finds who of the recorded processes listens at an address, "127.0.0.1:5432" or "unix:/run/app.sock". It is false where no one does, or where nobody counted how long
+// AnswererAt finds who of the recorded processes listens at an address, "127.0.0.1:5432" or "unix:/run/app.sock". It is false where no process does, or where nobody counted how long
 // its threads were ready.
 func AnswererAt(b *evidence.Bundle, address string, w Window) (a Answerer, ok bool) {
 	if address == "" {

@@ -236,7 +236,7 @@ var nativeWaits = map[string]nativeWait{
 	"sendfile":              {state: evidence.Syscall, on: " to"},
 }
 
-// socketWait is what a wait on a kind of descriptor is.
+// socketWait is the state of a thread that waits on one kind of descriptor, and the words for it.
 type socketWait struct {
 	state evidence.Kind
 	words string
@@ -266,7 +266,7 @@ func nativeCall(of *threadstack.Stack) (call string, on evidence.Object) {
 		return evidence.KernelThreads, evidence.Object{}
 	case !evidence.OnFutex(call):
 	case waitsWithin(of.Frames, forking):
-		return forks, evidence.Object{} // of what else a fork locks nobody but the C library knows
+		return forks, evidence.Object{} // only the C library knows what else a fork locks
 	case waitsWithin(of.Frames, lockTakers):
 		call = evidence.CallFutexMutex
 	}

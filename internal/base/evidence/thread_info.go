@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ThreadInfo is what a source says of the thread of a stack beside its frames. A stack that was seen with other
-// information is another stack.
+// ThreadInfo holds what a source records of a thread beside the frames of its stack. The same frames with another ThreadInfo
+// are another stack.
 type ThreadInfo struct {
 	Name string // what the thread, or its pool, is called: "http-nio-8080-exec"; "" unknown
 
@@ -35,7 +35,7 @@ const (
 // OnFutex says whether a call waits at a futex, for whatever reason.
 func OnFutex(call string) bool { return strings.HasPrefix(call, CallFutex) }
 
-// LockUse is what a thread does with a lock, in HotSpot's words.
+// LockUse is how a thread uses a lock: HotSpot's words are its texts.
 type LockUse uint8
 
 // Uses of locks.
@@ -51,7 +51,7 @@ var lockUses = [...]string{ToLock: "waiting to lock", ToRelock: "waiting to re-l
 
 func (u LockUse) String() string { return lockUses[u] }
 
-// Object is what a system call is on.
+// Object is the file, socket or word of memory that a system call works on.
 type Object struct {
 	Kind ObjectKind
 	Name string // a path, the address of a peer, a variable, …; "" unknown

@@ -16,7 +16,6 @@ package clrstack
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -45,7 +44,7 @@ func match(head []byte) format.Confidence {
 	}
 	inside := false
 	for l := range bytes.Lines(head) {
-		l = trimmed(l)
+		l = trimLine(l)
 		if _, ok := threadLine(l); ok {
 			inside = true
 		} else if _, _, ok := frameLine(l); inside && ok {
@@ -57,7 +56,7 @@ func match(head []byte) format.Confidence {
 
 var threadWords = []byte("OS Thread Id: 0x")
 
-func trimmed(l []byte) []byte { return bytes.TrimSpace(l[:min(len(l), mostLine)]) }
+func trimLine(l []byte) []byte { return bytes.TrimSpace(l[:min(len(l), mostLine)]) }
 
 // threadLine reads "OS Thread Id: 0x1dc1d (17)": the number is hexadecimal, what a debugger calls the thread does not matter.
 func threadLine(l []byte) (id string, ok bool) {
@@ -140,7 +139,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	inside, first := false, false
 	err := a.Lines(func(l format.Line) bool {
-		text := trimmed(l.Text)
+		text := trimLine(l.Text)
 		if id, ok := threadLine(text); ok {
 			put(l, "")
 			put(l, "Thread (0x"+strings.ToUpper(id)+"):")
@@ -165,16 +164,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(lines) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(lines) > 0, "the text", "clrstack: no thread with a stack in it"); err != nil {
 		return err
-	case len(lines) == 0:
-		return errors.New("clrstack: no thread with a stack in it")
-	case err != nil:
-		b.Warnf(0, "the text is incomplete: %v", err)
-		b.Cut()
 	}
 	return dotnetstack.Format.Parse(ctx, format.Rewritten(a, lines), b)
 }

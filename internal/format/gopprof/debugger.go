@@ -3,7 +3,6 @@ package gopprof
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -127,16 +126,8 @@ func parseDebugger(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(lines) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(lines) > 0, "the text", "go-debugger: no goroutine with a stack in it"); err != nil {
 		return err
-	case len(lines) == 0:
-		return errors.New("go-debugger: no goroutine with a stack in it")
-	case err != nil:
-		b.Warnf(0, "the text is incomplete: %v", err)
-		b.Cut()
 	}
 	return Format.Parse(ctx, format.Rewritten(a, lines), b)
 }

@@ -81,16 +81,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		p.take(l.Number, strings.TrimSpace(string(l.Text[:min(len(l.Text), mostLine)])))
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(p.threads) == 0 && len(p.history) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(p.threads)+len(p.history) > 0, "the javacore", "javacore: no thread and no line of GC's history in it"); err != nil {
 		return err
-	case len(p.threads) == 0 && len(p.history) == 0:
-		return errors.New("javacore: no thread and no line of GC's history in it")
-	case err != nil:
-		b.Warnf(0, "the javacore is incomplete: %v", err)
-		b.Cut()
 	}
 	var errs []error
 	read := false

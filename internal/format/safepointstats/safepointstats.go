@@ -12,7 +12,6 @@ package safepointstats
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -99,16 +98,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		}
 		return true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(lines) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(lines) > 0, "the table", "safepointstats: no row of a safepoint in it"); err != nil {
 		return err
-	case len(lines) == 0:
-		return errors.New("safepointstats: no row of a safepoint in it")
-	case err != nil:
-		b.Warnf(0, "the table is incomplete: %v", err)
-		b.Cut()
 	}
 	if dropped > 0 {
 		b.Warnf(0, "rows beyond the first %d: %d", maxRows, dropped)

@@ -9,7 +9,6 @@ package uwsgi
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -112,16 +111,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		put(l, fmt.Sprintf("LISTEN %d %d %s *:* users:((\"uwsgi\",pid=0,fd=0))", f.waiting, f.limit, address))
 		return ctx.Err() == nil
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case told == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, told > 0, "the text", "uwsgi: no line about its listen queue in it"); err != nil {
 		return err
-	case told == 0:
-		return errors.New("uwsgi: no line about its listen queue in it")
-	case err != nil:
-		b.Warnf(0, "the text is incomplete: %v", err)
-		b.Cut()
 	}
 	if last != 0 {
 		b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")

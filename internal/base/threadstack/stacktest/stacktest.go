@@ -25,7 +25,7 @@ func Of(lines ...string) (s threadstack.Stack) {
 		case !is:
 			s.Frames = append(s.Frames, l)
 		default:
-			says(&s.ThreadInfo, said)
+			setInfo(&s.ThreadInfo, said)
 		}
 	}
 	return s
@@ -38,7 +38,8 @@ func Kernel(lines ...string) threadstack.Stack {
 	return s
 }
 
-func says(t *evidence.ThreadInfo, said string) {
+// setInfo sets what one line of a test says of a thread.
+func setInfo(t *evidence.ThreadInfo, said string) {
 	word, rest, _ := strings.Cut(said, " ")
 	switch word {
 	case "of":

@@ -158,17 +158,7 @@ func TestKilled(t *testing.T) {
 func TestNothingStaysOn(t *testing.T) {
 	a := dotnetapp.Start(t)
 	record := live(t, a)
-	client, err := ipc.Find(a.PID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	threads := func() int {
-		list, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", a.PID))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(list)
-	}
+	threads := threadsOf(t, a.PID)
 	probetest.Record(t, record, probe.Plan{For: time.Second}) // threads that stay, such as the counters', are there
 	before := threads()
 
@@ -180,15 +170,51 @@ func TestNothingStaysOn(t *testing.T) {
 	back(t, threads, before)
 
 	for _, providers := range [][]ipc.Provider{(&recording{fragile: true}).everything(), stacks, tracking} {
-		s, err := client.Start(t.Context(), ipc.Config{Providers: providers, BufferMB: 1})
+		for hung := 0; !dropSession(t, a.PID, providers, threads, before); hung++ {
+			if hung == 3 {
+				t.Fatal("the runtime hung each time")
+			}
+			a = dotnetapp.Start(t)
+			threads = threadsOf(t, a.PID)
+			probetest.Record(t, live(t, a), probe.Plan{For: time.Second})
+			before = threads()
+		}
+	}
+}
+
+// dropSession begins a session and closes its connection while it writes, and waits until
+// no more threads are there than before. It is false where the runtime did not answer: one
+// before .NET 6 may hang for good when it ends a session that is written to
+// (dotnet/runtime#51579), which a killed recorder cannot keep it from.
+func dropSession(t *testing.T, pid int, providers []ipc.Provider, threads func() int, before int) bool {
+	t.Helper()
+	client, err := ipc.Find(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := client.Start(t.Context(), ipc.Config{Providers: providers, BufferMB: 1})
+	if errors.Is(err, ipc.ErrSilent) {
+		return false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(s, make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Close()
+	back(t, threads, before) // a recorder has one session at a time, and leaves one
+	return true
+}
+
+// threadsOf counts the threads of a process.
+func threadsOf(t *testing.T, pid int) func() int {
+	return func() int {
+		list, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.ReadFull(s, make([]byte, 100)); err != nil {
-			t.Fatal(err)
-		}
-		_ = s.Close()
-		back(t, threads, before) // a recorder has one session at a time, and leaves one
+		return len(list)
 	}
 }
 

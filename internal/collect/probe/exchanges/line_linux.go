@@ -138,7 +138,7 @@ func oneLine(comm []byte) []byte {
 
 // closesStatement says whether a call begins with MySQL's COM_STMT_CLOSE.
 func closesStatement(b []byte) bool {
-	return bytes.HasPrefix(b[atHead:], []byte{statementClosed - 4, 0, 0, 0, statementClose})
+	return bytes.HasPrefix(b[atHead:], []byte{statementClosed - 4, 0, 0, 0, mysqlClose})
 }
 
 // peer is the address at the other end.

@@ -20,7 +20,7 @@ import (
 var packets = [][]byte{
 	packet(mysqlPrepare, "select owner from bookings where room = ?"),
 	packet(mysqlExecute, "\x01\x00\x00\x00\x00\x01\x00\x00\x00"),
-	packet(statementClose, "\x01\x00\x00\x00"),
+	packet(mysqlClose, "\x01\x00\x00\x00"),
 }
 
 func packet(command byte, text string) []byte {
@@ -44,7 +44,7 @@ func statements(args []string) {
 			if _, err := c.Write(packet); err != nil {
 				panic(err)
 			}
-			if packet[4] == statementClose {
+			if packet[4] == mysqlClose {
 				continue
 			}
 			if _, err := c.Read(room); err != nil {
@@ -77,7 +77,7 @@ func TestClosedStatements(t *testing.T) {
 					if _, err := io.CopyN(io.Discard, c, int64(head[0])-1); err != nil {
 						return
 					}
-					if head[4] != statementClose {
+					if head[4] != mysqlClose {
 						_, _ = c.Write([]byte{7, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0})
 					}
 				}

@@ -266,6 +266,7 @@ const (
 	mysqlPing    = 0x0e
 	mysqlPrepare = 0x16
 	mysqlExecute = 0x17
+	mysqlClose   = 0x19 // of a prepared statement; it has no answer
 )
 
 // mysqlCommand is what was sent first.

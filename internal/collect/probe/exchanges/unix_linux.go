@@ -122,7 +122,7 @@ func (w *watching) sweep(offset int64) error {
 				binary.NativeEndian.PutUint64(s[atLast:], uint64(now))
 				fallthrough
 			case phaseAnswered:
-				w.write(told(s[:]), offset)
+				w.write(exchangeOf(s[:]), offset)
 			}
 			_ = w.keeps.states.Delete(cookie)
 		}
@@ -139,8 +139,8 @@ const longestQueued = 10 * time.Minute
 // mostLooked sockets are looked through for those that are there.
 const mostLooked = 1 << 16
 
-// told is that of a state which is told of an exchange.
-func told(state []byte) []byte {
+// exchangeOf cuts a state to what is written of its exchange.
+func exchangeOf(state []byte) []byte {
 	if binary.NativeEndian.Uint32(state[atRole:]) == roleServer {
 		return state[:serverSize]
 	}

@@ -352,7 +352,7 @@ func (w *watching) open() error {
 	var v [stateSize]byte
 	for all := w.keeps.states.Iterate(); all.Next(&key, &v); {
 		if binary.NativeEndian.Uint32(v[atPhase:]) != phaseIdle {
-			w.write(told(v[:]), offset)
+			w.write(exchangeOf(v[:]), offset)
 		}
 	}
 	w.openFrames(offset)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -282,17 +283,20 @@ func TestFlightSlows(t *testing.T) {
 	a := start(t, 17, "-Xmx64m")
 	l := new(probe.Latencies)
 	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	go func() {
+	var asking sync.WaitGroup
+	asking.Go(func() {
 		for took := 10 * time.Millisecond; probe.Wait(ctx, 20*time.Millisecond); {
 			if strings.Contains(checked(t, a), "unstall") {
 				took = 100 * time.Millisecond
 			}
 			l.Add(time.Now().UnixNano(), int64(took))
 		}
-	}()
+	})
+	defer asking.Wait()
+	defer stop()
 	to := probetest.Record(t, live(t, a), probe.Plan{For: 12 * time.Second, Flight: true, Latencies: l})
 	stop()
+	asking.Wait() // a question to the JVM is not cut off by the test's end
 	if said := strings.Join(to.Warnings, "\n"); !strings.Contains(said, "the flight recording was ended after ") || !strings.Contains(said, ": p50 rose from 10 ms to 100 ms") {
 		t.Errorf("warned %q", said)
 	}

@@ -80,13 +80,19 @@ type neighbours struct {
 	table
 	busyList
 	entrance *entrance
-	looked   map[int]*table // schedstat of their threads; nil: they are too many, or have ended
-	listens  map[int]bool   // whose addresses were written
-	threads  int
+	looked   map[int]*atWork // by PID; nil: it has too many threads
+	listens  map[int]bool    // whose addresses were written
+	threads  int             // of all that are looked at
+}
+
+// atWork is a neighbour whose threads are looked at.
+type atWork struct {
+	runs    *table // schedstat of them
+	threads int    // when it was first seen at work
 }
 
 func newNeighbours(except int, e *entrance) *neighbours {
-	n := &neighbours{table: *newTable("/proc", "stat", except), entrance: e, looked: make(map[int]*table), listens: make(map[int]bool)}
+	n := &neighbours{table: *newTable("/proc", "stat", except), entrance: e, looked: make(map[int]*atWork), listens: make(map[int]bool)}
 	n.sparse = true // most do nothing
 	return n
 }
@@ -100,12 +106,13 @@ func (n *neighbours) list(a *archive, first bool) {
 	}
 }
 
-// read appends how long the threads of those at work were ready.
-func (n *neighbours) read(a *archive) {
-	for pid, t := range n.looked {
-		if t != nil && t.read(a) != nil {
-			t.close(a)
-			n.looked[pid] = nil
+// readThreads appends how long the threads of those at work were ready. One that has ended leaves its place to another.
+func (n *neighbours) readThreads(a *archive) {
+	for pid, x := range n.looked {
+		if x != nil && x.runs.read(a) != nil {
+			x.runs.close(a)
+			n.threads -= x.threads
+			delete(n.looked, pid)
 		}
 	}
 }
@@ -122,7 +129,7 @@ func (n *neighbours) look(a *archive, u used) {
 		return
 	}
 	n.threads += threads
-	n.looked[u.pid] = newTable(dir, "schedstat", 0)
+	n.looked[u.pid] = &atWork{newTable(dir, "schedstat", 0), threads}
 	for _, pid := range []int{u.pid, u.parent} { // a server's workers are its children, and do not always hold what it listens with
 		if pid > 1 && pid != n.except && !n.listens[pid] {
 			n.listens[pid] = true
@@ -145,9 +152,9 @@ func threadsIn(dir string) int {
 
 func (n *neighbours) close(a *archive) {
 	n.table.close(a)
-	for _, t := range n.looked {
-		if t != nil {
-			t.close(a)
+	for _, x := range n.looked {
+		if x != nil {
+			x.runs.close(a)
 		}
 	}
 }

@@ -197,7 +197,7 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 			}
 			lastOthers = now
 		}},
-		{pace: pace{share: neighboursShare, least: seldom}, read: func(time.Time, bool, bool) { r.neighbours.read(&r.archive) }},
+		{pace: pace{share: neighboursShare, least: seldom}, read: func(time.Time, bool, bool) { r.neighbours.readThreads(&r.archive) }},
 	}
 	if r.always {
 		for _, p := range parts {

@@ -182,7 +182,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		v.Rule = check.Withheld
 		v.Summary += readLate(c, per)
 		return v
-	case crowded(c, p, over):
+	case lacksCPU(c, p, over):
 		v.Rule = check.Explained
 		v.Summary += ", which lacks a CPU as others use them (linux.noisy-neighbour)"
 		return v
@@ -215,8 +215,8 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	return v
 }
 
-// crowded says whether what requests wait for at a place is slow because it lacks a CPU on a host that others fill.
-func crowded(c *check.Case, p *ledger.Place, over float64) bool {
+// lacksCPU says whether what requests wait for at a place is slow because it lacks a CPU on a host that others fill.
+func lacksCPU(c *check.Case, p *ledger.Place, over float64) bool {
 	switch x := c.Crowding(); {
 	case x == nil:
 		return false
