@@ -3,5 +3,5 @@ package exchanges
 import "github.com/cilium/ebpf/asm"
 
 // registers are those of arch/x86/include/asm/ptrace.h, calls those of its table.
-var registers = callRegisters{call: "orig_ax", callSize: asm.DWord, buffer: "si",
+var registers = callRegisters{call: "orig_ax", callSize: asm.DWord, buffer: "si", goroutine: "r14",
 	plain: []int32{0, 1, 44, 45}, vector: []int32{19, 20}, message: []int32{46, 47}}
