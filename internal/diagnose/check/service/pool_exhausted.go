@@ -249,6 +249,11 @@ func enlarge(c *check.Case, name string) check.Fix {
 	if x := carriers(c, name); x != nil {
 		return moreCarriers(x)
 	}
+	if what.Places > 0 { // known by its connections alone
+		fix := enlargePool(name)
+		fix.Text += "; from outside, a semaphore around the call looks like a pool of connections"
+		return fix
+	}
 	if what.Kind != evidence.PoolThread || !c.OnThreads() {
 		return enlargePool(name)
 	}
