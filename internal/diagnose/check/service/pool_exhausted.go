@@ -27,7 +27,10 @@ unstall recognises the pool by the waiting library (database/sql, pgx, go-redis,
 for the program's own pool, by the event that ends the wait: another request returns a
 slot. The holders show why it is exhausted: waiting for the dependency (it is slow, or
 the pool is small for the rate: needed = rate × hold time), or doing other work while
-they hold a connection that they do not need at that moment.
+they hold a connection that they do not need at that moment. Where only the kernel was
+asked, connections show it that are all busy, with a call or an open transaction, and
+taken again as soon as one is free. A limiter of calls per second shows in calls that
+begin in equal distances, whatever they take.
 
 Without a recording of the process the pool's own gauges show it: if it was never
 exhausted and no request waited, it is not the pool.
