@@ -20,6 +20,9 @@ func (p *parser) link() {
 	}
 }
 
+// unanswered says whether it is a query to a name server without an answer, of which it is not known when the resolver gave up.
+func (x *exchange) unanswered() bool { return x.lookup && x.first == 0 }
+
 // moment is something that a thread did, in the order of time.
 type moment struct {
 	at     int64
@@ -83,7 +86,7 @@ func linkByThreads(requests, calls []exchange) (linked int) {
 			continue
 		}
 		linked++
-		if r := &requests[x.request]; r.last > 0 && max(x.first, x.last) > r.last {
+		if r := &requests[x.request]; r.last > 0 && max(x.first, x.last) > r.last && !x.unanswered() {
 			outlived++
 			x.request = -1
 		}
@@ -113,7 +116,7 @@ func linkByTime(requests, calls []exchange, recorded int64) (linked int) {
 	byEnd := make([]int32, 0, len(calls))
 	end := func(k int32) int64 { return max(calls[k].first, calls[k].last) }
 	for i := range calls {
-		if end(int32(i)) > 0 {
+		if end(int32(i)) > 0 && !calls[i].unanswered() {
 			byEnd = append(byEnd, int32(i))
 		}
 	}
