@@ -22,6 +22,7 @@ var drivers = []struct{ code, product string }{
 	{"github.com/gomodule/redigo", "Redis"}, {"StackExchange.Redis", "Redis"}, {"hiredis", "Redis"},
 	{"com.mongodb.", "MongoDB"}, {"go.mongodb.org/mongo-driver", "MongoDB"}, {"MongoDB.Driver", "MongoDB"},
 	{"com.microsoft.sqlserver.", "SQL Server"}, {"Microsoft.Data.SqlClient", "SQL Server"}, {"oracle.jdbc.", "Oracle"}, {"com.datastax.", "Cassandra"},
+	{"java.net.Inet4AddressImpl.", nameServer}, {"java.net.Inet6AddressImpl.", nameServer}, {"getaddrinfo", nameServer}, {"net.(*Resolver).", nameServer}, {"System.Net.Dns.", nameServer},
 	{"google.golang.org/grpc", "gRPC"}, {"io.grpc.", "gRPC"}, {"Grpc.Net.Client", "gRPC"}, {"grpc/_channel", "gRPC"},
 	{"jdk.internal.net.http.", ""}, {"java.net.http.", ""}, {"okhttp3.", ""}, {"org.apache.http.", ""}, {"org.apache.hc.", ""}, {"sun.net.www.", ""},
 	{"net/http", ""}, {"System.Net.Http", ""},
@@ -88,7 +89,13 @@ type asked struct {
 
 // words adds what most of the time was asked for.
 func (a *asked) words(c *check.Case, name string) string {
-	if top := most(a.of); top != 0 && 2*a.of[top] > a.ns {
+	top := most(a.of)
+	if strings.HasPrefix(name, nameServer) && float64(a.of[top]) < mostOfCalls.Value*float64(a.ns) { // for both types of addresses
+		if zone := a.zone(c); zone != "" {
+			return fmt.Sprintf("%s (%s)", name, zone)
+		}
+	}
+	if top != 0 && 2*a.of[top] > a.ns {
 		return fmt.Sprintf("%s (%s)", name, c.Bundle.Names.Text(top))
 	}
 	return name
