@@ -15,6 +15,8 @@ const nameServer = "name server (DNS)"
 var (
 	sentAgain = check.Threshold{Name: "part of the time of queries to a name server in those that were sent again", Value: .25, Unit: "1",
 		Why: "then lost queries matter, not slow answers alone", Source: "judgement"}
+	askedAgain = check.Threshold{Name: "time for which a resolver waits before it asks again", Value: 1e9, Unit: "ns",
+		Why: "a shorter time cannot be set", Source: "resolv.conf(5), timeout"}
 	unknownNames = check.Threshold{Name: "part of a name server's answers that there is no such name", Value: .3, Unit: "1",
 		Why: "each lookup then needs one query more", Source: "judgement"}
 )
@@ -22,6 +24,7 @@ var (
 // lookedUp is what the queries to a name server came to.
 type lookedUp struct {
 	queries, again, unknown int
+	times                   int // that some were sent again
 	ns, againNs             int64
 }
 
@@ -41,6 +44,7 @@ func lookedUpAt(c *check.Case, whom string) *lookedUp {
 		s.ns += call.took()
 		if call.again > 0 {
 			s.again++
+			s.times += call.again
 			s.againNs += call.took()
 		}
 		if call.unknown {
@@ -50,9 +54,9 @@ func lookedUpAt(c *check.Case, whom string) *lookedUp {
 	return s
 }
 
-// lossy says whether queries that are not answered take much of the time.
+// lossy says whether the resolver's wait for answers that do not come takes much of the time.
 func (s *lookedUp) lossy() bool {
-	return s.again > 0 && float64(s.againNs) >= sentAgain.Value*float64(s.ns)
+	return s.times > 0 && float64(s.againNs) >= sentAgain.Value*float64(s.ns) && float64(s.againNs) >= askedAgain.Value*float64(s.times)
 }
 
 // searches says whether many names are looked up that do not exist.
@@ -64,7 +68,7 @@ func (s *lookedUp) searches() bool {
 func (s *lookedUp) tell(c *check.Case, v *check.Verdict) {
 	origin := exchangedOf(c).origin
 	if s.again > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("lookups.sent_again", fmt.Sprintf("queries that were sent again because no answer came, of %s", units.Plural(s.queries, "query")), float64(s.again), "count", origin))
+		v.Evidence = append(v.Evidence, c.Figure("lookups.sent_again", fmt.Sprintf("queries that were sent again before an answer came, of %s", units.Plural(s.queries, "query")), float64(s.again), "count", origin))
 	}
 	if s.unknown > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("lookups.unknown_share", "share of queries answered that there is no such name (NXDOMAIN)", float64(s.unknown)/float64(s.queries), "1", origin))
