@@ -53,8 +53,8 @@
 // what it reads before it reads more, and mostly where goroutines go on on the thread that woke them. Where
 // some threads read requests and others answer them, it is the one that the thread answers next. Where calls outlive the
 // requests they are taken to belong to, it is told by time, if most requests are answered as soon as a call has ended; else not. Lookups
-// of names that threads of their own make, as the C library's function blocks, are told by time, too: by what follows them at once, or what
-// they follow.
+// of names that threads of their own make, as the C library's function blocks, are told by time, too: a request is not seen to do anything for
+// hardly longer than its lookup takes.
 //
 // The package's opinion: on a port where HTTP is spoken, what is not HTTP are messages of upgraded connections, and no
 // requests; of protocols in which several are under way on one connection nothing is told where they are not told apart.

@@ -9,12 +9,33 @@ import (
 type naming struct {
 	begun, end int64 // end: the last was answered, 0: not all were
 	ok         bool  // one was answered with a name
+	open       bool  // one is under way at the end
 	calls      []int32
+
+	request int32 // that it may be for, and by how much (ns) that waited longer
+	longer  int64
 }
 
+// unseen is a time in which nothing was seen of a request: until it made a call on a new connection, or was answered.
+type unseen struct {
+	from, until int64
+	request     int32
+	answers     bool
+}
+
+// What links lookups to requests where threads do not: a request was not seen to do anything but for a moment before its lookup and another
+// after it. The shorter these are, and the fewer others did nothing for about as long, the less it is chance.
+const (
+	nextDomain = int64(5e6) // ns until a thread that was told of no such name asks for the next
+	mostLonger = int64(1e9) // ns that a request does nothing more
+	mostCalls  = 1 << 8     // of a request that are looked at
+	mostTimes  = 1 << 10    // that are looked at for a lookup
+	timesAtOff = 4          // times what most need, a few may
+	leastGiven = int64(1e9) // ns until a resolver gives up
+)
+
 // linkLookups links the lookups of names that threads do not link: the C library's function blocks, so that runtimes with event loops (asyncio,
-// libuv) call it on threads of a pool. A request makes its next call, on a new connection, or is answered, at once after its lookup; or its lookup
-// begins at once after the request was read or an answer of its calls. It returns how many of the lookups are left, if that is many.
+// libuv) call it on threads of a pool. It returns how many of the lookups are left, if that is many.
 func (p *parser) linkLookups() (left int) {
 	all := 0
 	var rest []int32
@@ -28,9 +49,7 @@ func (p *parser) linkLookups() (left int) {
 		}
 	}
 	if len(rest) > 0 && len(p.requests) > 0 {
-		of := p.namings(rest)
-		p.linkNamings(of, p.leadsOn(), func(n *naming) (from, until int64) { return n.end, n.end + atOnce })
-		p.linkNamings(of, p.hasLed(), func(n *naming) (from, until int64) { return n.begun, n.begun - atOnce })
+		p.linkNamings(p.namings(rest), p.unseen())
 	}
 	for i := range p.calls {
 		switch x := &p.calls[i]; {
@@ -49,7 +68,7 @@ func (p *parser) linkLookups() (left int) {
 	return left
 }
 
-// namings puts queries together that are of one lookup: a thread sends the next at once, or at once after it was told that there is no such name.
+// namings puts queries together that are of one lookup: a thread sends the next at once, or soon after it was told that there is no such name.
 func (p *parser) namings(queries []int32) (all []naming) {
 	slices.SortFunc(queries, func(a, b int32) int {
 		x, y := &p.calls[a], &p.calls[b]
@@ -61,7 +80,7 @@ func (p *parser) namings(queries []int32) (all []naming) {
 		var n *naming
 		if len(all) > 0 && x.thread == thread {
 			last := &all[len(all)-1]
-			if x.begun-last.begun <= atOnce || !last.ok && last.end > 0 && last.end <= x.begun && x.begun-last.end <= atOnce {
+			if x.begun-last.begun <= atOnce || !last.ok && last.end > 0 && last.end <= x.begun && x.begun-last.end <= nextDomain {
 				n = last
 			}
 		}
@@ -71,6 +90,7 @@ func (p *parser) namings(queries []int32) (all []naming) {
 		}
 		thread = x.thread
 		n.calls = append(n.calls, q)
+		n.open = n.open || x.open
 		if n.ok = n.ok || x.first > 0 && !x.unknownName && !x.failed; x.first == 0 {
 			n.end = 0
 		} else if n.end > 0 {
@@ -80,76 +100,130 @@ func (p *parser) namings(queries []int32) (all []naming) {
 	return all
 }
 
-// leadsOn is what requests do next after a lookup, in order of time: the first calls on their connections, and answers.
-func (p *parser) leadsOn() (all []moment) {
-	first := make(map[ownEnd]int64)
+// unseen finds when nothing was seen of requests, in order of time.
+func (p *parser) unseen() (all []unseen) {
+	first := make(map[ownEnd]int64) // the first calls of connections
+	byRequest := make([][]int32, len(p.requests))
 	for i := range p.calls {
 		x := &p.calls[i]
 		at := ownEnd{x.what, x.port}
 		if begun, known := first[at]; !known || x.begun < begun {
 			first[at] = x.begun
 		}
-	}
-	for i := range p.calls {
-		if x := &p.calls[i]; !x.lookup && x.request >= 0 && first[ownEnd{x.what, x.port}] == x.begun {
-			all = append(all, moment{at: x.begun, of: x.request})
+		if x.request >= 0 && !x.lookup {
+			byRequest[x.request] = append(byRequest[x.request], int32(i))
 		}
 	}
 	for i := range p.requests {
-		if x := &p.requests[i]; x.first > 0 {
-			all = append(all, moment{at: x.first, of: int32(i)})
-		}
-	}
-	slices.SortFunc(all, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.of, b.of)) })
-	return all
-}
-
-// hasLed is what lookups follow, in order of time: requests that were read, and answers of their calls.
-func (p *parser) hasLed() (all []moment) {
-	for i := range p.requests {
-		all = append(all, moment{at: p.requests[i].begun, of: int32(i)})
-	}
-	for i := range p.calls {
-		if x := &p.calls[i]; x.request >= 0 && x.first > 0 {
-			all = append(all, moment{at: x.first, of: x.request})
-		}
-	}
-	slices.SortFunc(all, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.of, b.of)) })
-	return all
-}
-
-// linkNamings links lookups to the requests of the moments next to them, from one time on to another or back to it, if most have such a
-// moment, and more than by chance.
-func (p *parser) linkNamings(all []naming, moments []moment, near func(n *naming) (from, until int64)) {
-	to := make(map[int]int32)
-	could := 0
-	for i := range all {
-		n := &all[i]
-		from, until := near(n)
-		if from == 0 || p.calls[n.calls[0]].request >= 0 {
+		r, calls := &p.requests[i], byRequest[i]
+		slices.SortFunc(calls, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b))
+		})
+		if len(calls) > mostCalls {
 			continue
 		}
-		could++
-		step := 1
-		at, _ := slices.BinarySearchFunc(moments, from, func(m moment, t int64) int { return cmp.Compare(m.at, t) })
-		if until < from {
-			at, _ = slices.BinarySearchFunc(moments, from, func(m moment, t int64) int { return cmp.Compare(m.at, t+1) })
-			at, step = at-1, -1
+		since := func(at int64) int64 { // what was seen last before
+			last := r.begun
+			for _, k := range calls {
+				if end := max(p.calls[k].first, p.calls[k].last); end <= at {
+					last = max(last, end)
+				}
+			}
+			return last
 		}
-		for ; at >= 0 && at < len(moments) && min(from, until) <= moments[at].at && moments[at].at <= max(from, until); at += step {
-			if r := &p.requests[moments[at].of]; r.begun <= n.begun && (r.last == 0 || r.last >= max(n.end, n.begun)) {
-				to[i] = moments[at].of
-				break
+		for _, k := range calls {
+			if x := &p.calls[k]; first[ownEnd{x.what, x.port}] == x.begun {
+				all = append(all, unseen{from: since(x.begun), until: x.begun, request: int32(i)})
 			}
 		}
+		until := r.first
+		if until == 0 {
+			until = p.endOf(r)
+		}
+		all = append(all, unseen{from: since(until), until: until, request: int32(i), answers: true})
 	}
-	chance := float64(len(moments)) * float64(atOnce) / float64(max(1, p.until-p.from))
-	if float64(len(to)) < linkedLeast*float64(could) || float64(len(to)) < notByChance*chance*float64(could) {
+	slices.SortFunc(all, func(a, b unseen) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.until, b.until), cmp.Compare(a.request, b.request))
+	})
+	return all
+}
+
+// took is how long (ns) a lookup took; one without an answer at least leastGiven, if that is not to come.
+func (n *naming) took() int64 {
+	if n.open {
+		return 0
+	}
+	if n.end == 0 {
+		return leastGiven
+	}
+	return n.end - n.begun
+}
+
+// find finds the shortest of the times in which the lookup fits. A request that has got a name makes a call.
+func (n *naming) find(all []unseen) {
+	n.request, n.longer = -1, mostLonger
+	at, _ := slices.BinarySearchFunc(all, n.begun, func(u unseen, t int64) int { return cmp.Compare(u.from, t+1) })
+	least := max(0, at-mostTimes)
+	for at--; at >= least && n.begun-all[at].from < n.longer; at-- {
+		u := &all[at]
+		if u.until < n.begun+n.took() || n.ok && n.end > 0 && u.answers {
+			continue
+		}
+		longer := u.until - u.from - n.took()
+		if n.end == 0 { // it is not known when the resolver gave up
+			longer = n.begun - u.from
+		}
+		if longer < n.longer {
+			n.request, n.longer = u.request, longer
+		}
+	}
+}
+
+// linkNamings links lookups to requests, if that is so of most of their time, and not by chance.
+func (p *parser) linkNamings(all []naming, times []unseen) {
+	var sum, found int64
+	for i := range all {
+		all[i].find(times)
+		sum += all[i].took()
+	}
+	slices.SortStableFunc(all, func(a, b naming) int { return cmp.Compare(a.longer, b.longer) })
+	longer := int64(-1) // for most of the time
+	for i := range all {
+		if all[i].request < 0 {
+			continue
+		}
+		found += all[i].took()
+		if float64(found) >= linkedLeast*float64(sum) {
+			longer = all[i].longer
+			break
+		}
+	}
+	if longer < 0 {
 		return
 	}
-	for i, r := range to {
-		for _, q := range all[i].calls {
-			p.calls[q].request = r
+	lengths := make([]int64, 0, len(times))
+	for i := range times {
+		lengths = append(lengths, times[i].until-times[i].from)
+	}
+	slices.Sort(lengths)
+	chance := 0. // of finding one that is another's
+	for i := range all {
+		took := all[i].took()
+		from, _ := slices.BinarySearch(lengths, took)
+		until, _ := slices.BinarySearch(lengths, took+longer+1)
+		if all[i].end == 0 {
+			until = len(lengths)
+		}
+		chance += min(1, float64(until-from)*float64(longer)/float64(max(1, p.until-p.from))) * float64(took) / float64(max(1, sum))
+	}
+	if linkedLeast < notByChance*chance {
+		return
+	}
+	for i := range all {
+		if n := &all[i]; n.request >= 0 && n.longer <= timesAtOff*max(longer, atOnce) {
+			for _, q := range n.calls {
+				p.calls[q].request = n.request
+			}
 		}
 	}
 }
