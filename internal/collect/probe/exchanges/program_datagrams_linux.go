@@ -97,7 +97,8 @@ func (p *program) header() {
 }
 
 // query tells what the process sent by UDP if it has the header of a query to a name server. What it is not is known by its length, or its
-// first 12 bytes.
+// first 12 bytes, which takes 70 ns; what is told takes 200 (BenchmarkDatagrams, the halves of what a datagram read and one sent take more than
+// where datagrams are not looked at).
 func (p *program) query() {
 	p.here("datagram")
 	if registers.call == "" {
