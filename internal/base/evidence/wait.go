@@ -9,6 +9,8 @@ type Wait struct {
 	Call  string // the system call, or one of Call…; "" none
 	Class string // the mechanism of the kernel, one of Kernel…, where that says more than the call; "" unknown
 	File  bool   // the call is on a file
+
+	Places int // how many there are of what is waited for; 0 unknown
 }
 
 // WaitKind is what kind of wait it is, of those that are judged by it.
@@ -32,6 +34,7 @@ const (
 	PoolThread              // for a thread of a pool, Of
 	OneThread               // for the one thread that does what is waited for
 	FutexWait               // at a futex, for whatever reason
+	RateLimit               // for a limiter that lets so many calls a second through to Of
 	RoomToWrite             // for room in a pipe or socket of this host, whose reader empties it too slowly
 )
 

@@ -59,12 +59,14 @@ func (p *parser) end() {
 	loops := p.findLoops()
 	unlinked := p.linkLookups()
 	p.findPools()
+	p.findLimiters()
 	p.findShared()
+	loops.findBusy()
+	p.findAwaited(loops)
 	slices.SortStableFunc(p.calls, func(x, y exchange) int {
 		return cmp.Or(cmp.Compare(x.request, y.request), cmp.Compare(x.begun, y.begun))
 	})
 	loops.collect()
-	loops.findBusy()
 	unread := make(map[int64]evidence.NameID) // by port
 	next, _ := slices.BinarySearchFunc(p.calls, 0, func(x exchange, _ int) int { return cmp.Compare(x.request, 0) })
 	alone := next
@@ -204,7 +206,11 @@ func states(path evidence.Path, x *exchange, number int32, end int64, calls []ex
 			done = end
 		}
 		inside(c.begun - c.pooled)
-		until(c.begun, evidence.Segment{Kind: evidence.PoolWait, Cause: c.pool, HolderKind: evidence.NetWait, HolderCause: c.what})
+		pool := evidence.Segment{Kind: evidence.PoolWait, Cause: c.pool}
+		if !c.paced { // no request holds a limiter
+			pool.HolderKind, pool.HolderCause = evidence.NetWait, c.what
+		}
+		until(c.begun, pool)
 		if c.first > 0 && c.ready > 0 {
 			until(c.first-c.ready, evidence.Segment{Kind: evidence.NetWait, Cause: c.what})
 			looped(c.other, c.first, evidence.Segment{Kind: evidence.Unobserved}) // its answer was there: else what kept the process from reading it is not known

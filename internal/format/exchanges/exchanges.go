@@ -18,7 +18,7 @@
 // A request (q) has come from the network at a moment (ns since the epoch). What follows are times in ns: until the process
 // read it, from there until the first of its answer was sent (-1: none was), and from there until the last was. Then bytes and
 // transfers, in and out, the threads that read it and that answered, the port it came to, and the number of its connection; who asked is not
-// told. t says what a thread is called, where that is known. Of HTTP/1 there is the
+// told. t says what a thread is called, where that is known. Of Go (1.17 and later) "4712/9" is goroutine 9 on thread 4712. Of HTTP/1 there is the
 // status (0 unknown), the method and the route. A call (k) was sent at a moment. What follows: for how long its answer had
 // arrived when the process read it, from the sending until it read the first of it (-1: never), and from there until the last.
 // The other figures are the same, with the process's own port and whom it called. Then the protocol; of HTTP/1 with the status, the
@@ -48,7 +48,7 @@
 // more. After open, they are still under way. lost are exchanges that there was no room for. After "of 4" one connection of
 // four is recorded.
 //
-// Which request a call is made for is told by threads: it is the one that the thread read last, or whose earlier call's answer it
+// Which request a call is made for is told by goroutines, where the one that sends it serves a request, and else by threads: it is the one that the thread read last, or whose earlier call's answer it
 // read last, if that is not answered yet. That is so where a thread serves one request at a time, where an event loop handles
 // what it reads before it reads more, and mostly where goroutines go on on the thread that woke them. Where
 // some threads read requests and others answer them, it is the one that the thread answers next. Where calls outlive the
@@ -112,6 +112,7 @@ type exchange struct {
 	ready int64 // of a call: for how long (ns) the answer had been there when it was read
 
 	thread, other int64
+	goroutines    [2]int64 // that began it, and that began to answer or to read the answer; 0 unknown
 	in, out       int64
 	sends         int64
 	port          int64
@@ -122,6 +123,8 @@ type exchange struct {
 	request       int32           // of a call: the one it is made for, −1 unknown
 	pool          evidence.NameID // of a call: that its request waited for, pooled ns
 	pooled        int64
+	paced         bool  // that pool is a limiter
+	served        bool  // of a call: a goroutine made it that had read a request
 	status        int16 // of a call's answer, 0 unknown
 	transaction   transaction
 	open          bool
@@ -265,7 +268,7 @@ const longest = int64(86400e9)
 // exchange reads the figures of a request or a call.
 func (p *parser) exchange(text []byte, request bool) bool {
 	var n [11]int64 // moment, wait, first, last, in, out, reads, sends, thread, other, port
-	connection := int64(0)
+	connection, goroutines := int64(0), [2]int64{}
 	for i := range n {
 		digits, rest, _ := bytes.Cut(text, []byte(" "))
 		ok := true
@@ -274,6 +277,8 @@ func (p *parser) exchange(text []byte, request bool) bool {
 			n[i], connection, ok = p.listener(digits)
 		case i == 2 && string(digits) == "-1":
 			n[i] = -1
+		case i == 8 || i == 9:
+			n[i], goroutines[i-8], ok = worker(digits)
 		default:
 			n[i], ok = format.ParseDigits(digits)
 		}
@@ -287,7 +292,7 @@ func (p *parser) exchange(text []byte, request bool) bool {
 		return false
 	}
 	kind, text, _ := bytes.Cut(text, []byte(" "))
-	x := exchange{begun: n[0], in: n[4], out: n[5], sends: n[7], thread: n[8], other: n[9], port: n[10], connection: connection, line: p.Number, request: -1, open: p.open && n[2] < 0}
+	x := exchange{begun: n[0], in: n[4], out: n[5], sends: n[7], thread: n[8], other: n[9], goroutines: goroutines, port: n[10], connection: connection, line: p.Number, request: -1, open: p.open && n[2] < 0}
 	if request {
 		x.came, x.begun = n[0], n[0]+n[1]
 	} else {
@@ -322,6 +327,16 @@ func (p *parser) exchange(text []byte, request bool) bool {
 	}
 	p.requests = append(p.requests, x)
 	return true
+}
+
+// worker reads a thread and the goroutine that ran on it, 0 unknown: "4712", "4712/9".
+func worker(text []byte) (thread, goroutine int64, ok bool) {
+	digits, rest, has := bytes.Cut(text, []byte("/"))
+	if thread, ok = format.ParseDigits(digits); ok && has {
+		goroutine, ok = format.ParseDigits(rest)
+		ok = ok && goroutine > 0
+	}
+	return thread, goroutine, ok
 }
 
 // listener reads where a request came to and the number of its connection, 0 unknown: "8080/7", "unix:/run/app.sock/7". UNIX sockets

@@ -15,7 +15,8 @@ const (
 	datagramPort    = 44 // in the order of the network
 	datagramKept    = 46 // bytes of it that are told
 	datagramPeer    = 48
-	datagramText    = 64
+	datagramRoutine = 64 // of Go: the goroutine, 0 unknown
+	datagramText    = 72
 	datagramSize    = datagramText + mostQuestion
 )
 

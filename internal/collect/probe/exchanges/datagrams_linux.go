@@ -13,6 +13,10 @@ func (w *watching) datagram(b []byte, offset int64) {
 	word := func(at int) uint32 { return binary.NativeEndian.Uint32(b[at:]) }
 	long := func(at int) int64 { return int64(binary.NativeEndian.Uint64(b[at:])) }
 	text := b[datagramText:min(len(b), datagramText+int(half(datagramKept)))]
+	by := worker{thread: word(datagramThread)}
+	if g := uint64(long(datagramRoutine)); g != 0 {
+		by.goroutine = w.routines.number(g)
+	}
 	as, at := numbered{socket: uint64(long(datagramSocket))}, long(datagramAt)
 	yield := func(l *lookup, a *answer) { w.lookup(l, a, at, offset) }
 	if half(datagramWhat)&whatQuery == 0 {
@@ -21,7 +25,7 @@ func (w *watching) datagram(b []byte, offset int64) {
 			return
 		}
 		as.id = r.id
-		w.lookups.answer(as, &answer{reply: r, at: at, came: long(datagramCame), in: int(half(datagramTotal)), thread: word(datagramThread)}, yield)
+		w.lookups.answer(as, &answer{reply: r, at: at, came: long(datagramCame), in: int(half(datagramTotal)), by: by}, yield)
 		return
 	}
 	id, q, ok := readQuery(text)
@@ -30,15 +34,15 @@ func (w *watching) datagram(b []byte, offset int64) {
 		return
 	}
 	as.id = id
-	w.lookups.query(as, &lookup{asking: asking{word(datagramProcess), q}, begun: at, last: at, out: int(half(datagramTotal)), thread: word(datagramThread),
+	w.lookups.query(as, &lookup{asking: asking{word(datagramProcess), q}, begun: at, last: at, out: int(half(datagramTotal)), by: by,
 		own: half(datagramOwnPort), server: peer(family, b[datagramPeer:], b[datagramPort:]), severalAtOnce: half(datagramWhat)&whatMany != 0}, yield)
 }
 
 // lookup writes a lookup with the names of its threads; a nil: it was not answered until now.
 func (w *watching) lookup(l *lookup, a *answer, now, offset int64) {
-	w.name(l.thread)
+	w.name(l.by.thread)
 	if a != nil {
-		w.name(a.thread)
+		w.name(a.by.thread)
 	}
 	w.buf = appendLookup(w.buf, l, a, now, offset)
 }

@@ -23,7 +23,12 @@ const (
 	atPort    = 96  // of the peer, in the order of the network
 	atHeadLen = 98  // bytes of the head that were transferred
 	atOther   = 100 // the thread that began to answer, or to read the answer
-	atHead    = 104
+
+	// Of Go: the goroutines that did what atThread and atOther say; 0 unknown.
+	atGoroutine      = 104
+	atOtherGoroutine = 112
+
+	atHead = 120
 
 	answerSize = 16
 

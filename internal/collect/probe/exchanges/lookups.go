@@ -38,7 +38,7 @@ type lookup struct {
 	begun, last   int64 // when it was sent, and sent again
 	sends         int
 	out           int // bytes
-	thread        uint32
+	by            worker
 	own           uint16
 	server        netip.AddrPort // that was asked first
 	lastFrom      uint64         // socket
@@ -50,7 +50,13 @@ type answer struct {
 	reply
 	at, came int64 // came: when it had arrived, 0 unknown
 	in       int
-	thread   uint32
+	by       worker
+}
+
+// worker is the thread that sent or read, and of Go the number of its goroutine, 0 unknown.
+type worker struct {
+	thread    uint32
+	goroutine int64
 }
 
 const (
@@ -207,9 +213,16 @@ func appendLookup(out []byte, l *lookup, a *answer, now, offset int64) []byte {
 		number(0)
 	}
 	reads := min(1, a.in)
-	for _, n := range []int{a.in, l.out, reads, l.sends, int(l.thread), int(a.thread), int(l.own)} {
+	for _, n := range []int{a.in, l.out, reads, l.sends} {
 		number(int64(n))
 	}
+	for _, w := range []worker{l.by, a.by} {
+		if number(int64(w.thread)); w.goroutine > 0 {
+			out = append(out, '/')
+			out = strconv.AppendInt(out, w.goroutine, 10)
+		}
+	}
+	number(int64(l.own))
 	out = l.server.AppendTo(append(out, ' '))
 	out = append(append(append(out, " dns "...), result...), ' ')
 	return append(l.question.append(out), '\n')

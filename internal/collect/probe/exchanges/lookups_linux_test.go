@@ -174,7 +174,7 @@ func TestLookups(t *testing.T) {
 	go serveNames(c)
 	child := probetest.Play(t, "looksUp", nil, c.LocalAddr().String())
 	text := told(t, child, child.Process.Pid, "secret.example.com.", "none.secret.example.com.", "slow.secret.example.com.")
-	at := ` \d+ \d+ \d+ ` + regexp.QuoteMeta(c.LocalAddr().String()) + ` dns `
+	at := ` \d+/\d+ \d+/\d+ \d+ ` + regexp.QuoteMeta(c.LocalAddr().String()) + ` dns `
 	for _, kind := range []string{"A", "AAAA"} {
 		count(t, text, 1, `\d+ \d+ 0 \d+ \d+ 1 1`+at+`nxdomain `+kind+` example.com`)
 		slow := 0
@@ -203,7 +203,7 @@ func TestLookupsUnconnected(t *testing.T) {
 		go serveNames(c)
 		child := probetest.Play(t, "unconnected", nil, at)
 		text := told(t, child, child.Process.Pid, c.LocalAddr().String())
-		count(t, text, 1, `\d+ \d+ 0 \d+ 36 1 1 \d+ \d+ \d+ `+regexp.QuoteMeta(c.LocalAddr().String())+` dns ok MX example.com`)
+		count(t, text, 1, `\d+ \d+ 0 \d+ 36 1 1 \d+/\d+ \d+/\d+ \d+ `+regexp.QuoteMeta(c.LocalAddr().String())+` dns ok MX example.com`)
 	}
 }
 

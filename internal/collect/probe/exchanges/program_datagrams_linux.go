@@ -291,7 +291,7 @@ func (p *program) tellDatagram(what int32) {
 		asm.StoreMem(asm.R6, datagramOwnPort, asm.R1, asm.Half),
 		asm.Mov.Imm(asm.R1, 0),
 	)
-	for _, at := range []int16{datagramCame, datagramPeer, datagramPeer + 8} {
+	for _, at := range []int16{datagramCame, datagramPeer, datagramPeer + 8, datagramRoutine} {
 		p.add(asm.StoreMem(asm.R6, at, asm.R1, asm.DWord))
 	}
 	p.add(
@@ -320,6 +320,7 @@ func (p *program) tellDatagram(what int32) {
 			asm.StoreMem(asm.R6, datagramCame, asm.R1, asm.DWord),
 		)
 	}
+	p.goroutine(datagramRoutine)
 	p.stamp(datagramAt)
 	p.add(
 		asm.LoadMem(asm.R2, asm.RFP, onStackLength, asm.DWord),

@@ -26,6 +26,9 @@ type callRegisters struct {
 	buffer   string // "": it lies at bufferAt
 	bufferAt int16
 
+	goroutine   string // in which Go keeps the running goroutine; "": it lies at goroutineAt
+	goroutineAt int16
+
 	plain, vector, message []int32
 	many                   []int32 // likewise vectors of messages, and as their third how many
 
@@ -38,6 +41,7 @@ type callRegisters struct {
 type layout struct {
 	family, state, ownPort, peerPort, peer4, peer6, protocol int16
 	call, buffer, count, target                              int16
+	goroutine                                                int16 // below 0: not asked for
 
 	// Of UNIX sockets, whose peer's process is a struct pid.
 	kind, cookie, address, peer, peerProcess, number int16
@@ -53,7 +57,8 @@ func asked() []tracepoint.Type {
 		tracepoint.At(sending), tracepoint.At(receiving), tracepoint.At(arriving), tracepoint.At(ending)}
 }
 
-func offsets(t *tracepoint.Types) (l layout, err error) {
+// offsets reads the layout; goroutines are asked for of a process of Go alone.
+func offsets(t *tracepoint.Types, goroutines bool) (l layout, err error) {
 	member := func(of, name string) int16 {
 		at, _, e := t.Member(of, name)
 		err = errors.Join(err, e)
@@ -76,6 +81,14 @@ func offsets(t *tracepoint.Types) (l layout, err error) {
 	l.buffer, l.count, l.target = argument(registers.buffer, registers.bufferAt), argument(registers.count, registers.countAt), argument(registers.target, registers.targetAt)
 	if registers.call != "" {
 		l.call = member("pt_regs", registers.call)
+	}
+	switch {
+	case !goroutines || registers.call == "":
+		l.goroutine = -1
+	case registers.goroutine != "":
+		l.goroutine = member("pt_regs", registers.goroutine)
+	default:
+		l.goroutine = registers.goroutineAt
 	}
 	return l, err
 }
@@ -317,6 +330,8 @@ func (p *program) begin(bytes, none int16) {
 		asm.StoreMem(asm.R6, bytes, asm.R8, asm.Word),
 		asm.StoreMem(asm.R6, atThread, asm.R9, asm.Word),
 	)
+	p.set(atOtherGoroutine, 0, asm.DWord)
+	p.goroutine(atGoroutine)
 }
 
 // findBuffer puts on the stack where the system call has transferred bytes from or to, and how many there are in one piece; where

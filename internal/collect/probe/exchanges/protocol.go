@@ -95,6 +95,8 @@ func protocol(head []byte) string {
 		return "http"
 	case len(head) >= 3 && (head[0] == 0x16 || head[0] == 0x17) && head[1] == 3:
 		return "tls"
+	case bytes.HasPrefix(head, []byte{fastCGI, fastCGIBegin}):
+		return "fastcgi"
 	case bytes.HasPrefix(head, []byte("PRI * HTTP/2")), frameBegins(head):
 		return "h2"
 	case isOverTCP(head):
@@ -110,6 +112,16 @@ func protocol(head []byte) string {
 	}
 	return "-"
 }
+
+// Records of FastCGI begin with its version and what they are (FastCGI specification 1.0, 3.3 and 8).
+const (
+	fastCGI      = 1
+	fastCGIBegin = 1
+	fastCGIStdin = 5
+)
+
+// restOfFastCGI says whether that is the body of a request over FastCGI, or its end, which a process may read when it has answered.
+func restOfFastCGI(head []byte) bool { return bytes.HasPrefix(head, []byte{fastCGI, fastCGIStdin}) }
 
 // postgres says whether that is a message of PostgreSQL's protocol: a letter, and a length with itself.
 func postgres(head []byte) bool {

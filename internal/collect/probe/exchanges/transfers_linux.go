@@ -22,6 +22,7 @@ func (k *keeps) sent(l layout) asm.Instructions {
 	p.set(atPhase, phaseAnswered, asm.Word)
 	p.stamp(atFirst)
 	p.add(asm.StoreMem(asm.R6, atOther, asm.R9, asm.Word))
+	p.goroutine(atOtherGoroutine)
 	p.start(atAnswer, answerSize, atAnswerLen, 0)
 	p.here("more")
 	p.stamp(atLast)
@@ -104,10 +105,11 @@ func (k *keeps) received(l layout) asm.Instructions {
 	p.add(asm.Ja.Label("exit"))
 
 	p.here("longer")
-	p.add( // Go's HTTP server reads the first byte alone
+	p.add( // Go's HTTP server reads the first byte alone, by another goroutine
 		asm.LoadMem(asm.R1, asm.R6, atIn, asm.Word),
 		asm.JNE.Imm(asm.R1, 1, "whole"),
 	)
+	p.goroutine(atGoroutine)
 	p.start(atHead+1, headSize-1, atHeadLen, 1)
 	p.here("whole")
 	p.plus(atIn)
@@ -122,6 +124,7 @@ func (k *keeps) received(l layout) asm.Instructions {
 		asm.LoadMem(asm.R1, asm.R6, atArrived, asm.DWord),
 		asm.StoreMem(asm.R6, atCame, asm.R1, asm.DWord),
 	)
+	p.goroutine(atOtherGoroutine)
 	p.answer(true)
 	p.add(asm.Ja.Label("read"))
 	p.here("more")

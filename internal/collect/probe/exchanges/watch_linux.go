@@ -43,7 +43,8 @@ type watching struct {
 	room     []byte
 	buf      []byte
 
-	clients   connections
+	clients   numbers[connection]
+	routines  numbers[uint64] // goroutines, by their addresses
 	multi     multiplexed
 	lookups   *lookups
 	framed    bool            // a connection that was open before has frames
@@ -79,7 +80,7 @@ func open(pid int) (w *watching, err error) {
 	if err := errors.Join(t.Known(sending), t.Known(receiving), t.Known(arriving), t.Known(ending)); err != nil {
 		return nil, errOld
 	}
-	l, err := offsets(t)
+	l, err := offsets(t, keepsGoroutine(pid))
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +325,7 @@ func (w *watching) write(b []byte, offset int64) {
 		}
 	}
 	w.suspect(b)
-	w.buf = appendExchange(w.buf, b, offset, &w.clients, e.path)
+	w.buf = appendExchange(w.buf, b, offset, &w.clients, &w.routines, e.path)
 }
 
 // mostNamed threads have a name.

@@ -204,6 +204,9 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	if what.Kind == evidence.OneAtATime {
 		v.Title = fmt.Sprintf("Requests wait for one another: calls to %s are made one at a time, under a lock or on the one connection of a pool.", what.Of)
 	}
+	if what.Kind == evidence.RateLimit {
+		v.Title = fmt.Sprintf("Requests wait for their turn to make a call: the service lets only so many through (%s).", name)
+	}
 	if own {
 		v.Title = fmt.Sprintf("Requests wait for goroutines they start themselves, whose number is limited: %s.", name)
 	}
@@ -220,6 +223,8 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		busy.told(c, &v)
 		little(c, &v, names[0].id, wait)
 		busy.fix(c, &v, names[0].id, wait)
+	case what.Kind == evidence.RateLimit: // how long a call takes says nothing
+		v.Fix = append(v.Fix, check.Fix{Text: "raise the limit of the limiter if " + what.Of + " may be asked more often, or let it pass bursts; else ask less often: keep answers for a while, or ask for several things in one call", Code: name})
 	case own: // each request has one of its own, so that how many requests come says nothing
 		v.Fix = append(v.Fix, check.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if the service these goroutines call can take more, or combine several calls into one", Code: name})
 	default:
@@ -323,6 +328,9 @@ func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wa
 		v.Evidence = append(v.Evidence,
 			c.Figure("pool.held_ms", "time each held it, upper bound: all time not spent waiting for it", mean*1e3, "ms", check.From(l.StatesFrom())),
 			c.Figure("pool.needed", "most needed at the same time (requests per second × seconds held)", rate*mean, "1", check.From(l.StatesFrom())))
+	}
+	if has := c.Bundle.Names.Wait(name).Places; has > 0 && float64(has) >= needed/comfortable.Value {
+		needed = 0 // not all that requests hold is known
 	}
 	for _, x := range limits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {
