@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -76,6 +77,27 @@ func called(c *check.Case, name string) string {
 		return name
 	}
 	return took[top].words(c, c.Bundle.Names.Text(top))
+}
+
+// calledMost is whom calls went to for most of their time while slow requests were under way, if they explain most of what these waited for
+// dependencies; "" where they went to several.
+func calledMost(c *check.Case) string {
+	x := exchangedOf(c)
+	if x == nil {
+		return ""
+	}
+	took := x.whileSlow(c)
+	ns := make(map[evidence.NameID]int64)
+	var all int64
+	for to, a := range took {
+		ns[to] = a.ns
+		all += a.ns
+	}
+	top := most(ns)
+	if top == 0 || float64(ns[top]) < mostOfCalls.Value*float64(all) || float64(ns[top]) < mostOfCalls.Value*float64(c.Ledger.Charges[ledger.Dependency]) {
+		return ""
+	}
+	return c.Bundle.Names.Text(top)
 }
 
 var mostOfCalls = check.Threshold{Name: "part of the calls that a name speaks for", Value: .6, Unit: "1",

@@ -147,6 +147,8 @@ func judgeCalls(c *check.Case) check.Verdict {
 	details := c.Details(ledger.Dependency)
 	if len(details) > 0 && details[0].Detail != 0 {
 		name = strings.TrimPrefix(c.Bundle.Names.Text(details[0].Detail), "sync I/O: ")
+	} else if most := calledMost(c); most != "" {
+		name = most
 	}
 	whom := called(c, name)
 	v.Title = fmt.Sprintf("Slow requests wait for %s.", withArticle(whom))
