@@ -28,6 +28,7 @@ const (
 	EventLoop               // for a thread that serves many connections, each of which only it reads; Of is its name
 	WorkerPool              // for one of a pool of workers, Of, of the service By
 	GoroutineLimit          // for one of the goroutines that a request itself starts, so many at a time, in Of
+	NameServer              // for a name server to say which address a name has; Of is its own address
 	UnreadPeer              // until whom the program writes to reads it, in Of: the buffer of the connection is full
 	ForcedCycle             // for a Go GC cycle that the program asks for: runtime.GC, debug.FreeOSMemory
 	PoolThread              // for a thread of a pool, Of
@@ -48,6 +49,7 @@ var waitNames = [...]string{
 	EventLoop:      "event loop ",
 	WorkerPool:     " workers, pool ",
 	GoroutineLimit: "limit of goroutines at a time in ",
+	NameServer:     "name server (DNS) at ",
 	UnreadPeer:     "the reader of what is written in ",
 	PoolThread:     "a thread of ",
 	ForcedCycle:    "a GC cycle that the program asks for",

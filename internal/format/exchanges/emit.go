@@ -57,6 +57,7 @@ func (p *parser) end() {
 	p.nameUnnamed()
 	p.link()
 	loops := p.findLoops()
+	unlinked := p.linkLookups()
 	p.findPools()
 	p.findLimiters()
 	p.findShared()
@@ -103,6 +104,9 @@ func (p *parser) end() {
 	b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverExchanges, From: p.from, Until: p.until, Lost: p.lost, Origin: b.Origin(1)})
 	if p.lost > 0 {
 		b.Warnf(1, "%s of requests and calls were not recorded, as there were too many at once", units.Plural(int(p.lost), "line"))
+	}
+	if unlinked > 0 {
+		b.Warnf(1, "%s of names that belong to no request as far as the recording tells: threads of their own make them, at no moment that shows for which request", units.Plural(unlinked, "lookup"))
 	}
 	if p.of > 1 {
 		b.Warnf(1, "of %d connections one was recorded, as there were too many transfers: rates of requests are that of this part", p.of)
@@ -153,6 +157,12 @@ func (p *parser) call(c *exchange, request evidence.RequestID) {
 	}
 	if c.failed {
 		extra = append(extra, evidence.Extra{Key: evidence.CallFailed, Value: 1})
+	}
+	if c.lookup && c.sends > 1 {
+		extra = append(extra, evidence.Extra{Key: evidence.SentAgain, Value: float64(c.sends - 1)})
+	}
+	if c.unknownName {
+		extra = append(extra, evidence.Extra{Key: evidence.UnknownName, Value: 1})
 	}
 	if c.ready > 0 {
 		extra = append(extra, evidence.Extra{Key: evidence.UnreadTime, Value: float64(c.ready)})

@@ -29,6 +29,15 @@
 // listens it stands for the port, and whom the process calls is called by it. The own port of such a call is 65536 and the number of its
 // connection. p says which process is at the other end, where a UNIX socket was met.
 //
+// A query to a name server (DNS) is a call, too:
+//
+//	k 1763689985100400000 0 350000000 0 61 45 1 1 4712 4712 43211 10.0.0.2:53 dns ok A example.com
+//
+// The transfers out are how often it was sent: a query that is sent again before it is answered is the same lookup, also to the next server,
+// and whom it was sent to first is told. What became of it (ok, nxdomain: there is no such name, servfail, refused, failed, truncated: it is asked
+// again over TCP, - not answered) stands before the type of the record and the registrable end of the name, where it has one. Of one that is not
+// answered the time after -1 is how long it had not been when that was told. What is asked over TCP has tcp there, and is as other calls are.
+//
 // Of HTTP/2 each stream is one of these, and what stands for the status is that of gRPC where it is gRPC (- unknown). Its route may be
 // unknown, as an end names what it has sent before by a number: "POST ~2" is the second of the connection's routes that were named before.
 // Several are under way on one connection; where both ends write
@@ -43,7 +52,9 @@
 // read last, if that is not answered yet. That is so where a thread serves one request at a time, where an event loop handles
 // what it reads before it reads more, and mostly where goroutines go on on the thread that woke them. Where
 // some threads read requests and others answer them, it is the one that the thread answers next. Where calls outlive the
-// requests they are taken to belong to, it is told by time, if most requests are answered as soon as a call has ended; else not.
+// requests they are taken to belong to, it is told by time, if most requests are answered as soon as a call has ended; else not. Lookups
+// of names that threads of their own make, as the C library's function blocks, are told by time, too: a request is not seen to do anything for
+// hardly longer than its lookup takes.
 //
 // The package's opinion: on a port where HTTP is spoken, what is not HTTP are messages of upgraded connections, and no
 // requests; of protocols in which several are under way on one connection nothing is told where they are not told apart.
@@ -67,7 +78,7 @@ import (
 // Format is requests and calls of a process as the kernel sees them.
 var Format = format.Format{
 	Name:  "exchanges",
-	About: "requests and calls on a process's TCP and UNIX connections, as the Linux kernel sees them (eBPF)",
+	About: "requests and calls on a process's TCP and UNIX connections and its lookups of names, as the Linux kernel sees them (eBPF)",
 	Whole: true,
 	Match: match,
 	Parse: parse,
@@ -120,6 +131,8 @@ type exchange struct {
 	http          bool
 	known         bool  // what protocol it is in
 	multiplexed   bool  // others may be under way on its connection
+	lookup        bool  // of a call: it asks a name server
+	unknownName   bool  // which answered that there is no such name
 	shared        bool  // of a call: more was asked on its connection before it was answered
 	behind        bool  // of a call: it stands for what a request asked behind another one's call, and is none of its own
 	unnamed       int64 // number of a route whose name is not known, 0 none; what is its method until it is named
@@ -471,6 +484,8 @@ func (p *parser) called(x *exchange, peer, kind, text []byte) bool {
 		x.multiplexed = true
 	case "resp":
 		x.shared = x.sends > 1
+	case "dns":
+		x.lookup, x.multiplexed = true, true // several are under way on one socket
 	}
 	x.what, x.known = p.peer(peer, kind), string(kind) != "-"
 	x.failed = x.first == 0 && !p.open // its connection was closed
@@ -492,6 +507,9 @@ func (p *parser) asked(x *exchange, kind, text []byte) bool {
 	result, what, _ := bytes.Cut(text, []byte(" "))
 	if len(what) > longestOperation {
 		return false
+	}
+	if x.lookup {
+		return p.lookedUp(x, result, what)
 	}
 	if string(kind) == "grpc" {
 		code, digits := format.ParseDigits(result)
@@ -536,6 +554,25 @@ func (p *parser) asked(x *exchange, kind, text []byte) bool {
 	return true
 }
 
+// lookedUp reads what became of a query to a name server, which asked for a type of record and mostly for names of a zone.
+func (p *parser) lookedUp(x *exchange, result, what []byte) bool {
+	switch string(result) {
+	case "-", "ok", "truncated":
+	case "nxdomain":
+		x.unknownName = true
+	case "servfail", "refused", "failed":
+		x.failed = true
+	case "tcp": // as other calls
+		x.multiplexed, x.sends = false, 1
+	default:
+		return false
+	}
+	if len(what) > 0 {
+		x.operation = p.name(p.routes, what, mostRoutes)
+	}
+	return true
+}
+
 // isUnnamed says whether a route over HTTP/2 has a number for a name.
 func isUnnamed(route []byte) bool { return bytes.Contains(route, []byte(" ~")) }
 
@@ -552,11 +589,24 @@ var products = map[string]string{"postgresql": "PostgreSQL at ", "mysql": "MySQL
 
 // peer names whom a call went to: by its product, or by the process that listens at a UNIX socket where that speaks nothing known.
 func (p *parser) peer(address, kind []byte) evidence.NameID {
+	if string(kind) == "dns" {
+		return p.nameServer(address)
+	}
 	title := products[string(kind)]
 	if who := p.ends[string(address)]; title == "" && who != "" && string(kind) == "-" {
 		title = who + " at "
 	}
 	return p.name(p.peers, append([]byte(title), address...), mostPeers)
+}
+
+func (p *parser) nameServer(address []byte) evidence.NameID {
+	key := "dns " + string(address)
+	id, known := p.peers[key]
+	if !known && len(p.peers) < mostPeers {
+		id = p.b.Wait(evidence.NameServer, string(address))
+		p.peers[key] = id
+	}
+	return id
 }
 
 // dropOneWay drops what the process wrote to UNIX sockets that never answered, in no protocol that is known: logs go so, for instance.

@@ -64,6 +64,9 @@ func (p *parser) byBeginning() []int {
 	return all
 }
 
+// unanswered says whether it is a query to a name server without an answer, of which it is not known when the resolver gave up.
+func (x *exchange) unanswered() bool { return x.lookup && x.first == 0 }
+
 // moment is something that a thread did, in the order of time.
 type moment struct {
 	at        int64
@@ -144,7 +147,7 @@ func linkByThreads(requests, calls []exchange) (linked int) {
 		if !x.served {
 			guessed++
 		}
-		if r := &requests[x.request]; r.last > 0 && max(x.first, x.last) > r.last {
+		if r := &requests[x.request]; r.last > 0 && max(x.first, x.last) > r.last && !x.unanswered() {
 			linked--
 			if x.request = -1; !x.served {
 				outlived++
@@ -179,7 +182,7 @@ func linkByTime(requests, calls []exchange, recorded int64) (linked int) {
 	}
 	x := byTime{requests: requests, calls: calls}
 	for i := range calls {
-		if calls[i].request < 0 && x.end(int32(i)) > 0 {
+		if calls[i].request < 0 && x.end(int32(i)) > 0 && !calls[i].lookup { // of lookups linkLookups tells more
 			x.byEnd = append(x.byEnd, int32(i))
 		}
 	}

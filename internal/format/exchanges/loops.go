@@ -70,7 +70,7 @@ func (p *parser) findLoops() *loops {
 func (l *loops) relink() {
 	for _, turns := range l.turns {
 		for i := range turns {
-			if turns[i].what != learns {
+			if turns[i].what != learns || l.p.calls[turns[i].of].lookup { // after a lookup a request makes a call
 				continue
 			}
 			one := int32(-1)

@@ -30,7 +30,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	probetest.Main(m, map[string]func([]string){"service": service, "echo": echo, "frames": frames, "statements": statements})
+	probetest.Main(m, map[string]func([]string){"service": service, "echo": echo, "frames": frames, "statements": statements, "looksUp": looksUp, "unconnected": unconnected,
+		"namespace": namespace, "echoDatagrams": echoDatagrams})
 }
 
 // networkOf is what an address is of: a path is a UNIX socket.

@@ -14,6 +14,8 @@ const (
 	resultIdle    = "idle"
 	resultOpen    = "open"
 	resultFailed  = "failed"
+
+	resultOverTCP = "tcp" // of a query to a name server, whose answer is not looked at
 )
 
 // appendCall writes what the first bytes of a call tell, and those of its answer and the last ones: the protocol, what became of it,
@@ -42,6 +44,9 @@ func appendCall(out, head, answer, tail []byte) []byte {
 		if len(answer) > 0 && answer[0] == '-' {
 			result = resultFailed
 		}
+	case "dns":
+		q, _ := askedOverTCP(head)
+		return q.append(append(append(append(out, ' '), resultOverTCP...), ' '))
 	}
 	if result == resultUnknown && what == "" {
 		return out
@@ -94,6 +99,8 @@ func protocol(head []byte) string {
 		return "fastcgi"
 	case bytes.HasPrefix(head, []byte("PRI * HTTP/2")), frameBegins(head):
 		return "h2"
+	case isOverTCP(head):
+		return "dns"
 	case len(head) >= 2 && head[0] == '*' && '1' <= head[1] && head[1] <= '9':
 		return "resp"
 	case postgres(head):
