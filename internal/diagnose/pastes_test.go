@@ -33,6 +33,9 @@ func TestPastes(t *testing.T) {
 		t.Run(e.Name(), func(t *testing.T) {
 			dir := filepath.Join(pastes, e.Name())
 			want := pasteOf(t, dir)
+			if want.First == "" && strings.HasPrefix(e.Name(), "posted3-") {
+				t.Skip("not tried yet")
+			}
 			files, _ := filepath.Glob(filepath.Join(dir, "*"))
 			b := incident.NewBundle()
 			for _, f := range files {
