@@ -123,6 +123,8 @@ func (p *paste) read(a *Artifact) bool {
 	if err != nil || !fits {
 		return false
 	}
+	p.broken()
+	p.returns()
 	entities, least := 0, 2
 	for i := range p.lines {
 		l := p.lines[i].Text
@@ -269,6 +271,14 @@ func (p *paste) claimAny(formats []Format, lines []Line) bool {
 	}
 	text := p.text(lines)
 	if bare := bared(text, lines); bare != nil && p.claim(formats, bare) {
+		p.changed = true
+		return true
+	}
+	if flat := undiffed(lines); flat != nil && p.claim(formats, flat) {
+		p.changed = true
+		return true
+	}
+	if flat := unprefixed(lines); flat != nil && p.claim(formats, flat) {
 		p.changed = true
 		return true
 	}

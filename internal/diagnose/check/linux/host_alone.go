@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -12,6 +13,8 @@ import (
 var (
 	diskFull = check.Threshold{Name: "share of the time in which a disk had requests", Value: .9, Unit: "1",
 		Why: "of a disk that takes many at a time it says little by itself", Source: "judgement"}
+	nearlyOne = check.Threshold{Name: "writes at a time, on average, from which a disk always has one", Value: .9, Unit: "count",
+		Why: "somebody writes the next one when the last one is done, as fsync makes it", Source: "arithmetic"}
 	slowDisk = check.Threshold{Name: "time that a disk takes for a request", Value: 5e-3, Unit: "s",
 		Why: "what a disk with a seek takes alone, and fifty times as long as an SSD does", Source: "judgement"}
 	cpusFull = check.Threshold{Name: "share of the CPUs that are busy", Value: .8, Unit: "1",
@@ -28,7 +31,8 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 		if !slow.Known() || d.ReadTook.Number > slow.Number {
 			slow, what = d.ReadTook, "read"
 		}
-		if !(d.Busy.Number >= diskFull.Value) || !(d.InFlight.Number >= queued.Value) || !(slow.Number >= slowDisk.Value) || v.Weight >= d.InFlight.Number {
+		always := d.InFlight.Number >= queued.Value && slow.Number >= slowDisk.Value || d.InFlight.Number >= nearlyOne.Value && d.WriteTook.Number >= slowDisk.Value && !(d.Reads.Number > d.Writes.Number)
+		if !(d.Busy.Number >= diskFull.Value) || !always || v.Weight >= d.InFlight.Number {
 			continue
 		}
 		ok = true
@@ -48,6 +52,9 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 		v.Fix = []check.Fix{{Text: "find which processes read and write it (pidstat -d 1, io.stat of each cgroup), do less of it or limit it (io.max), or give the service a dedicated or faster disk", Code: d.Name}}
 		v.Needs = []check.Need{askProcess}
 	}
+	if !ok {
+		return judgeHung(c, evidence.KernelSaidHungDisk, "for a disk")
+	}
 	return v, ok
 }
 
@@ -58,6 +65,9 @@ var mostlySoftirq = check.Threshold{Name: "share of the host's CPUs busy with in
 func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 	h := metrics.HostOf(c.Bundle, c.Subject, metrics.Whole)
 	s := metrics.StrainOf(c.Bundle, c.Subject, metrics.Whole)
+	if v, ok := judgeKsoftirqd(c); ok {
+		return v, true
+	}
 	if !(h.CPUs > 0) || !s.Softirq.Known() || s.Softirq.Number < check.Material.Value*h.CPUs || h.Taken() < cpusFull.Value*h.CPUs && s.Softirq.Number < mostlySoftirq.Value*h.CPUs {
 		return v, false
 	}
