@@ -129,6 +129,7 @@ var Formats = []format.Format{
 	metricspage.Dotnet,
 	metricspage.Redis,
 	metricspage.Node,
+	metricspage.Etcd,
 	metricspage.Other,
 	metricspage.Runtime,
 	serverlog.Format,

@@ -212,7 +212,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return nil
 }
 
-func (p *parser) some() bool { return p.n+p.locks+p.checkpoints+p.often+p.deadlocks > 0 }
+func (p *parser) some() bool {
+	return p.n+p.locks+p.checkpoints+p.often+p.deadlocks > 0 || p.lockMost > 0
+}
 
 func (p *parser) take(l format.Line) {
 	text := l.Text

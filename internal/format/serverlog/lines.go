@@ -49,6 +49,10 @@ var kinds = []kind{
 		"a worker did nothing else for longer than --timeout, and was ended", "what blocks it shows py-spy dump --pid PID while it does, or unstall record PID"},
 	{"uwsgi-harakiri", "uWSGI", []byte("*** HARAKIRI ON WORKER "), workerTry, blocked, "workers", "",
 		"a request took longer than harakiri allows, and its worker was ended", "what it does shows py-spy dump --pid PID while it does, or py-tracebacker"},
+	{"fpm-children", "PHP-FPM", []byte("server reached pm.max_children setting ("), fpmBare, usedUp, "workers", "pm.max_children",
+		"all workers of a pool were in use", "further requests wait in the backlog of its socket: the status page (pm.status_path) tells how many"},
+	{"fpm-children-old", "PHP-FPM", []byte("server reached max_children setting ("), fpmBare, usedUp, "workers", "pm.max_children",
+		"all workers of a pool were in use", "further requests wait in the backlog of its socket: the status page (pm.status_path) tells how many"},
 	{"uwsgi-async", "uWSGI", []byte("async queue is full !!!"), nil, usedUp, "async cores", "async",
 		"all async cores were in use", "further requests wait in the listen queue: raise async if what requests wait for can take more"},
 	{"puma-timeout", "Puma", []byte("Terminating timed out worker"), nil, blocked, "workers", "",
@@ -92,6 +96,13 @@ func threadsBefore(t *told, before, _ string) bool {
 	_, n, ok := cutLast(before, "(")
 	t.limit = whole(n)
 	return ok && strings.Contains(before, "ll threads (") && t.limit > 0
+}
+
+// fpmBare reads "8), consider raising it" of PHP-FPM where its stamp is gone: whole lines are package phpfpm's.
+func fpmBare(t *told, before, after string) bool {
+	n, _, ok := strings.Cut(after, ")")
+	t.limit = whole(n)
+	return ok && t.limit > 0 && !strings.Contains(before, "] WARNING: ")
 }
 
 // limitAfter reads "200) created for connector".

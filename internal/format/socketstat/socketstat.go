@@ -55,7 +55,8 @@ func match(head []byte) format.Confidence {
 		case text == "" || timed || strings.HasPrefix(text, "Active Internet connections") || strings.HasPrefix(text, "Current listen queue sizes") || strings.HasPrefix(text, "#"):
 		case isCounter(text), isBare(text) && manyBare(head):
 			return format.Sure
-		case heading(text) != nil && line[len(line)-1] == '\n', text == "Ip:" && bytes.Contains(head, []byte("\n    ")) && bytes.Contains(head, []byte("packets received")):
+		case heading(text) != nil && line[len(line)-1] == '\n', text == "Ip:" && bytes.Contains(head, []byte("\n    ")) && bytes.Contains(head, []byte("packets received")),
+			text == "TcpExt:" && bytes.Contains(head, []byte("TcpExt:\n    ")):
 			return format.Sure
 		default:
 			return format.No

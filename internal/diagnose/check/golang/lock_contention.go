@@ -32,7 +32,7 @@ atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if read
 it for long: its own counter is shared by all CPUs.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows",
 		check.SomeSlow, check.SlowShare, check.Material),
-	Thresholds: []check.Threshold{crowding, queuing, stuck, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
+	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:   "what goroutines waited for: an execution trace, or a goroutine dump while they wait; a mutex profile shows only where",
 	Applies: isGo,
@@ -91,8 +91,8 @@ var (
 		Why: "one alone may wait for its turn by design", Source: "judgement"}
 )
 
-// crowding is how many goroutines wait for one mutex at a moment for that to be told without how long they do.
-var crowding = check.Threshold{Name: "goroutines that wait for one mutex at one moment", Value: 10, Unit: "count",
+// manyAtOne is how many goroutines wait for one mutex at a moment for that to be told without how long they do.
+var manyAtOne = check.Threshold{Name: "goroutines that wait for one mutex at one moment", Value: 10, Unit: "count",
 	Why: "whoever comes waits for ten others", Source: "judgement"}
 
 // judgeLockByDump judges who waits for which mutex in goroutine dumps; where they show nothing,
@@ -102,7 +102,7 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 	v := judgeLockByProfile(c)
 	for _, q := range queues {
 		long := q.Waiting >= queuing.Int() && q.Longest >= stuck.Int64()
-		if !long && q.Waiting < crowding.Int() && !(q.All && q.Waiting >= check.Crowd.Int()) {
+		if !long && q.Waiting < manyAtOne.Int() && !(q.All && q.Waiting >= check.Crowd.Int()) {
 			continue
 		}
 		v.Rule = check.StandsAlone

@@ -13,6 +13,8 @@ import (
 var (
 	diskFull = check.Threshold{Name: "share of the time in which a disk had requests", Value: .9, Unit: "1",
 		Why: "of a disk that takes many at a time it says little by itself", Source: "judgement"}
+	waitsMuch = check.Threshold{Name: "share of the CPUs' time idle while a disk was waited for, beside a disk that always has requests", Value: .15, Unit: "1",
+		Why: "of eight CPUs more than one has always a task that waits", Source: "arithmetic"}
 	nearlyOne = check.Threshold{Name: "writes at a time, on average, from which a disk always has one", Value: .9, Unit: "count",
 		Why: "somebody writes the next one when the last one is done, as fsync makes it", Source: "arithmetic"}
 	slowDisk = check.Threshold{Name: "time that a disk takes for a request", Value: 5e-3, Unit: "s",
@@ -26,12 +28,13 @@ var askProcess = check.Need{What: "a recording of the service on this host from 
 
 // judgeHostDisk judges the host's disks: one is at its limit if it always has several requests, and each takes long.
 func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
+	waits := metrics.ShownOf(c.Bundle).Iowait
 	for _, d := range metrics.EachDisk(c.Bundle, metrics.Whole) {
 		slow, what := d.WriteTook, "write"
 		if !slow.Known() || d.ReadTook.Number > slow.Number {
 			slow, what = d.ReadTook, "read"
 		}
-		always := d.InFlight.Number >= queued.Value && slow.Number >= slowDisk.Value || d.InFlight.Number >= nearlyOne.Value && d.WriteTook.Number >= slowDisk.Value && !(d.Reads.Number > d.Writes.Number)
+		always := waits.Number >= waitsMuch.Value || d.InFlight.Number >= queued.Value && slow.Number >= slowDisk.Value || d.InFlight.Number >= nearlyOne.Value && d.WriteTook.Number >= slowDisk.Value && !(d.Reads.Number > d.Writes.Number)
 		if !(d.Busy.Number >= diskFull.Value) || !always || v.Weight >= d.InFlight.Number {
 			continue
 		}

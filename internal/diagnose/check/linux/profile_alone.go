@@ -54,6 +54,13 @@ var (
 		Why: "of fewer one load decides", Source: "binomial error"}
 )
 
+// tellsSyncs says whether a program tells of its syncs.
+func tellsSyncs(c *check.Case) bool {
+	_, timed := c.Fact(evidence.FactSyncMedian)
+	_, slow := c.Fact(evidence.FactSyncsSlow)
+	return timed || slow
+}
+
 // judgeSyncsTold judges by what a program's log or page tells of its syncs.
 func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 	s := c.Bundle.Subjects[c.Subject]
