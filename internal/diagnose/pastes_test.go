@@ -70,8 +70,8 @@ func TestPastes(t *testing.T) {
 					t.Errorf("%s is found", id)
 				}
 			}
-			for _, v := range d.Verdicts {
-				if v.Verdict == check.RuledOut && slices.Contains(want.Expect.AnyOf, v.Cause) {
+			for _, v := range d.Verdicts { // of several names for what is true one is enough
+				if v.Verdict == check.RuledOut && slices.Contains(want.Expect.AnyOf, v.Cause) && !slices.ContainsFunc(found, func(id string) bool { return slices.Contains(want.Expect.AnyOf, id) }) {
 					t.Errorf("%s is ruled out: %s", v.Cause, v.Summary)
 				}
 			}
@@ -103,25 +103,27 @@ func pasteOf(t *testing.T, dir string) (p paste) {
 	return p
 }
 
-// TestPastesScore holds the score that is told beside the cases against them.
+// TestPastesScore holds the scores that are told beside the cases against them, of each set that was written before it was tried.
 func TestPastesScore(t *testing.T) {
 	const pastes = "testdata/pastes"
-	dirs, _ := filepath.Glob(pastes + "/posted-*")
-	first, now := 0, 0
-	for _, dir := range dirs {
-		p := pasteOf(t, dir)
-		if p.First == "right" {
-			first++
-		}
-		if p.Open == "" {
-			now++
-		}
-	}
 	told, err := os.ReadFile(pastes + "/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if score := fmt.Sprintf("%d cases; right at the first try: %d; right now: %d", len(dirs), first, now); !strings.Contains(string(told), score) {
-		t.Errorf("README.md does not tell %q", score)
+	for _, set := range []string{"posted-", "posted3-"} {
+		dirs, _ := filepath.Glob(filepath.Join(pastes, set+"*"))
+		first, now := 0, 0
+		for _, dir := range dirs {
+			p := pasteOf(t, dir)
+			if p.First == "right" {
+				first++
+			}
+			if p.Open == "" {
+				now++
+			}
+		}
+		if score := fmt.Sprintf("%d cases; right at the first try: %d; right now: %d", len(dirs), first, now); !strings.Contains(string(told), score) {
+			t.Errorf("README.md does not tell %q of %s*", score, set)
+		}
 	}
 }

@@ -47,7 +47,7 @@ func asPaste(formats []Format, a *Artifact, head []byte, whole []Format) *paste 
 	if len(head) >= HeadSize || isBinary(head) || a.Size >= HeadSize || a.lines != nil || a.Series != "" || a.About != (evidence.Subject{}) {
 		return nil
 	}
-	if len(whole) > 0 && !framed(head) {
+	if len(whole) > 0 && !framed(head) && !inBlocks(head) {
 		return nil
 	}
 	p := &paste{name: a.Name}
@@ -69,6 +69,14 @@ func asPaste(formats []Format, a *Artifact, head []byte, whole []Format) *paste 
 	}
 	return p
 }
+
+// inBlocks says whether text is as little as somebody puts together, and in blocks: these may be of different tools.
+func inBlocks(head []byte) bool {
+	return len(head) < mostLittle && bytes.Contains(bytes.TrimSpace(head), []byte("\n\n"))
+}
+
+// mostLittle is how much text may be that is taken apart without a mark of a paste, bytes.
+const mostLittle = 16 << 10
 
 // isBinary says whether bytes are no text: text has no control characters but those of lines, pages and terminals.
 func isBinary(b []byte) bool {
@@ -123,6 +131,8 @@ func (p *paste) read(a *Artifact) bool {
 	if err != nil || !fits {
 		return false
 	}
+	p.broken()
+	p.returns()
 	entities, least := 0, 2
 	for i := range p.lines {
 		l := p.lines[i].Text
@@ -200,6 +210,7 @@ func (p *paste) section(formats []Format, from, until int) {
 		return
 	}
 	if p.claimAny(formats, lines) {
+		p.beside(formats, lines)
 		return
 	}
 	if isPrompt(lines[0].Text) && p.claimAny(formats, trimBlank(lines[1:])) {
@@ -227,6 +238,34 @@ func (p *paste) section(formats []Format, from, until int) {
 		}
 	}
 }
+
+// beside claims blocks for formats that the lines as a whole do not show: what a log is told by may stand below the output of a tool.
+func (p *paste) beside(formats []Format, lines []Line) {
+	whole := p.sections[len(p.sections)-1].chosen
+	blocks := p.blocks(lines)
+	if len(blocks) < 2 || len(blocks) > mostBeside || slices.ContainsFunc(whole, func(f Format) bool { return f.Whole }) {
+		return
+	}
+	for _, b := range blocks {
+		if len(p.sections) == mostSections || p.asked == mostAsked {
+			return
+		}
+		p.asked++
+		text := p.text(b)
+		var more []Format
+		for _, f := range choose(formats, text) {
+			if !contains(whole, f) && f.Match(text) == Sure {
+				more = append(more, f)
+			}
+		}
+		if len(more) > 0 {
+			p.sections = append(p.sections, section{b, more})
+		}
+	}
+}
+
+// mostBeside is how many blocks lines have at most that are asked about once more.
+const mostBeside = 20
 
 // ragged claims a few lines among words that no blank line sets apart from them: words before them, words behind them, or both.
 func (p *paste) ragged(formats []Format, lines []Line) {
@@ -269,6 +308,14 @@ func (p *paste) claimAny(formats []Format, lines []Line) bool {
 	}
 	text := p.text(lines)
 	if bare := bared(text, lines); bare != nil && p.claim(formats, bare) {
+		p.changed = true
+		return true
+	}
+	if flat := undiffed(lines); flat != nil && p.claim(formats, flat) {
+		p.changed = true
+		return true
+	}
+	if flat := unprefixed(lines); flat != nil && p.claim(formats, flat) {
 		p.changed = true
 		return true
 	}

@@ -1,6 +1,9 @@
 package format
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // A mail program breaks lines that are longer than 72 or so columns. Of lines of a JVM's unified log it shows where one was broken: the
 // line of a pause ends with its time, that of a safepoint with its total.
@@ -56,4 +59,56 @@ func (p *paste) unwrap() {
 		out = append(out, l)
 	}
 	p.lines = out
+	p.unwrapObjects()
+}
+
+// Bounds of an object of JSON that a terminal or a mail program broke over lines.
+const (
+	mostOfObject = 40
+	longestJSON  = 32 << 10
+)
+
+// unwrapObjects joins lines that are one object of JSON only together. A terminal breaks within words: nothing is put between.
+func (p *paste) unwrapObjects() {
+	out := p.lines[:0]
+	for i := 0; i < len(p.lines); i++ {
+		l := p.lines[i]
+		if n := objectOver(p.lines[i:]); n > 1 {
+			text := bytes.Clone(l.Text)
+			for _, more := range p.lines[i+1 : i+n] {
+				text = append(text, more.Text...)
+			}
+			l.Text = text
+			i += n - 1
+			p.changed = true
+		}
+		out = append(out, l)
+	}
+	p.lines = out
+}
+
+// objectOver is over how many lines an object is broken that the first begins, 0: it is whole, or never ends.
+func objectOver(lines []Line) int {
+	first := lines[0].Text
+	if !bytes.HasPrefix(first, []byte(`{"`)) || bytes.HasSuffix(bytes.TrimSpace(first), []byte("}")) {
+		return 0
+	}
+	size := len(first)
+	for n := 1; n < len(lines) && n < mostOfObject; n++ {
+		l := lines[n].Text
+		if size += len(l); size > longestJSON || len(l) == 0 || bytes.HasPrefix(l, []byte(`{"`)) {
+			return 0
+		}
+		if !bytes.HasSuffix(bytes.TrimSpace(l), []byte("}")) {
+			continue
+		}
+		var text []byte
+		for _, x := range lines[:n+1] {
+			text = append(text, x.Text...)
+		}
+		if json.Valid(text) {
+			return n + 1
+		}
+	}
+	return 0
 }

@@ -33,6 +33,8 @@ type Locks struct {
 	Within string   // where those who wait have no code on their stacks (a compiler inlined it, as into Lazy<T>): what runs under the lock
 	Class  string   // of the lock it waits for, "" unknown
 	Holder Holder   // of that lock
+	AtOne  int      // threads that wait for one lock whose holder is named, at one look
+	All    bool     // there is one look, and each thread of it waits for a lock, or holds one that others wait for
 	Circle []string // code of threads that wait for each other, as far as holders are named
 
 	Worst  *threads.Summary // what threads did when most of them had work; nil: nobody looked

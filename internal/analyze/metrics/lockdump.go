@@ -65,7 +65,33 @@ func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.Subject
 	l.Behind, l.Apart = behind(d.bursts), apart(d.bursts)
 	d.holder()
 	d.circle()
+	d.atOne()
 	return l
+}
+
+// atOne counts who waits for one lock at the same look, by who holds it.
+func (d *dumps) atOne() {
+	v := &d.b.Intervals
+	n := make(map[moment]int)
+	last := d.bursts[len(d.bursts)-1]
+	held := make(map[evidence.LaneID]bool)
+	for _, i := range v.Select(evidence.LockWait, d.subject) {
+		if v.Holder[i] == 0 || v.End[i] > v.Start[i] {
+			continue
+		}
+		m := moment{v.Holder[i], v.Start[i]}
+		n[m]++
+		d.AtOne = max(d.AtOne, n[m])
+		if v.Start[i] == last[0].Time {
+			held[v.Holder[i]] = true
+		}
+	}
+	d.All = len(d.bursts) == 1 // more are those of a recorder, which shows all threads
+	for i := range last {
+		if last[i].View.State != evidence.LockWait && !held[last[i].Lane] {
+			d.All = false
+		}
+	}
 }
 
 // behind is which part of the threads of the pools that serve requests waited for a lock, in

@@ -11,6 +11,7 @@ import (
 type MutexQueue struct {
 	Address int64    // of the mutex; 0: the dump does not tell, so that they wait at one place
 	Waiting int      // goroutines
+	All     bool     // they are all goroutines that the dumps show
 	Longest int64    // ns that one of them has waited, in whole minutes; 0: less than one
 	At      []string // functions that lock the mutex, those with most waiting first
 	Origin  evidence.Origin
@@ -80,6 +81,7 @@ func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements fu
 	keys := make(map[evidence.Origin]mutexKey)
 	for k, q := range queues {
 		q.At = sortedByCount(lockers[k])
+		q.All = q.Waiting == len(all)
 		keys[q.Origin] = k
 		out = append(out, *q)
 	}

@@ -409,3 +409,31 @@ const (
 	FactRestarts        = "container.restarts"      // of a container of a pod
 	FactLastExit        = "container.lastExit"      // Value is why its container ended the last time, as Kubernetes calls it; Number its code
 )
+
+// What FactKernelSaid says of tasks that hang, by their stacks.
+const (
+	KernelSaidHungSync = "hung-task-sync" // they wait until data is on the disk
+	KernelSaidHungDisk = "hung-task-disk" // they wait for a disk otherwise
+)
+
+// What servers write into their own logs, package serverlog: of the server, or of what it calls.
+const (
+	FactPlacesUsedUp           = "places.usedUp"            // lines that say that all places of a kind were in use; Value is what there was too little of, behind the link what sets it
+	FactPlaces                 = "places.limit"             // how many there are
+	FactCallsUnanswered        = "calls.unanswered"         // calls that got no answer within the time they may take
+	FactCallsUnansweredDense   = "calls.unanswered.dense"   // of these, within one minute, at most
+	FactWorkersBlocked         = "workers.blocked"          // times that a worker was ended which did nothing else for longer than it may
+	FactWorkersBlockedTogether = "workers.blocked.together" // different workers of which that is told within two seconds, at most
+	FactSyncsSlow              = "sync.slow"                // times that data took so long to be on the disk that a program told of it; Value is what data
+	FactSyncMost               = "sync.longest"             // ns it took at most
+	FactSyncMedian             = "sync.median"              // ns of a sync, in the median
+	FactSyncs                  = "sync.count"               // syncs that were counted
+	FactProfileMechanism       = "profile.kernel: "         // and a mechanism of the kernel (KernelReclaim, …): its part of a CPU profile of which shares alone are known, 0…1
+	FactKernelThread           = "kernel.thread: "          // and how the name of a thread of the kernel begins ("kswapd"): CPUs that the busiest of them uses; Value is its name
+	FactGoSchedLooks           = "go.sched.looks"           // lines of Go's scheduler (schedtrace)
+	FactGoReady                = "go.sched.ready"           // goroutines that were ready and waited for a P, on average
+	FactGoBusy                 = "go.sched.busy"            // share of the Ps that were not idle, on average
+	FactHeartbeatsLate         = "dotnet.heartbeat.late"    // times that Kestrel told of a heartbeat that no thread of the pool ran in time
+	FactHeartbeatMost          = "dotnet.heartbeat.longest" // ns of one of these, at most
+	FactDeadlocks              = "database.deadlocks"       // transactions that a database ended, as they waited for each other
+)

@@ -112,10 +112,10 @@ func (c *Case) contended(k Contention) Verdict {
 		v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
 		v.Needs = []Need{{What: "requests, to see whether they wait for these threads: an access log or a load generator's results from the same period", Command: "unstall FILE... --requests access.log"}}
 		return v
-	case k.More != nil && len(k.Groups) > 0 && k.Holder.Told && (k.Groups[0].Count >= Crowd.Int() || k.Groups[0].Count >= Stuck.Int() && k.Holder.Upon):
+	case k.More != nil && len(k.Groups) > 0 && k.crowded():
 		v.Rule, v.Needs, v.Weight = StandsAlone, k.More, min(1, k.Waiting.Number/max(1, k.Cores))
 		v.Title = "Probably: " + k.Title
-		v.Summary = fmt.Sprintf("%d threads waited for one lock at the same time", k.Groups[0].Count)
+		v.Summary = fmt.Sprintf("%d threads waited for one lock at the same time", max(k.Groups[0].Count, k.AtOne))
 		k.found(&v)
 		return v
 	case k.More != nil:
@@ -130,6 +130,17 @@ func (c *Case) contended(k Contention) Verdict {
 	}
 	k.found(&v)
 	return v
+}
+
+// crowded says whether one dump is enough to tell that threads queue for a lock: many of them wait for it, or its holder waits itself, or
+// none of the dump does anything else, as in the part of one that somebody chose.
+func (k *Contention) crowded() bool {
+	n := max(k.Groups[0].Count, k.AtOne)
+	switch {
+	case k.Holder.Told && (n >= Crowd.Int() || n >= Stuck.Int() && (k.Holder.Upon || k.All)):
+		return true
+	}
+	return !k.Holder.Told && k.All && k.Groups[0].Count >= Crowd.Int()
 }
 
 // SaveLocks is the slow time spent waiting for locks, and for threads that do.

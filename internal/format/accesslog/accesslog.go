@@ -24,6 +24,14 @@ const (
 	sampleLine  = 64 << 10 // longer lines tell nothing about a layout
 )
 
+// isConnection says whether a line is of a TCP connection through Envoy, in JSON, which is no request: it has neither a method nor a status.
+func isConnection(l []byte) bool {
+	if !bytes.Contains(l, []byte(`"response_flags"`)) || !bytes.Contains(l, []byte(`"response_code":0`)) && !bytes.Contains(l, []byte(`"response_code":"0"`)) {
+		return false
+	}
+	return bytes.Contains(l, []byte(`"method":null`)) || bytes.Contains(l, []byte(`"method":"-"`)) || !bytes.Contains(l, []byte(`"method":`))
+}
+
 // match is Sure of three access lines, or of half the lines: kubectl logs mixes
 // them with others. JSON and logfmt lines that have a time and a duration but
 // nothing of a request are a Maybe.
@@ -43,6 +51,9 @@ func match(head []byte) format.Confidence {
 		if len(l) <= sampleLine && len(sample) < sampleLines {
 			sample = append(sample, sampled{text: l})
 		}
+	}
+	if len(sample) > 0 && !slices.ContainsFunc(sample, func(s sampled) bool { return !isConnection(s.text) }) {
+		return format.No
 	}
 	l := compile(sample)
 	switch {

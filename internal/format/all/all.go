@@ -8,9 +8,11 @@ import (
 	"github.com/unstall/unstall/internal/format/classhisto"
 	"github.com/unstall/unstall/internal/format/clrstack"
 	"github.com/unstall/unstall/internal/format/container"
+	"github.com/unstall/unstall/internal/format/containerstats"
 	"github.com/unstall/unstall/internal/format/databaseactivity"
 	"github.com/unstall/unstall/internal/format/databaselog"
 	"github.com/unstall/unstall/internal/format/dotnetcounters"
+	"github.com/unstall/unstall/internal/format/dotnetlog"
 	"github.com/unstall/unstall/internal/format/dotnetstack"
 	"github.com/unstall/unstall/internal/format/exchanges"
 	"github.com/unstall/unstall/internal/format/expvar"
@@ -38,9 +40,12 @@ import (
 	"github.com/unstall/unstall/internal/format/nettrace"
 	"github.com/unstall/unstall/internal/format/openj9gc"
 	"github.com/unstall/unstall/internal/format/perfmon"
+	"github.com/unstall/unstall/internal/format/perfreport"
 	"github.com/unstall/unstall/internal/format/perfscript"
 	"github.com/unstall/unstall/internal/format/phpfpm"
 	"github.com/unstall/unstall/internal/format/procfs"
+	"github.com/unstall/unstall/internal/format/proctable"
+	"github.com/unstall/unstall/internal/format/pythonstacks"
 	"github.com/unstall/unstall/internal/format/redislog"
 	"github.com/unstall/unstall/internal/format/redisreply"
 	"github.com/unstall/unstall/internal/format/redistimeout"
@@ -48,12 +53,15 @@ import (
 	"github.com/unstall/unstall/internal/format/safepointstats"
 	"github.com/unstall/unstall/internal/format/safepointtimeout"
 	"github.com/unstall/unstall/internal/format/schedtrace"
+	"github.com/unstall/unstall/internal/format/serverlog"
 	"github.com/unstall/unstall/internal/format/socketstat"
 	"github.com/unstall/unstall/internal/format/sos"
 	"github.com/unstall/unstall/internal/format/spans"
 	"github.com/unstall/unstall/internal/format/syscalls"
 	"github.com/unstall/unstall/internal/format/sysstat"
+	"github.com/unstall/unstall/internal/format/tcpproxy"
 	"github.com/unstall/unstall/internal/format/threaddump"
+	"github.com/unstall/unstall/internal/format/tickprofile"
 	"github.com/unstall/unstall/internal/format/uwsgi"
 	"github.com/unstall/unstall/internal/format/vthreads"
 )
@@ -84,6 +92,9 @@ var Formats = []format.Format{
 	sysstat.Format,
 	socketstat.Format,
 	uwsgi.Format,
+	proctable.Format,
+	containerstats.Format,
+	perfreport.Format,
 	perfscript.Format,
 	syscalls.Format,
 	kernelstacks.Format,
@@ -118,8 +129,14 @@ var Formats = []format.Format{
 	metricspage.Dotnet,
 	metricspage.Redis,
 	metricspage.Node,
+	metricspage.Etcd,
 	metricspage.Other,
 	metricspage.Runtime,
+	serverlog.Format,
+	tcpproxy.Format,
+	dotnetlog.Format,
+	pythonstacks.Format,
+	tickprofile.Format,
 	databaselog.Format,
 	databaseactivity.Format,
 	phpfpm.Status,

@@ -2,7 +2,8 @@
 //
 //	pg_stat_activity            rows of psql, aligned or expanded (\x), any choice of columns    PostgreSQL 9.2 to 17
 //	SHOW [FULL] PROCESSLIST     rows of mysql, in a frame, with tabs or vertical (\G)           MySQL 5.1 to 8.4, MariaDB
-//	SHOW ENGINE INNODB STATUS   transactions that wait for locks, threads that wait for semaphores
+//	SHOW ENGINE INNODB STATUS   transactions that wait for locks, threads that wait for semaphores, the latest deadlock
+//	pg_activity                 its screen (https://github.com/dalibo/pg_activity, 1.5 to 3)
 //
 // https://www.postgresql.org/docs/current/monitoring-stats.html, https://dev.mysql.com/doc/refman/8.4/en/innodb-standard-monitor.html
 //
@@ -18,6 +19,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
@@ -40,10 +42,10 @@ const (
 )
 
 func match(head []byte) format.Confidence {
-	if bytes.Contains(head, []byte("INNODB MONITOR OUTPUT")) || bytes.Contains(head, []byte("---TRANSACTION ")) && bytes.Contains(head, []byte("MySQL thread id ")) {
+	if bytes.Contains(head, []byte("INNODB MONITOR OUTPUT")) || bytes.Contains(head, []byte("LATEST DETECTED DEADLOCK")) || bytes.Contains(head, []byte("BUFFER POOL AND MEMORY")) && bytes.Contains(head, []byte("Buffer pool hit rate ")) || bytes.Contains(head, []byte("---TRANSACTION ")) && bytes.Contains(head, []byte("MySQL thread id ")) {
 		return format.Sure
 	}
-	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("state")) {
+	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) {
 		return format.No
 	}
 	p := &parser{}
@@ -72,19 +74,25 @@ type parser struct {
 	product string
 	columns []string
 	bars    bool // cells are between bars
+	screen  bool // it is that of pg_activity
 	rows    []session
 	cells   map[string]string // of an expanded row
 	at      int64
 	dropped int64
 
 	// of InnoDB
-	innodb     bool
-	active     float64 // s, of the transaction that is read
-	waits      []float64
-	semaphores []float64
-	firstWait  int64
-	oldest     float64
-	history    float64
+	innodb       bool
+	active       float64 // s, of the transaction that is read
+	waits        []float64
+	semaphores   []float64
+	firstWait    int64
+	oldest       float64
+	history      float64
+	reading      bool // the section of the latest deadlock
+	deadlock     bool
+	looked, dead time.Time // of the look, and of the latest deadlock
+	deadLine     int64
+	figures      [][2]string
 }
 
 // kinds of columns, by the names that are usual.
@@ -101,7 +109,7 @@ func (p *parser) isHeading(names []string) bool {
 		has[strings.ToLower(n)] = true
 	}
 	switch {
-	case has["id"] && has["command"] && has["time"] && has["state"] && (has["info"] || has["host"]):
+	case has["id"] && (has["command"] || has["..."] && has["info"]) && has["time"] && has["state"] && (has["info"] || has["host"]):
 		p.product = "MySQL"
 		return true
 	case has["wait_event"] || has["wait_event_type"], has["state"] && has["pid"] && (has["query"] || has["query_start"]), has["waiting"] && has["pid"] && has["query"]:
@@ -117,11 +125,11 @@ func split(text string) (cells []string, bars bool) {
 	if strings.Contains(trimmed, "|") {
 		cells = strings.Split(strings.Trim(trimmed, "|"), "|")
 		bars = true
-	} else {
-		cells = strings.Split(trimmed, "\t")
+	} else if cells = strings.Split(trimmed, "\t"); len(cells) == 1 && strings.Contains(trimmed, ",") { // as a client of a database exports it
+		cells = strings.Split(trimmed, ",")
 	}
 	for i := range cells {
-		cells[i] = strings.TrimSpace(cells[i])
+		cells[i] = strings.Trim(strings.TrimSpace(cells[i]), `'"`)
 	}
 	return cells, bars
 }
@@ -149,6 +157,9 @@ func (p *parser) take(text string, line int64) {
 		}
 		return
 	}
+	if p.isScreen(trimmed) || p.screen && p.screenRow(trimmed, line) {
+		return
+	}
 	cells, bars := split(text)
 	switch {
 	case len(cells) < 3 || len(cells) > mostColumns:
@@ -166,6 +177,68 @@ func (p *parser) take(text string, line int64) {
 		}
 		p.row(row, line)
 	}
+}
+
+// isScreen says whether a line is the heading of a screen of pg_activity.
+func (p *parser) isScreen(text string) bool {
+	if !strings.HasPrefix(text, "PID ") || !strings.Contains(text, " DATABASE ") || !strings.Contains(text, " TIME+ ") || !strings.Contains(text, "Query") {
+		return false
+	}
+	p.product, p.screen, p.columns = "PostgreSQL", true, nil
+	return true
+}
+
+// screenRow reads a row of such a screen: "265210 tests postgres local 0.0 0.1 0B 0B 01:45.61 transactionid N active UPDATE …". Cells may be empty: the time tells
+// where the others are.
+func (p *parser) screenRow(text string, line int64) bool {
+	f := strings.Fields(text)
+	if len(f) < 5 {
+		return false
+	}
+	if _, err := strconv.ParseUint(f[0], 10, 31); err != nil {
+		return false
+	}
+	for i := 1; i+2 < len(f); i++ {
+		took, ok := clock(f[i])
+		if !ok {
+			continue
+		}
+		if len(p.rows) == mostRows {
+			p.dropped++
+			return true
+		}
+		s := session{took: took, line: line}
+		rest := f[i+1:]
+		if rest[0] != "N" && rest[0] != "Y" {
+			s.waits, s.locked = rest[0], lockEvents[rest[0]]
+			rest = rest[1:]
+		}
+		if len(rest) > 0 && (rest[0] == "N" || rest[0] == "Y") {
+			rest = rest[1:]
+		}
+		state := 0
+		for state < len(rest) && (rest[state] == "active" || rest[state] == "idle" || state > 0 && (rest[state] == "in" || rest[state] == "trans" || rest[state] == "(a)")) {
+			state++
+		}
+		s.state, s.statement = strings.Join(rest[:state], " "), strings.Join(rest[state:], " ")
+		p.rows = append(p.rows, s)
+		return true
+	}
+	return false
+}
+
+// clock reads "01:45.61" of a screen, and "0.000132" of what has just begun.
+func clock(s string) (float64, bool) {
+	minutes, rest, ok := strings.Cut(s, ":")
+	if !ok || !strings.Contains(rest, ".") && strings.Count(s, ":") < 2 {
+		return 0, false
+	}
+	if strings.Contains(rest, ":") {
+		return seconds(s)
+	}
+	m, err := strconv.ParseFloat(minutes, 64)
+	v, err2 := strconv.ParseFloat(rest, 64)
+	return 60*m + v, err == nil && err2 == nil && m >= 0 && m < 1e6 && v >= 0 && v < 61
 }
 
 // record ends an expanded row.
@@ -262,6 +335,22 @@ func (p *parser) inno(text string, line int64) bool {
 	switch {
 	case strings.Contains(text, "INNODB MONITOR OUTPUT"):
 		p.innodb, p.product = true, "MySQL"
+		p.looked = moment(text)
+	case strings.HasPrefix(text, "LATEST DETECTED DEADLOCK"):
+		p.innodb, p.product, p.reading, p.deadLine = true, "MySQL", true, line
+	case p.reading && p.dead.IsZero() && !moment(text).IsZero():
+		p.dead = moment(text)
+	case p.reading && (strings.HasPrefix(text, "*** (1) TRANSACTION:") || strings.HasPrefix(text, "*** WE ROLL BACK TRANSACTION ")):
+		p.deadlock = true
+	case strings.HasPrefix(text, "BUFFER POOL AND MEMORY"):
+		p.innodb, p.product = true, "MySQL"
+	case p.innodb && strings.HasPrefix(text, "Buffer pool hit rate "):
+		rate, _, _ := strings.Cut(text[len("Buffer pool hit rate "):], ",")
+		p.note("buffer pool hit rate", rate)
+	case p.innodb && strings.HasSuffix(text, " writes/s") && strings.Contains(text, " reads/s, "):
+		p.note("pages of the buffer pool", text)
+	case p.innodb && strings.HasSuffix(text, " queries in queue") && strings.Contains(text, " queries inside InnoDB, "):
+		p.note("statements", text)
 	case strings.HasPrefix(text, "---TRANSACTION "):
 		p.innodb, p.product = true, "MySQL"
 		p.active = 0
@@ -290,6 +379,28 @@ func (p *parser) inno(text string, line int64) bool {
 	}
 	p.cells = nil
 	return true
+}
+
+// note keeps a line of InnoDB's as a figure; of several buffer pools the first, which is the sum.
+func (p *parser) note(name, value string) {
+	for _, f := range p.figures {
+		if f[0] == name {
+			return
+		}
+	}
+	p.figures = append(p.figures, [2]string{name, clip(value)})
+}
+
+// moment reads the time that a line begins with: "2017-06-02 12:26:24", and "170602 12:26:24" before MySQL 5.6.
+func moment(text string) time.Time {
+	for _, layout := range []string{"2006-01-02 15:04:05", "060102 15:04:05", "060102  3:04:05"} {
+		if len(text) >= len(layout) {
+			if t, err := time.Parse(layout, text[:len(layout)]); err == nil {
+				return t
+			}
+		}
+	}
+	return time.Time{}
 }
 
 // figure reads the number behind words.
@@ -350,9 +461,20 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			fact(evidence.FactLockWaitMost, "", longest*1e9)
 		}
 	}
+	if p.deadlock {
+		if !p.looked.IsZero() && !p.dead.IsZero() && p.looked.Sub(p.dead) > recent {
+			b.Warnf(p.deadLine, "the latest deadlock was %s before: it says nothing of now", p.looked.Sub(p.dead).Round(time.Minute))
+		} else {
+			at = p.deadLine
+			fact(evidence.FactDeadlocks, "1", 1)
+		}
+	}
 	p.tables(b)
 	return nil
 }
+
+// recent is how long before the look a deadlock may be that says something of it.
+const recent = time.Hour
 
 // tables show the sessions by what they do, and InnoDB's figures.
 func (p *parser) tables(b *evidence.Builder) {
@@ -406,6 +528,13 @@ func (p *parser) tables(b *evidence.Builder) {
 			{"transactions that wait for a lock", strconv.Itoa(len(p.waits))}, {"longest of these s", fmt.Sprintf("%.4g", most(p.waits))},
 			{"threads that wait for a semaphore", strconv.Itoa(len(p.semaphores))}, {"longest of these s", fmt.Sprintf("%.4g", most(p.semaphores))},
 			{"oldest transaction s", fmt.Sprintf("%.4g", p.oldest)}, {"history list length", fmt.Sprintf("%.0f", p.history)}}})
+		if len(p.figures) > 0 {
+			t := evidence.Table{Title: "InnoDB, its buffer pool and statements", Columns: []string{"", "value"}}
+			for _, f := range p.figures {
+				t.Rows = append(t.Rows, []string{f[0], f[1]})
+			}
+			b.Table(t)
+		}
 	}
 	if p.dropped > 0 {
 		b.Warnf(0, "sessions beyond the first %d: %d", mostRows, p.dropped)

@@ -49,11 +49,13 @@ var (
 	queryTime  = []byte("# Query_time: ")
 	logLevel   = []byte("LOG: ") // and another blank, which pages leave out
 	deadlock   = []byte("deadlock detected")
-	tooOften   = []byte("checkpoints are occurring too frequently (")
+	// What PostgreSQL says last of a deadlock.
+	deadlockHint = []byte("HINT:  See server log for query details.")
+	tooOften     = []byte("checkpoints are occurring too frequently (")
 )
 
 func match(head []byte) format.Confidence {
-	if !bytes.Contains(head, logLevel) && !bytes.Contains(head, queryTime) && !bytes.Contains(head, csvLevel) && !bytes.Contains(head, jsonLevel) {
+	if !bytes.Contains(head, logLevel) && !bytes.Contains(head, queryTime) && !bytes.Contains(head, csvLevel) && !bytes.Contains(head, jsonLevel) && !bytes.Contains(head, deadlock) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
@@ -173,6 +175,7 @@ type parser struct {
 	oftenLeast  float64
 	oftenLine   int64
 	deadlocks   int64
+	hints       int64 // ends of reports about deadlocks, whose beginnings may be cut off
 	deadLine    int64
 	times       [2]int64
 	line        int64
@@ -209,7 +212,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	return nil
 }
 
-func (p *parser) some() bool { return p.n+p.locks+p.checkpoints+p.often+p.deadlocks > 0 }
+func (p *parser) some() bool {
+	return p.n+p.locks+p.checkpoints+p.often+p.deadlocks > 0 || p.lockMost > 0
+}
 
 func (p *parser) take(l format.Line) {
 	text := l.Text
@@ -221,6 +226,12 @@ func (p *parser) take(l format.Line) {
 		p.name = "PostgreSQL"
 		p.at(text, l.Stamp)
 		if p.deadlocks++; p.deadLine == 0 {
+			p.deadLine = l.Number
+		}
+		return
+	}
+	if bytes.HasSuffix(bytes.TrimSpace(text), deadlockHint) {
+		if p.hints++; p.deadLine == 0 {
 			p.deadLine = l.Number
 		}
 		return
@@ -424,6 +435,8 @@ func (p *parser) finish() {
 		b.Warnf(p.oftenLine, "checkpoints that came sooner than checkpoint_warning: %d, %.0f s apart at least: a larger max_wal_size spreads them", p.often, p.oftenLeast/1e9)
 	}
 	if p.deadlocks > 0 {
+		p.deadlocks = max(p.deadlocks, p.hints)
+		fact(evidence.FactDeadlocks, "", float64(p.deadlocks), p.deadLine)
 		b.Warnf(p.deadLine, "deadlocks that ended with an error of one statement: %d: transactions take the same rows in different orders", p.deadlocks)
 	}
 	if p.dropped > 0 {

@@ -34,7 +34,7 @@ var Listing = format.Format{
 	About: "what pprof prints of a CPU profile: -top and -traces of Go's, -text of gperftools'",
 	Match: func(head []byte) format.Confidence {
 		headed := bytes.Contains(head, []byte("% of ")) || bytes.Contains(head, []byte("Total: ")) || bytes.Contains(head, []byte("Total samples = ")) || bytes.Contains(head, []byte("s total ("))
-		if !headed && !bytes.Contains(head[:min(len(head), mostBare)], []byte("%  runtime.")) {
+		if !headed && !bytes.Contains(head[:min(len(head), mostBare)], []byte("%  runtime.")) && !bytes.Contains(head[:min(len(head), mostBare)], []byte("% |   runtime.")) {
 			return format.No
 		}
 		var p listing
@@ -66,6 +66,40 @@ type listed struct {
 	name      string
 	flat, cum int64
 	line      int64
+}
+
+// isPeek says whether a line is of -peek or -tree: figures, a bar, and a function, of which callers and what is called stand indented.
+func isPeek(text string) bool {
+	before, after, ok := strings.Cut(text, " | ")
+	f := strings.Fields(before)
+	return ok && strings.TrimSpace(after) != "" && (len(f) == 2 || len(f) == 5) && strings.HasSuffix(f[1], "%") || strings.HasSuffix(text, "|") && len(f) == 5
+}
+
+// peek takes the function that a part of -peek is about; who calls it, and what it calls, are parts of it.
+func (p *listing) peek(text string, line int64) {
+	before, after, _ := strings.Cut(text, "|")
+	f := strings.Fields(before)
+	p.within = false
+	if len(f) != 5 || !strings.HasSuffix(f[2], "%") || !strings.HasSuffix(f[4], "%") {
+		return
+	}
+	flat, ok := timeOf(f[0])
+	cum, ok2 := timeOf(f[3])
+	name := strings.TrimSuffix(strings.TrimSpace(after), " (inline)")
+	if i := strings.LastIndexByte(name, ' '); i > 0 && strings.Contains(name[i:], ".go:") { // where it is
+		name = name[:i]
+	}
+	if !ok || !ok2 || name == "" {
+		return
+	}
+	if len(p.rows) == maxListedRows {
+		p.over = true
+		return
+	}
+	p.rows = append(p.rows, listed{clip(name), flat, cum, line})
+	if share, err := strconv.ParseFloat(strings.TrimSuffix(f[4], "%"), 64); err == nil && share > p.share && strings.HasSuffix(f[3], "s") {
+		p.share, p.whole = share, int64(float64(cum)*100/share)
+	}
 }
 
 // trace is a stack of -traces, innermost first.
@@ -121,6 +155,9 @@ func (p *listing) take(text string, line int64) {
 		if n, err := strconv.ParseInt(strings.TrimSuffix(trimmed[len("Total: "):], " samples"), 10, 40); err == nil && n > 0 {
 			p.total = n * samplePeriodMs * 1e6
 		}
+		return
+	case isPeek(trimmed):
+		p.peek(trimmed, line)
 		return
 	case strings.HasPrefix(trimmed, "-----------+-"):
 		p.within, p.fresh = true, true

@@ -66,6 +66,7 @@ type parser struct {
 	blocked string // "- waiting to lock <…>", to stand below its innermost frame
 	open    bool
 	history []happened
+	heap    [3]int64 // bytes of the heap, in use and free; 0: not told
 }
 
 // happened is a line of the history of GC.
@@ -103,7 +104,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			read = true
 		}
 	}
-	if read {
+	if p.tellHeap(b) || read {
 		return nil
 	}
 	if len(errs) == 0 {
@@ -145,7 +146,34 @@ func (p *parser) take(line int64, text string) {
 		}
 	case "3STHSTTYPE":
 		p.happens(line, rest)
+	case "1STHEAPTOTAL":
+		p.heap[0] = bytesOf(rest)
+	case "1STHEAPINUSE":
+		p.heap[1] = bytesOf(rest)
+	case "1STHEAPFREE":
+		p.heap[2] = bytesOf(rest)
 	}
+}
+
+// bytesOf reads "Total memory free:  24113150 (0x00000000016FEFFE)".
+func bytesOf(rest string) int64 {
+	_, rest, _ = strings.Cut(rest, ":")
+	digits, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	v, err := strconv.ParseInt(digits, 10, 63)
+	if err != nil || v < 0 {
+		return 0
+	}
+	return v
+}
+
+// tellHeap shows how full the heap was, false: it does not say.
+func (p *parser) tellHeap(b *evidence.Builder) bool {
+	if p.heap[0] == 0 || p.heap[1]+p.heap[2] == 0 {
+		return false
+	}
+	mb := func(v int64) string { return strconv.FormatFloat(float64(v)/(1<<20), 'f', 1, 64) }
+	b.Table(evidence.Table{Title: "heap when the javacore was written", Columns: []string{"", "MiB"}, Rows: [][]string{{"heap", mb(p.heap[0])}, {"in use", mb(p.heap[1])}, {"free", mb(p.heap[2])}}})
+	return true
 }
 
 // states are HotSpot's words for those of OpenJ9.

@@ -10,7 +10,8 @@
 // Sources: mm/oom_kill.c, kernel/hung_task.c, kernel/watchdog.c, net/ipv4/tcp_input.c, net/netfilter/nf_conntrack_core.c and
 // mm/page_alloc.c of Linux 2.6.32 to 6.18. The kernel limits how often it says most of them: they are counted as it told them.
 //
-// None of these lines tells how slow anything was: they name what to look at, and what shows it.
+// None of these lines tells how slow anything was: they name what to look at, and what shows it. But of a task that hangs the kernel prints the
+// stack below, which says what it waits for.
 package kernellog
 
 import (
@@ -22,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/kernelclass"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -133,6 +135,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var all []*found
 	by := make(map[string]*found)
 	limit, limitLine := 0., int64(0) // kB, of the group in which memory ran out
+	var hung hang
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
@@ -145,6 +148,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			return true
 		}
 		if !interesting(l.Text) {
+			hung.frame(text)
 			return true
 		}
 		k := kindOf(text)
@@ -158,6 +162,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			all = append(all, x)
 		}
 		x.times++
+		hung.begin(k.id == "hung-task", l.Number)
 		if v, ok := behind(text, k.number); ok && v >= x.most && v < 1e15 {
 			x.most = v
 		}
@@ -192,11 +197,64 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernelSaid, Value: x.id, Number: float64(x.times), Origin: b.Origin(x.line)})
 		b.Warnf(x.line, "the kernel's log, %s: %s (%s)", format.Count(x.times, "time", "times"), x.title, x.advice)
 	}
+	hung.begin(false, 0)
+	for i, n := range hung.waits {
+		if n > 0 {
+			b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernelSaid, Value: hungFor[i].said, Number: float64(n), Origin: b.Origin(hung.lines[i])})
+		}
+	}
 	b.Table(t)
 	if limit > 0 {
 		b.Warnf(limitLine, "the limit that was reached is %.0f MiB", limit/1024)
 	}
 	return nil
+}
+
+// hungFor is what tasks that hang wait for, what explains more precisely first.
+var hungFor = [...]struct{ said, mechanism string }{
+	{evidence.KernelSaidHungSync, evidence.KernelFsync},
+	{evidence.KernelSaidHungDisk, evidence.KernelDisk},
+	{evidence.KernelSaidHungDisk, evidence.KernelThrottled},
+}
+
+// hang is what tasks that hang wait for, by the stacks below what the kernel says of them.
+type hang struct {
+	in     bool
+	at     int64
+	frames int
+	set    kernelclass.Set
+	waits  [len(hungFor)]int
+	lines  [len(hungFor)]int64
+}
+
+// mostFrames bounds a stack.
+const mostFrames = 64
+
+// begin ends the stack of the task before, and begins that of another.
+func (h *hang) begin(task bool, line int64) {
+	if h.in && h.frames > 0 {
+		m := h.set.Mechanism()
+		for i, x := range hungFor {
+			if x.mechanism == m {
+				if h.waits[i]++; h.lines[i] == 0 {
+					h.lines[i] = h.at
+				}
+				break
+			}
+		}
+	}
+	h.in, h.at, h.frames, h.set = task, line, 0, 0
+}
+
+// frame takes a line below: "[<ffffffff817203fd>] io_schedule+0x9d/0x140". What stands behind a question mark may be left from before.
+func (h *hang) frame(text string) {
+	i := strings.Index(text, "+0x")
+	if !h.in || i < 0 || h.frames == mostFrames || strings.Contains(text[:i], "? ") {
+		return
+	}
+	h.frames++
+	name := text[:i]
+	h.set |= kernelclass.Of(name[strings.LastIndexAny(name, " \t]")+1:])
 }
 
 // behind reads the figure behind words.

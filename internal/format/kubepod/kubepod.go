@@ -37,7 +37,7 @@ var Format = format.Format{
 const mostContainers = 200
 
 func match(head []byte) format.Confidence {
-	if !bytes.Contains(head, []byte("Restart Count:")) || !bytes.Contains(head, []byte("State:")) {
+	if !bytes.Contains(head, []byte("State:")) || !bytes.Contains(head, []byte("Restart Count:")) && !bytes.Contains(head, []byte("Exit Code:")) {
 		return format.No
 	}
 	count, state := false, false
@@ -46,7 +46,7 @@ func match(head []byte) format.Confidence {
 		value = bytes.TrimSpace(value)
 		switch {
 		case !ok || len(value) == 0:
-		case string(key) == "Restart Count":
+		case string(key) == "Restart Count" || string(key) == "Exit Code":
 			_, err := strconv.ParseUint(string(value), 10, 32)
 			count = count || err == nil
 		case string(key) == "State" || string(key) == "Last State":
@@ -110,6 +110,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			}
 			section, last = "state", false
 		case "Last State":
+			if c == nil { // a part of a description
+				begin()
+			}
 			section, last = "state", true
 		case "Reason":
 			if c != nil && section == "state" && (last || value == "OOMKilled" && c.reason == "") {
@@ -145,7 +148,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	})
 	some := false
 	for _, c := range all {
-		some = some || c.counted
+		some = some || c.counted || c.coded && c.reason != ""
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -153,7 +156,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	case !some && err != nil:
 		return err
 	case !some:
-		return errors.New("kubepod: no container with its count of restarts in it")
+		return errors.New("kubepod: no container with its count of restarts, or why it ended, in it")
 	case err != nil:
 		b.Warnf(0, "the description is incomplete: %v", err)
 		b.Cut()

@@ -15,6 +15,8 @@
 //	oha         text and json                     github.com/hatoo/oha schema.json
 //	ab          text (2.3)                        github.com/apache/httpd support/ab.c
 //	JMeter      lines of its Summariser           github.com/apache/jmeter …/reporters/Summariser.java
+//	Gatling     its text at the end (2.0 to 3.13) github.com/gatling/gatling gatling-charts
+//	Artillery   its summary (2.0)                 github.com/artilleryio/artillery
 //	locust      tables of its console             github.com/locustio/locust locust/stats.py
 //
 // The package's opinion: a latency means nothing without the moment it is
@@ -37,7 +39,7 @@ import (
 // Format is the format.
 var Format = format.Format{
 	Name:  "loadresult",
-	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, bombardier, hey, oha, ab, JMeter's summariser, locust",
+	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, bombardier, hey, oha, ab, JMeter's summariser, locust, Artillery",
 	Whole: true,
 	Match: match,
 	Parse: parse,

@@ -30,6 +30,8 @@ var tools = []*tool{
 	{"ab", abStarts, newAB, abText, abWhole},
 	{"JMeter", jmeterStarts, newJMeter, jmeterText, jmeterWhole},
 	{"locust", locustStarts, newLocust, locustText, locustWhole},
+	{"Gatling", gatlingTextStarts, newGatlingText, gatlingText, gatlingTextWhole},
+	{"Artillery", artilleryStarts, newArtillery, artilleryText, artilleryWhole},
 }
 
 func toolOf(line string, cur *reading) *tool {

@@ -22,6 +22,7 @@ var (
 	Dotnet = of("metrics-dotnet", "pages of .NET's Prometheus clients (dotnet_, process_runtime_dotnet_)", parseDotnet, isDotnet, dotnetPrefixes...)
 	Redis  = of("metrics-redis", "pages of redis_exporter", parseRedis, isRedis, "redis_")
 	Node   = of("metrics-node", "pages of node_exporter", parseNode, isNode, "node_")
+	Etcd   = of("metrics-etcd", "pages of etcd: how long it takes until its log is on the disk", parseEtcd, isEtcd, "etcd_")
 	Other  = of("metrics-process", "pages of the Prometheus clients of Python and Node.js (python_, nodejs_)", parseOther, isOther, "python_", "nodejs_")
 )
 
@@ -60,6 +61,7 @@ func of(name, about string, parse func(*reading, *format.Artifact, *evidence.Bui
 func isGo(s string) bool    { return strings.HasPrefix(s, "go_") && !strings.HasPrefix(s, "go_sql_") }
 func isJVM(s string) bool   { return begins(s, jvmPrefixes) }
 func isRedis(s string) bool { return strings.HasPrefix(s, "redis_") }
+func isEtcd(s string) bool  { return strings.HasPrefix(s, "etcd_") }
 func isNode(s string) bool  { return strings.HasPrefix(s, "node_") }
 func isOther(s string) bool {
 	return strings.HasPrefix(s, "python_") || strings.HasPrefix(s, "nodejs_")

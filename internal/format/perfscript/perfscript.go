@@ -62,13 +62,18 @@ func match(head []byte) format.Confidence {
 			}
 		}
 		e, ok := eventOf(line)
-		above = ok
+		above = ok && !isPySpy(line)
 		if ok && e.timed && e.switches() {
 			return format.Sure
 		}
 		head = more
 	}
 	return format.No
+}
+
+// isPySpy says whether a line is of py-spy dump: `Thread 132 (idle): "MainThread"`.
+func isPySpy(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("Thread ")) && bytes.Contains(line, []byte(`): "`))
 }
 
 // Limits of what is kept: about 300 MB.

@@ -120,7 +120,6 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	*b.Clock() = evidence.Clock{Name: "since process start", Error: evidence.Unanchored, Resolution: 1e6}
 	last := all[len(all)-1]
-	b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: int(last.procs)})
 	var sum, most, busy float64
 	for _, x := range all {
 		sum += x.runnable
@@ -131,6 +130,13 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	b.Table(evidence.Table{Title: "Go's scheduler", Columns: []string{"", "value"}, Rows: [][]string{
 		{"Ps (GOMAXPROCS)", plain(last.procs)}, {"of these busy %", plain(100 * busy / n)},
 		{"goroutines ready to run, mean", plain(sum / n)}, {"goroutines ready to run, most", plain(most)}, {"lines", plain(n)}}})
+	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: int(last.procs)})
+	fact := func(key string, v float64) {
+		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: plain(v), Number: v, Origin: b.Origin(line)})
+	}
+	fact(evidence.FactGoSchedLooks, n)
+	fact(evidence.FactGoReady, sum/n)
+	fact(evidence.FactGoBusy, busy/n)
 	if busy/n >= mostlyBusy && sum/n >= manyReady*last.procs {
 		b.Warnf(line, "on average %.0f goroutines are ready and wait for one of %.0f Ps, nearly none of which is idle: a CPU profile shows what runs, and mpstat 1 whether the host has CPUs free", sum/n, last.procs)
 	}

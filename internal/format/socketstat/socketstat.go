@@ -6,6 +6,9 @@
 //	LISTEN  3       4096     127.0.0.1:8080        0.0.0.0:*          users:(("gateway",pid=4711,fd=3))
 //	ESTAB   512     0        127.0.0.1:8080        127.0.0.1:51234
 //
+//	Proto Listen         Local Address                                                            netstat -L of FreeBSD: waiting/half open/limit
+//	tcp4  76/0/50        192.0.2.7.5043
+//
 //	Proto Recv-Q Send-Q Local Address           Foreign Address         State       PID/Program name
 //	tcp        3      0 127.0.0.1:8080          0.0.0.0:*               LISTEN      4711/gateway
 //
@@ -49,10 +52,11 @@ func match(head []byte) format.Confidence {
 	for line := range bytes.Lines(head) {
 		text := strings.TrimSpace(string(line))
 		switch _, timed := moment([]byte(text)); {
-		case text == "" || timed || strings.HasPrefix(text, "Active Internet connections") || strings.HasPrefix(text, "#"):
-		case isCounter(text):
+		case text == "" || timed || strings.HasPrefix(text, "Active Internet connections") || strings.HasPrefix(text, "Current listen queue sizes") || strings.HasPrefix(text, "#"):
+		case isCounter(text), isBare(text) && manyBare(head):
 			return format.Sure
-		case heading(text) != nil && line[len(line)-1] == '\n', text == "Ip:" && bytes.Contains(head, []byte("\n    ")) && bytes.Contains(head, []byte("packets received")):
+		case heading(text) != nil && line[len(line)-1] == '\n', text == "Ip:" && bytes.Contains(head, []byte("\n    ")) && bytes.Contains(head, []byte("packets received")),
+			text == "TcpExt:" && bytes.Contains(head, []byte("TcpExt:\n    ")):
 			return format.Sure
 		default:
 			return format.No
@@ -66,25 +70,61 @@ type layout struct {
 	state, received, sent, local int
 	limits                       bool // the Send-Q of a socket that listens is its limit
 	fields                       int  // of a row, at least
+	queues                       bool // of BSD: waiting, half open and the limit in one word
 }
 
 // heading reads the line above a table.
 func heading(text string) *layout {
+	if f := strings.Fields(text); len(f) >= 4 && f[0] == "Proto" && f[1] == "Listen" && f[2] == "Local" { // netstat -L of BSD
+		return &layout{queues: true, fields: 3, local: 2}
+	}
 	i := strings.Index(text, "Recv-Q")
 	if i < 0 || !strings.Contains(text, "Local Address") {
 		return nil
 	}
 	switch before := strings.Fields(text[:i]); {
 	case len(before) == 0: // ss with one state
-		return &layout{-1, 0, 1, 2, true, 4}
+		return &layout{-1, 0, 1, 2, true, 4, false}
 	case len(before) == 1 && before[0] == "State":
-		return &layout{0, 1, 2, 3, true, 5}
+		return &layout{0, 1, 2, 3, true, 5, false}
 	case len(before) == 2 && before[0] == "Netid" && before[1] == "State":
-		return &layout{1, 2, 3, 4, true, 6}
+		return &layout{1, 2, 3, 4, true, 6, false}
 	case len(before) == 1 && before[0] == "Proto":
-		return &layout{5, 1, 2, 3, false, 6}
+		return &layout{5, 1, 2, 3, false, 6, false}
 	}
 	return nil
+}
+
+// bare is the table of ss without the line above it, as grep leaves it.
+var bare = layout{0, 1, 2, 3, true, 5, false}
+
+// isBare says whether a line is a row of that.
+func isBare(text string) bool {
+	f := strings.Fields(text)
+	if len(f) < 5 || !strings.Contains(f[3], ":") || !strings.Contains(f[4], ":") {
+		return false
+	}
+	switch f[0] {
+	case "ESTAB", "LISTEN", "CLOSE-WAIT", "TIME-WAIT", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "LAST-ACK", "CLOSING":
+	default:
+		return false
+	}
+	_, err := strconv.ParseUint(f[1], 10, 32)
+	_, err2 := strconv.ParseUint(f[2], 10, 32)
+	return err == nil && err2 == nil
+}
+
+// manyBare says whether text has two such rows: one may stand in words.
+func manyBare(head []byte) bool {
+	n := 0
+	for line := range bytes.Lines(head) {
+		if isBare(strings.TrimSpace(string(line))) {
+			if n++; n == 2 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // moment reads a line that is a time and nothing else, ns since the epoch.
@@ -236,8 +276,15 @@ func (p *parser) keep() bool {
 func (p *parser) row(text string, number int64) bool {
 	l := p.layout
 	f := strings.Fields(text)
+	if l == nil && len(p.readings) == 0 && isBare(text) {
+		p.layout, p.fresh = &bare, true
+		l = p.layout
+	}
 	if l == nil || len(f) < l.fields {
 		return false
+	}
+	if l.queues {
+		return p.bsd(f, number)
 	}
 	state, listening := "ESTAB", false
 	if l.state >= 0 {
@@ -290,6 +337,47 @@ func (p *parser) row(text string, number int64) bool {
 		x.fuller = max(x.fuller, float64(received)/float64(sent))
 	}
 	x.holder(f[l.fields-1:])
+	return true
+}
+
+// bsd reads a socket of netstat -L: "tcp4 76/0/50 192.0.2.7.5043".
+func (p *parser) bsd(f []string, number int64) bool {
+	part := strings.Split(f[1], "/")
+	if len(part) != 3 || !strings.HasPrefix(f[0], "tcp") {
+		return strings.HasPrefix(f[0], "unix")
+	}
+	waiting, err := strconv.ParseUint(part[0], 10, 32)
+	limit, err2 := strconv.ParseUint(part[2], 10, 32)
+	if err != nil || err2 != nil {
+		return false
+	}
+	if p.last == nil || p.fresh && p.last.at == 0 && p.last.tables[0] {
+		p.begin(0, number)
+	}
+	p.fresh = false
+	p.last.tables[0] = true
+	if !p.keep() {
+		return true
+	}
+	address := f[2]
+	if i := strings.LastIndexByte(address, '.'); i > 0 {
+		address = addressOf(address[:i] + ":" + address[i+1:])
+	}
+	x := p.last.listens[address]
+	if x == nil {
+		if !p.known[address] && len(p.known) >= mostAddresses {
+			p.dropped++
+			return true
+		}
+		p.known[address] = true
+		x = &listener{line: number}
+		p.last.listens[address] = x
+	}
+	x.queue += float64(waiting)
+	if limit > 0 {
+		x.backlog += float64(limit)
+		x.fuller = max(x.fuller, float64(waiting)/float64(limit))
+	}
 	return true
 }
 

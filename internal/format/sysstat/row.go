@@ -170,6 +170,12 @@ func (p *parser) modes(all ...mode) {
 func (p *parser) vmstat(f []string) bool {
 	h := p.h
 	n := len(h.columns)
+	if len(f) == n+1 { // collectors put the time before
+		if at, words := timeOf(f); words == 1 {
+			p.clock.at(at)
+			return p.vmstatRow(f[1:], n)
+		}
+	}
 	zone := h.columns[n-1] // of -t: a time follows
 	if _, timed := vmstatShares[zone]; timed {
 		zone = ""
@@ -192,6 +198,16 @@ func (p *parser) vmstat(f []string) bool {
 		p.clock.timed, p.clock.zoned, p.clock.now = true, zone == "UTC" || zone == "GMT", day+tod
 	} else {
 		p.clock.next()
+	}
+	return p.vmstatRow(f, n)
+}
+
+// vmstatRow takes the figures of a row whose time is known.
+func (p *parser) vmstatRow(f []string, n int) bool {
+	for _, x := range f[:n] {
+		if _, ok := number(x); !ok {
+			return false
+		}
 	}
 	p.flush()
 	p.sumsAt = p.clock.now

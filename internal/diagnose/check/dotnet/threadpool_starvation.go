@@ -47,7 +47,7 @@ thread costs memory, and the code still blocks. What does not help: more CPUs, a
 maximum.`,
 	Least: fmt.Sprintf("thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or %v of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle; at one look alone, %v work items in the queue where CPU use is not known, or three times the minimum of threads busy when the Redis client gave up",
 		check.Material, longQueue),
-	Thresholds: []check.Threshold{atRest, beyondLeast, beyondMinimum, blocking, collecting, drained, idleEnough, long, longQueue, manyQueued,
+	Thresholds: []check.Threshold{atRest, beyondLeast, beyondMinimum, blocking, collecting, drained, fewHeartbeats, idleEnough, long, longQueue, manyQueued,
 		manyWaiting, mostlyUnseen, someBlocking, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
 		check.Queueing, check.SlowShare, check.SomeSlow, check.Stuck},
 
@@ -80,6 +80,9 @@ func judgeStarvation(c *check.Case) check.Verdict {
 	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger)
 	s := &starving{c: c, pool: p, work: p.Work()}
 	v := check.Verdict{Rule: check.TooLittle, Evidence: s.figures()}
+	if late, ok := judgeHeartbeats(c); ok && !p.Watched() && !p.Queue.Known() {
+		return late
+	}
 	switch {
 	case !p.Watched() && p.Queue.Known():
 		s.byQueue(&v)
@@ -95,6 +98,27 @@ func judgeStarvation(c *check.Case) check.Verdict {
 		s.byCount(&v)
 	}
 	return v
+}
+
+// fewHeartbeats is how many heartbeats must be late for a pool to be named by the log of Kestrel alone.
+var fewHeartbeats = check.Threshold{Name: "late heartbeats of Kestrel", Value: 2, Unit: "count",
+	Why: "one may be a start or a long collection", Source: "judgement"}
+
+// judgeHeartbeats judges by what Kestrel's log tells of its heartbeats, which a thread of the pool runs each second.
+func judgeHeartbeats(c *check.Case) (v check.Verdict, ok bool) {
+	n, told := c.Fact(evidence.FactHeartbeatsLate)
+	most, _ := c.Fact(evidence.FactHeartbeatMost)
+	if !told || n.Number < fewHeartbeats.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("The thread pool probably has too few threads: %s came late, by up to %s.", units.Plural(int(n.Number), "Kestrel heartbeat"), units.Time(most.Number)),
+		Summary: fmt.Sprintf("%.0f late heartbeats of Kestrel", n.Number)}
+	v.Evidence = append(v.Evidence, c.Figure("threadpool.late_heartbeats", "heartbeats of Kestrel that no thread of the pool ran in time", n.Number, "count", n.Origin),
+		c.Figure("threadpool.heartbeat_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin))
+	v.Fix = []check.Fix{{Text: "find the code that blocks threads of the pool (.Result, .Wait(), synchronous I/O) and make it asynchronous"}}
+	v.Needs = []check.Need{stacksEvidence, countersEvidence}
+	return v, true
 }
 
 var someBlocking = check.Threshold{Name: "share of busy pool threads that may use up the pool", Value: .35, Unit: "1",

@@ -30,9 +30,9 @@ goroutines, background work included; only a trace shows which part made request
 What helps: less work under the lock, no calls under it, one lock per key (sharding), an
 atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if readers hold
 it for long: its own counter is shared by all CPUs.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows",
 		check.SomeSlow, check.SlowShare, check.Material),
-	Thresholds: []check.Threshold{queuing, stuck, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
+	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:   "what goroutines waited for: an execution trace, or a goroutine dump while they wait; a mutex profile shows only where",
 	Applies: isGo,
@@ -91,17 +91,25 @@ var (
 		Why: "one alone may wait for its turn by design", Source: "judgement"}
 )
 
+// manyAtOne is how many goroutines wait for one mutex at a moment for that to be told without how long they do.
+var manyAtOne = check.Threshold{Name: "goroutines that wait for one mutex at one moment", Value: 10, Unit: "count",
+	Why: "whoever comes waits for ten others", Source: "judgement"}
+
 // judgeLockByDump judges who waits for which mutex in goroutine dumps; where they show nothing,
 // the profiles do.
 func judgeLockByDump(c *check.Case) check.Verdict {
 	queues := metrics.MutexQueuesOf(c.Bundle, c.Subject, internalFrame)
 	v := judgeLockByProfile(c)
 	for _, q := range queues {
-		if q.Waiting < queuing.Int() || q.Longest < stuck.Int64() {
+		long := q.Waiting >= queuing.Int() && q.Longest >= stuck.Int64()
+		if !long && q.Waiting < manyAtOne.Int() && !(q.All && q.Waiting >= check.Crowd.Int()) {
 			continue
 		}
 		v.Rule = check.StandsAlone
 		v.Title = fmt.Sprintf("%s wait for one mutex, for up to %s: %s.", units.Plural(q.Waiting, "goroutine"), units.Time(float64(q.Longest)), q.At[0])
+		if !long {
+			v.Title = fmt.Sprintf("Probably: %s wait for one mutex at the same time: %s.", units.Plural(q.Waiting, "goroutine"), q.At[0])
+		}
 		v.Summary = fmt.Sprintf("%s wait for one mutex in the dump", units.Plural(q.Waiting, "goroutine"))
 		v.Evidence = append(v.Evidence,
 			c.Figure("goroutines.waiting_for_mutex", "goroutines waiting for this mutex", float64(q.Waiting), "count", q.Origin),

@@ -37,7 +37,7 @@ lock, so that few threads wait at a time and no single place stands out.
 What helps: less work under the lock, no waiting under it, one lock per key
 (ConcurrentHashMap.compute), a snapshot that is replaced as a whole for data that is
 mostly read (CopyOnWrite…, a volatile reference). What does not help: more threads.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock, for three threads at one lock whose holder the dump names, or for two whose holder waits for other threads",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock, for three threads at one lock whose holder the dump names, or who are all that it shows, or for two whose holder waits for other threads, or who are all but the holder",
 		check.SomeSlow, check.SlowShare, check.Material),
 	Thresholds: []check.Threshold{fewLooks, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Queueing, check.SlowShare,
 		check.SomeSlow, check.Stuck},

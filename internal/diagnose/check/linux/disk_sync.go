@@ -38,14 +38,15 @@ allocated and written before, so that no journal record is needed; a sync each s
 second may be lost (Redis appendfsync everysec, PostgreSQL synchronous_commit=off, InnoDB
 innodb_flush_log_at_trx_commit=2); a dedicated device for the log, with a protected write cache.
 Smaller writes do not help: the sync is the cost.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time, above the usual, in fsync or behind threads in it, with a p99 of %v unless --slo is given; without requests, on average %v busy threads in it, and %v of the time of busy threads",
-		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, leastWork, check.Material),
-	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastWork, ofBusyThreads, oneAtWork, check.Arguable, check.Material, check.MaterialBeyond,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time, above the usual, in fsync or behind threads in it, with a p99 of %v unless --slo is given; without requests, on average %v busy threads in it, and %v of the time of busy threads; by what a program tells of its syncs, a median of %v, or %v of them so long that it told of it",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, leastWork, check.Material, slowSync, fewSlowSyncs),
+	Thresholds: []check.Threshold{beyondQueue, fewAtWork, fewSlowSyncs, leastWork, longSync, manySyncs, ofBusyThreads, oneAtWork, slowSync, check.Arguable, check.Material, check.MaterialBeyond,
 		check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow},
 
-	Needs:   "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
-	Applies: func(c *check.Case) bool { return syncing(c).met(c) },
-	Judge:   judgeSync,
+	Needs:     "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
+	Applies:   func(c *check.Case) bool { return syncing(c).met(c) || tellsSyncs(c) },
+	Judge:     judgeSync,
+	JudgeHost: judgeHostSync,
 }
 
 // syncing is the mechanism as it is recognised here: a write to a file opened with O_SYNC or O_DSYNC is
@@ -107,6 +108,9 @@ var syncs = mechanism{
 func judgeSync(c *check.Case) check.Verdict {
 	m := syncing(c)
 	v, f := m.judge(c)
+	if told, ok := judgeSyncsTold(c); ok && !v.Supported() && c.Ledger == nil {
+		return told
+	}
 	if !v.Supported() {
 		return v
 	}

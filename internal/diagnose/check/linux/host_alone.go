@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -12,6 +13,10 @@ import (
 var (
 	diskFull = check.Threshold{Name: "share of the time in which a disk had requests", Value: .9, Unit: "1",
 		Why: "of a disk that takes many at a time it says little by itself", Source: "judgement"}
+	waitsMuch = check.Threshold{Name: "share of the CPUs' time idle while a disk was waited for, beside a disk that always has requests", Value: .15, Unit: "1",
+		Why: "of eight CPUs more than one has always a task that waits", Source: "arithmetic"}
+	nearlyOne = check.Threshold{Name: "writes at a time, on average, from which a disk always has one", Value: .9, Unit: "count",
+		Why: "somebody writes the next one when the last one is done, as fsync makes it", Source: "arithmetic"}
 	slowDisk = check.Threshold{Name: "time that a disk takes for a request", Value: 5e-3, Unit: "s",
 		Why: "what a disk with a seek takes alone, and fifty times as long as an SSD does", Source: "judgement"}
 	cpusFull = check.Threshold{Name: "share of the CPUs that are busy", Value: .8, Unit: "1",
@@ -23,12 +28,14 @@ var askProcess = check.Need{What: "a recording of the service on this host from 
 
 // judgeHostDisk judges the host's disks: one is at its limit if it always has several requests, and each takes long.
 func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
+	waits := metrics.ShownOf(c.Bundle).Iowait
 	for _, d := range metrics.EachDisk(c.Bundle, metrics.Whole) {
 		slow, what := d.WriteTook, "write"
 		if !slow.Known() || d.ReadTook.Number > slow.Number {
 			slow, what = d.ReadTook, "read"
 		}
-		if !(d.Busy.Number >= diskFull.Value) || !(d.InFlight.Number >= queued.Value) || !(slow.Number >= slowDisk.Value) || v.Weight >= d.InFlight.Number {
+		always := waits.Number >= waitsMuch.Value || d.InFlight.Number >= queued.Value && slow.Number >= slowDisk.Value || d.InFlight.Number >= nearlyOne.Value && d.WriteTook.Number >= slowDisk.Value && !(d.Reads.Number > d.Writes.Number)
+		if !(d.Busy.Number >= diskFull.Value) || !always || v.Weight >= d.InFlight.Number {
 			continue
 		}
 		ok = true
@@ -48,6 +55,9 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 		v.Fix = []check.Fix{{Text: "find which processes read and write it (pidstat -d 1, io.stat of each cgroup), do less of it or limit it (io.max), or give the service a dedicated or faster disk", Code: d.Name}}
 		v.Needs = []check.Need{askProcess}
 	}
+	if !ok {
+		return judgeHung(c, evidence.KernelSaidHungDisk, "for a disk")
+	}
 	return v, ok
 }
 
@@ -58,6 +68,9 @@ var mostlySoftirq = check.Threshold{Name: "share of the host's CPUs busy with in
 func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 	h := metrics.HostOf(c.Bundle, c.Subject, metrics.Whole)
 	s := metrics.StrainOf(c.Bundle, c.Subject, metrics.Whole)
+	if v, ok := judgeKsoftirqd(c); ok {
+		return v, true
+	}
 	if !(h.CPUs > 0) || !s.Softirq.Known() || s.Softirq.Number < check.Material.Value*h.CPUs || h.Taken() < cpusFull.Value*h.CPUs && s.Softirq.Number < mostlySoftirq.Value*h.CPUs {
 		return v, false
 	}

@@ -50,15 +50,16 @@ Outdated advice: since Linux 5.8 a write after a fork copies 4 KiB of a huge pag
 MiB, and THP makes the fork of a Redis of 2 GB 30 times faster there (LATENCY DOCTOR
 predates this). MongoDB wants THP on from 8.0, off before; Oracle wants madvise; Go since
 1.21.4 requests none for its heap.`,
-	Least: fmt.Sprintf("%v of the process's CPU time, and 3 %% of a CPU or %v of slow request time; with requests, threads in it for %v of request time",
-		worthTHP, check.Material, check.Arguable),
-	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastTHP, leastWork, ofBusyThreads, oneAtWork, someStalls, suspectTHP, worthTHP, check.Arguable,
+	Least: fmt.Sprintf("%v of the process's CPU time, and 3 %% of a CPU or %v of slow request time; with requests, threads in it for %v of request time; by a listing of perf report alone, %v of the samples",
+		worthTHP, check.Material, check.Arguable, ofProfile),
+	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastTHP, leastWork, ofBusyThreads, ofProfile, oneAtWork, someStalls, suspectTHP, worthTHP, check.Arguable,
 		check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
 		check.SlowShare, check.SomeSlow},
 
-	Needs:   "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
-	Applies: func(c *check.Case) bool { return thpOf(c).known() },
-	Judge:   judgeTHP,
+	Needs:     "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
+	Applies:   func(c *check.Case) bool { return thpOf(c).known() },
+	Judge:     judgeTHP,
+	JudgeHost: judgeHostTHP,
 }
 
 // Of the CPU time of a process what huge pages must take to be worth naming, and from which on the

@@ -21,15 +21,50 @@ var (
 		Why: "one may be a report", Source: "judgement"}
 )
 
+// judgeByLog judges a dependency by its own log, or by that of whoever calls it.
+func judgeByLog(c *check.Case) (check.Verdict, bool) {
+	if v, ok := judgeUnanswered(c); ok {
+		return v, true
+	}
+	return judgeDatabase(c)
+}
+
+// lockedLong says whether a database tells of waits for locks that callers notice, and how long the longest was.
+func lockedLong(c *check.Case) (longest evidence.Fact, ok bool) {
+	waits, _ := c.Fact(evidence.FactLockWaits)
+	longest, _ = c.Fact(evidence.FactLockWaitMost)
+	return longest, longest.Number >= tenSeconds.Value || longest.Number >= aSecond.Value && waits.Number >= 1
+}
+
+// judgeLocked judges a database by the waits for locks and the deadlocks that it tells of.
+func judgeLocked(c *check.Case) (v check.Verdict, ok bool) {
+	s := c.Bundle.Subjects[c.Subject]
+	longest, long := lockedLong(c)
+	if s.Kind != evidence.Dependency || !long {
+		return judgeDeadlocks(c)
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 2,
+		Title:   fmt.Sprintf("Statements of %s wait for what other transactions have locked, up to %s.", s.Name, units.Time(longest.Number)),
+		Summary: fmt.Sprintf("waits for locks of up to %s", units.Time(longest.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("database.lock_wait_ms", "longest wait for a lock", longest.Number/1e6, "ms", longest.Origin))
+	if waits, told := c.Fact(evidence.FactLockWaits); told && waits.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("database.lock_waits", "waits for locks that it tells of", waits.Number, "count", waits.Origin))
+	}
+	if dead, told := c.Fact(evidence.FactDeadlocks); told && dead.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("database.deadlocks", "deadlocks, by the database's own words", dead.Number, "count", dead.Origin))
+	}
+	v.Fix = []check.Fix{{Text: "find the transaction that holds the lock (pg_blocking_pids, or sys.innodb_lock_waits of MySQL), and make it short: no calls to others within one, none left open, rows taken in the same order everywhere"}}
+	v.Needs = []check.Need{{What: "requests of its callers from the same time, to show what it costs them: an access log or spans"}}
+	return v, true
+}
+
 // judgeDatabase judges a database by what its own log tells of slow statements, waits for locks and checkpoints.
 func judgeDatabase(c *check.Case) (v check.Verdict, ok bool) {
 	s := c.Bundle.Subjects[c.Subject]
 	n, told := c.Fact(evidence.FactStatementsSlow)
 	most, _ := c.Fact(evidence.FactStatementMost)
-	waits, _ := c.Fact(evidence.FactLockWaits)
-	locked, _ := c.Fact(evidence.FactLockWaitMost)
+	locked, blocked := lockedLong(c)
 	slow := told && (most.Number >= tenSeconds.Value || most.Number >= aSecond.Value && n.Number >= fewStatement.Value)
-	blocked := locked.Number >= tenSeconds.Value || locked.Number >= aSecond.Value && waits.Number >= 1
 	synced, _ := c.Fact(evidence.FactCheckpointSync)
 	again, _ := c.Fact(evidence.FactCheckpointSyncs)
 	disk := synced.Number >= tenSeconds.Value || again.Number >= fewSyncs.Value

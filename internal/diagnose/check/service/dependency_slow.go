@@ -38,9 +38,9 @@ What helps: diagnosing the dependency itself; a timeout with a budget per reques
 calls in sequence; a cache where answers repeat. Of a name server: a cache on the host and
 connections that stay open, a shorter timeout of the resolver where queries are sent again,
 full names where search domains are tried first.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v",
-		check.SomeSlow, check.SlowShare, check.Material, tenSeconds, aSecond),
-	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewStatement, fewSyncs, givenUp, mostAligned, mostAlways, mostOfCalls,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v; by a proxy's log alone, %v calls without an answer within a minute",
+		check.SomeSlow, check.SlowShare, check.Material, tenSeconds, aSecond, fewUnanswered),
+	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewStatement, fewSyncs, fewUnanswered, givenUp, mostAligned, mostAlways, mostOfCalls,
 		mostOfTime, quickerOthers, sentAgain, tenSeconds, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
 		check.MaterialBeyond, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
 		check.SomeSlow},
@@ -48,7 +48,7 @@ full names where search domains are tried first.`,
 	Needs:     "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
 	Applies:   (*check.Case).Serves,
 	Judge:     judgeDependency,
-	JudgeHost: judgeDatabase,
+	JudgeHost: judgeByLog,
 }
 
 func judgeDependency(c *check.Case) check.Verdict {

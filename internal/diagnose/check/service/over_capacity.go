@@ -27,9 +27,9 @@ instead of sending.
 
 What helps: fewer requests (callers that cache, a rate limit at the entrance), cheaper
 ones (a CPU profile shows where), more CPUs.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs that are %v busy with the service's own work",
-		check.SomeSlow, check.SlowShare, check.Material, saturated),
-	Thresholds: []check.Threshold{comfortable, fewSamples, full, outgrown, saturated, check.FewClocked, check.FullCPUs, check.HostFull, check.Material,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs that are %v busy with the service's own work; without requests, %v goroutines ready for each P on average of %v lines of schedtrace",
+		check.SomeSlow, check.SlowShare, check.Material, saturated, manyReady, fewLooks),
+	Thresholds: []check.Threshold{comfortable, fewLooks, fewSamples, full, manyReady, noneIdle, outgrown, saturated, check.FewClocked, check.FullCPUs, check.HostFull, check.Material,
 		check.MinRequests, check.MostlyUnseen, check.NearlyFull, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:   "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
@@ -55,6 +55,9 @@ func judgeCapacity(c *check.Case) check.Verdict {
 		return v
 	}
 	if v, ok := judgeUnread(c); ok {
+		return v
+	}
+	if v, ok := judgeScheduler(c); ok {
 		return v
 	}
 	if !c.Traced() {
@@ -124,6 +127,36 @@ func judgeCapacity(c *check.Case) check.Verdict {
 	v.Saves = c.Save(per, -1, -1)
 	lighten(c, &v, busy*procs(c))
 	return v
+}
+
+// What lines of Go's scheduler must show to say by themselves that more is to run than can.
+var (
+	fewLooks = check.Threshold{Name: "lines of Go's scheduler", Value: 3, Unit: "count",
+		Why: "one may be a burst", Source: "judgement"}
+	manyReady = check.Threshold{Name: "goroutines that are ready, for each P", Value: 3, Unit: "count",
+		Why: "each waits for three others", Source: "judgement"}
+	noneIdle = check.Threshold{Name: "share of Ps that are not idle when none is free", Value: .95, Unit: "1",
+		Why: "lines miss some moments", Source: "judgement"}
+)
+
+// judgeScheduler judges a Go program by lines of its scheduler, where nothing tells of requests: all its Ps are busy, and several times as many
+// goroutines are ready to run.
+func judgeScheduler(c *check.Case) (v check.Verdict, ok bool) {
+	looks, _ := c.Fact(evidence.FactGoSchedLooks)
+	ready, told := c.Fact(evidence.FactGoReady)
+	busy, _ := c.Fact(evidence.FactGoBusy)
+	procs := float64(c.Bundle.Subjects[c.Subject].CPUs)
+	if !told || c.Ledger != nil || procs == 0 || looks.Number < fewLooks.Value || busy.Number < noneIdle.Value || ready.Number < manyReady.Value*procs {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Weight: ready.Number / procs,
+		Title:   fmt.Sprintf("There is more to run than %.0f CPUs can: on average %s goroutines are ready and wait for one.", procs, units.Num(ready.Number)),
+		Summary: fmt.Sprintf("%s goroutines ready for %.0f Ps, %s of which are busy", units.Num(ready.Number), procs, units.Percent(busy.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("process.ready_goroutines", "goroutines ready to run, on average", ready.Number, "count", ready.Origin),
+		c.Figure("process.busy_ps_share", "share of the Ps that were busy", busy.Number, "1", busy.Origin))
+	v.Fix = []check.Fix{{Text: "find what runs: a CPU profile of this time shows whether it is requests, GC or a loop; then do less of it, limit how much is begun at a time, or use more CPUs"}}
+	v.Needs = []check.Need{{What: "a CPU profile of the same time, and whether the host gave the process its CPUs", Command: "unstall record PID"}}
+	return v, true
 }
 
 // judgeUnread answers where data waits to be read while the process's own threads keep the processors busy.

@@ -66,6 +66,14 @@ func (w *workers) told(c *check.Case, v *check.Verdict) {
 var oftenReached = check.Threshold{Name: "times that a pool of workers had all it may have", Value: 3, Unit: "count",
 	Why: "fewer are one burst: the pool logs it again only after enough were idle", Source: "sapi/fpm/fpm/fpm_process_ctl.c of php-src"}
 
+// A pool that is full again soon was not full by one burst.
+var (
+	twiceReached = check.Threshold{Name: "times that a pool of workers had all it may have within ten minutes", Value: 2, Unit: "count",
+		Why: "it was full again soon after enough workers were idle", Source: "sapi/fpm/fpm/fpm_process_ctl.c of php-src"}
+	again = check.Threshold{Name: "time in which a pool is full again", Value: 600e9, Unit: "ns",
+		Why: "later it is another burst", Source: "judgement"}
+)
+
 // judgeReached judges a pool of workers where there are no requests, by that it had as many as it may: then whoever comes
 // waits in the backlog of its socket. False where no pool had.
 func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
@@ -92,7 +100,8 @@ func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
 			v.Evidence = append(v.Evidence, c.Figure("pool.full_times", "times it had reached that maximum", f.Number, "count", f.Origin))
 		}
 		v.Needs = []check.Need{{What: "PHP-FPM's status page while it is slow (pm.status_path), whose listen queue tells how many requests wait, or an access log with durations from the same time"}}
-		if !full && f.Number < oftenReached.Value {
+		soon := f.Number >= twiceReached.Value && f.From > 0 && float64(f.Until-f.From) <= again.Value
+		if !full && !soon && f.Number < oftenReached.Value {
 			continue
 		}
 		v.Rule, v.Weight, v.Summary = check.StandsAlone, 1, fmt.Sprintf("pool %s had all its workers %s: requests then wait in the backlog of its socket", w.pool, units.Times(int64(f.Number)))

@@ -1,0 +1,167 @@
+package linux
+
+import (
+	"fmt"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// ofProfile is the part of a CPU profile from which on what the kernel does there is named by it alone.
+var ofProfile = check.Threshold{Name: "share of the samples of a CPU profile, where nothing else is known", Value: worthTHP.Value, Unit: "1",
+	Why: "as much of the CPU time of whatever was sampled does nothing else", Source: "judgement"}
+
+// judgeProfile judges by the part of a listing of perf report that a mechanism of the kernel has.
+func judgeProfile(c *check.Case, mechanism, what string, fix check.Fix) (v check.Verdict, ok bool) {
+	part, found := c.Fact(evidence.FactProfileMechanism + mechanism)
+	if !found || part.Number < ofProfile.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Weight: part.Number, Work: part.Number,
+		Title:   fmt.Sprintf("The kernel %s for %s of the CPU time that was sampled.", what, units.Percent(part.Number)),
+		Summary: fmt.Sprintf("%s of the samples", units.Percent(part.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("profile.kernel_share", "share of the samples in which the kernel "+what, part.Number, "1", part.Origin))
+	v.Fix = []check.Fix{fix}
+	v.Needs = []check.Need{askProcess}
+	return v, true
+}
+
+// judgeHostReclaim judges a host by a profile, or by its daemon that frees memory.
+func judgeHostReclaim(c *check.Case) (check.Verdict, bool) {
+	if v, ok := judgeKswapd(c); ok {
+		return v, true
+	}
+	return judgeProfile(c, evidence.KernelReclaim, "frees memory before it can give some",
+		check.Fix{Text: "raise the memory limit of the group that reclaims (memory.events counts max), or give the host more memory; files that are read once need not be cached"})
+}
+
+// judgeHostTHP judges a host by a profile.
+func judgeHostTHP(c *check.Case) (check.Verdict, bool) {
+	return judgeProfile(c, evidence.KernelCompaction, "moves pages to make huge ones",
+		check.Fix{Text: "let the kernel make huge pages in the background", Setting: "/sys/kernel/mm/transparent_hugepage/defrag=defer+madvise"})
+}
+
+// Syncs that a program's own log or page tells of.
+var (
+	fewSlowSyncs = check.Threshold{Name: "syncs that took so long that a program told of it", Value: 2, Unit: "count",
+		Why: "one may follow a load of data", Source: "judgement"}
+	longSync = check.Threshold{Name: "length of a single sync that a program told of", Value: 10e9, Unit: "ns",
+		Why: "whatever waits for it waits longer than anybody does", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 10 s"}
+	slowSync = check.Threshold{Name: "median of a sync", Value: 10e6, Unit: "ns",
+		Why: "of a disk that suits, 99 of 100 take less", Source: "etcd, Hardware recommendations, Disks; FAQ: \"p99 duration should be less than 10ms\""}
+	manySyncs = check.Threshold{Name: "syncs of which a median means something", Value: 20, Unit: "count",
+		Why: "of fewer one load decides", Source: "binomial error"}
+)
+
+// tellsSyncs says whether a program tells of its syncs.
+func tellsSyncs(c *check.Case) bool {
+	_, timed := c.Fact(evidence.FactSyncMedian)
+	_, slow := c.Fact(evidence.FactSyncsSlow)
+	return timed || slow
+}
+
+// judgeSyncsTold judges by what a program's log or page tells of its syncs.
+func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
+	s := c.Bundle.Subjects[c.Subject]
+	slow, _ := c.Fact(evidence.FactSyncsSlow)
+	most, _ := c.Fact(evidence.FactSyncMost)
+	median, timed := c.Fact(evidence.FactSyncMedian)
+	n, _ := c.Fact(evidence.FactSyncs)
+	whose := s.Name
+	if whose == "" {
+		whose = "a program"
+	}
+	switch {
+	case timed && median.Number >= slowSync.Value && n.Number >= manySyncs.Value:
+		v = check.Verdict{Rule: check.Matters, Weight: min(1, median.Number/1e9),
+			Title:   fmt.Sprintf("The disk is slow to keep what %s writes: half of its syncs take %s and longer.", whose, units.Time(median.Number)),
+			Summary: fmt.Sprintf("a median of %s for a sync", units.Time(median.Number))}
+		v.Evidence = append(v.Evidence, c.Figure("disk.sync_median_ms", "median of a sync", median.Number/1e6, "ms", median.Origin),
+			c.Figure("disk.syncs", "syncs that were counted", n.Number, "count", n.Origin))
+	case slow.Number >= fewSlowSyncs.Value, most.Number >= longSync.Value:
+		v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+			Title:   fmt.Sprintf("The disk is slow to keep what %s writes: a sync took up to %s.", whose, units.Time(most.Number)),
+			Summary: fmt.Sprintf("%s, up to %s", units.Plural(int(slow.Number), "slow sync"), units.Time(most.Number))}
+		v.Evidence = append(v.Evidence, c.Figure("disk.slow_syncs", "syncs that took so long that it told of them", slow.Number, "count", slow.Origin),
+			c.Figure("disk.sync_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin))
+	default:
+		return v, false
+	}
+	v.Fix = []check.Fix{{Text: "give its data a disk of its own that keeps writes quickly (an SSD, or a volume with more IOPS), and find out what else writes to this one (iostat -x 1, pidstat -d 1)"}}
+	v.Needs = []check.Need{askProcess}
+	return v, true
+}
+
+// busyKernelThread is how much of a CPU a thread of the kernel must use to be named by a list of processes alone.
+var busyKernelThread = check.Threshold{Name: "CPU that a thread of the kernel uses, by a list of processes", Value: .8, Unit: "CPUs",
+	Why: "it hardly ever has nothing to do", Source: "judgement"}
+
+// kernelThread returns a thread of the kernel that uses a whole CPU.
+func kernelThread(c *check.Case, name string) (f evidence.Fact, ok bool) {
+	f, found := c.Fact(evidence.FactKernelThread + name)
+	return f, found && f.Number >= busyKernelThread.Value
+}
+
+// judgeKswapd judges a host by its daemon that frees memory.
+func judgeKswapd(c *check.Case) (v check.Verdict, ok bool) {
+	f, busy := kernelThread(c, "kswapd")
+	if !busy {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Weight: f.Number,
+		Title:   fmt.Sprintf("The host is short of memory: %s, which frees memory, uses %s of a CPU.", f.Value, units.Percent(min(1, f.Number))),
+		Summary: fmt.Sprintf("%s uses %s of a CPU", f.Value, units.Percent(min(1, f.Number)))}
+	v.Evidence = append(v.Evidence, c.Figure("host.kswapd_cpus", "CPU that "+f.Value+" uses", f.Number, "CPUs", f.Origin))
+	v.Fix = []check.Fix{{Text: "give the host more memory, or use less of it: smaller heaps and caches, fewer programs, none without a limit"}}
+	v.Needs = []check.Need{{What: "what memory is used for, and how long tasks wait for it: free -m; cat /proc/pressure/memory; vmstat 1 30"}}
+	return v, true
+}
+
+// judgeKsoftirqd judges a host by the thread in which a CPU handles interrupts that it has too many of.
+func judgeKsoftirqd(c *check.Case) (v check.Verdict, ok bool) {
+	f, busy := kernelThread(c, "ksoftirqd")
+	if !busy {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Weight: f.Number,
+		Title:   fmt.Sprintf("One CPU does nothing but handle interrupts (softirq): %s uses all of it.", f.Value),
+		Summary: fmt.Sprintf("%s uses %s of a CPU", f.Value, units.Percent(min(1, f.Number)))}
+	v.Evidence = append(v.Evidence, c.Figure("host.ksoftirqd_cpus", "CPU that "+f.Value+" uses", f.Number, "CPUs", f.Origin))
+	v.Fix = []check.Fix{{Text: "spread the packets over CPUs: more queues of the network card (ethtool -L), RPS where there is one (rps_cpus); fewer rules for each packet (iptables, conntrack)"}}
+	v.Needs = []check.Need{{What: "which interrupts they are: cat /proc/softirqs twice, ten seconds apart; mpstat -P ALL 1"}}
+	return v, true
+}
+
+// hungTasks is how many tasks hang for a reason, by the kernel's own log.
+func hungTasks(c *check.Case, said string) (f evidence.Fact, ok bool) {
+	for _, x := range c.Bundle.Facts {
+		if x.Subject == c.Subject && x.Key == evidence.FactKernelSaid && x.Value == said && x.Number > f.Number {
+			f, ok = x, true
+		}
+	}
+	return f, ok
+}
+
+// judgeHung judges a host by tasks that the kernel found to hang, with the stacks that it printed of them.
+func judgeHung(c *check.Case, said, what string) (v check.Verdict, ok bool) {
+	f, hangs := hungTasks(c, said)
+	if !hangs {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("Tasks hang in the kernel for minutes and wait %s.", what),
+		Summary: fmt.Sprintf("%s that hung and waited %s", units.Plural(int(f.Number), "task"), what)}
+	v.Evidence = append(v.Evidence, c.Figure("host.hung_tasks", "times that the kernel told of a task that hung so", f.Number, "count", f.Origin))
+	v.Fix = []check.Fix{{Text: "find out why the disk gives no answer: errors of it in the kernel's log, the limits of a cloud volume, a file server that is away; and what else writes to it (iostat -x 1)"}}
+	v.Needs = []check.Need{askProcess}
+	return v, true
+}
+
+// judgeHostSync judges a host or a program by what is told of its syncs.
+func judgeHostSync(c *check.Case) (check.Verdict, bool) {
+	if v, ok := judgeSyncsTold(c); ok {
+		return v, true
+	}
+	return judgeHung(c, evidence.KernelSaidHungSync, "until data is on the disk")
+}

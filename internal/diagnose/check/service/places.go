@@ -1,0 +1,93 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// What lines of a server's own log say by themselves, where no request tells what they cost.
+var (
+	fewUnanswered = check.Threshold{Name: "calls without an answer in time, within a minute, by a proxy's log", Value: 3, Unit: "count",
+		Why: "one or two may be long polls, or a single request", Source: "judgement"}
+	fewBlocked = check.Threshold{Name: "different workers that do not answer at the same time", Value: 3, Unit: "count",
+		Why: "one or two may have a long request each", Source: "judgement"}
+)
+
+// judgePlaces judges a server by the lines of its log that say that all places of a kind were in use, or that several workers were blocked at
+// the same time.
+func judgePlaces(c *check.Case) (v check.Verdict, ok bool) {
+	s := c.Bundle.Subjects[c.Subject]
+	if used, found := c.Fact(evidence.FactPlacesUsedUp); found && used.Number > 0 {
+		what, setting, _ := strings.Cut(used.Value, evidence.Link)
+		all := "All"
+		places, known := c.Fact(evidence.FactPlaces)
+		if known && places.Number > 0 {
+			all = fmt.Sprintf("All %.0f", places.Number)
+		}
+		v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+			Title:   fmt.Sprintf("%s %s of %s are in use at times: further requests wait or fail.", all, what, s.Name),
+			Summary: fmt.Sprintf("%s had no %s left, by %s of its log", s.Name, what, units.Plural(int(used.Number), "line"))}
+		v.Evidence = append(v.Evidence, c.Figure("pool.used_up_lines", "lines of its log that say so", used.Number, "count", used.Origin))
+		if known && places.Number > 0 {
+			v.Evidence = append(v.Evidence, c.Figure("pool.places", "places there are", places.Number, "count", places.Origin))
+		}
+		fix := check.Fix{Text: "find out what holds them, and hold each for less time; raise the limit if what they wait for can take more"}
+		if setting != "" {
+			fix.Text += ": " + setting
+		}
+		v.Fix = []check.Fix{fix}
+		v.Needs = []check.Need{{What: "an access log with durations from the same time, to show what it costs requests"}}
+		return v, true
+	}
+	together, found := c.Fact(evidence.FactWorkersBlockedTogether)
+	if !found || together.Number < fewBlocked.Value {
+		return v, false
+	}
+	ended, _ := c.Fact(evidence.FactWorkersBlocked)
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("%.0f workers of %s were blocked at the same time until they were ended: meanwhile few or none took requests.", together.Number, s.Name),
+		Summary: fmt.Sprintf("%.0f workers of %s did not answer at the same time", together.Number, s.Name)}
+	v.Evidence = append(v.Evidence, c.Figure("workers.blocked_together", "workers that were ended within two seconds, as they did nothing else for longer than they may", together.Number, "count", together.Origin),
+		c.Figure("workers.blocked_times", "times that a worker was ended so", ended.Number, "count", ended.Origin))
+	v.Fix = []check.Fix{{Text: "look at what the workers wait for while they are blocked, most likely the same call of each: give that call a timeout, shorter than that of the worker"}}
+	v.Needs = []check.Need{{What: "stacks of the workers while they are blocked", Command: "unstall record PID"}}
+	return v, true
+}
+
+// judgeUnanswered judges what a proxy calls by the calls that got no answer in time.
+func judgeUnanswered(c *check.Case) (v check.Verdict, ok bool) {
+	dense, found := c.Fact(evidence.FactCallsUnansweredDense)
+	if !found || dense.Number < fewUnanswered.Value {
+		return v, false
+	}
+	s := c.Bundle.Subjects[c.Subject]
+	all, _ := c.Fact(evidence.FactCallsUnanswered)
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("%s gives no answer in time: %.0f calls within a minute ended by their timeout.", s.Name, dense.Number),
+		Summary: fmt.Sprintf("%s ended by their timeout", units.Plural(int(all.Number), "call"))}
+	v.Evidence = append(v.Evidence, c.Figure("calls.unanswered", "calls that ended by their timeout, by the caller's log", all.Number, "count", all.Origin),
+		c.Figure("calls.unanswered_in_minute", "of these within a minute, at most", dense.Number, "count", dense.Origin))
+	v.Fix = []check.Fix{{Text: "look at what it did meanwhile: its threads, its pool of workers and its own log"}}
+	v.Needs = []check.Need{{What: "what the threads of it did at the same time", Command: "unstall record PID"}}
+	return v, true
+}
+
+// judgeDeadlocks judges a database by the transactions that it ended because they waited for each other.
+func judgeDeadlocks(c *check.Case) (v check.Verdict, ok bool) {
+	s := c.Bundle.Subjects[c.Subject]
+	dead, found := c.Fact(evidence.FactDeadlocks)
+	if s.Kind != evidence.Dependency || !found || !(dead.Number > 0) {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("Transactions of %s wait for each other's rows: %s, each ended with an error of one of them.", s.Name, units.Plural(int(dead.Number), "deadlock")),
+		Summary: units.Plural(int(dead.Number), "deadlock")}
+	v.Evidence = append(v.Evidence, c.Figure("database.deadlocks", "deadlocks, by the database's own words", dead.Number, "count", dead.Origin))
+	v.Fix = []check.Fix{{Text: "change rows in the same order in all transactions, keep each short, and repeat one that was ended so"}}
+	v.Needs = []check.Need{{What: "requests of its callers from the same time, to show what it costs them: an access log or spans"}}
+	return v, true
+}

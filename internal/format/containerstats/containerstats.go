@@ -1,0 +1,240 @@
+// Package containerstats reads what containers use at a moment, as docker stats (podman, nerdctl) and kubectl top list it:
+//
+//	CONTAINER ID   NAME   CPU %     MEM USAGE / LIMIT     MEM %     NET I/O          BLOCK I/O         PIDS
+//	22030b705436   db     393.24%   47.43MiB / 15.58GiB   0.30%     1.2kB / 0B       31.3MB / 42.1MB   7
+//
+//	NAME               CPU(cores)   MEMORY(bytes)                                kubectl top pod, --containers, node
+//	app-7d9f-x2x1      1999m        512Mi
+//
+// https://docs.docker.com/reference/cli/docker/container/stats/, Docker 1.5 to 28; https://kubernetes.io/docs/reference/kubectl/generated/kubectl_top/.
+// 100 % is one CPU. The limit is that of the host where a container has none, so that a share of it says little. How much CPU a container may
+// use is not told.
+package containerstats
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is such a list.
+var Format = format.Format{
+	Name:  "container-stats",
+	About: "what containers use at a moment: docker stats, podman stats, kubectl top",
+	Match: match,
+	Parse: parse,
+}
+
+// Bounds of what is kept.
+const (
+	mostLine  = 2048
+	mostRows  = 20_000
+	mostName  = 100
+	mostShown = 15
+)
+
+func match(head []byte) format.Confidence {
+	docker, kubectl := bytes.Contains(head, []byte("CPU %")) && bytes.Contains(head, []byte("MEM USAGE")), bytes.Contains(head, []byte("CPU(cores)"))
+	if !docker && !kubectl {
+		return format.No
+	}
+	p := &parser{}
+	for l := range bytes.Lines(head) {
+		if len(l) <= mostLine {
+			p.take(string(l), 1)
+			if len(p.rows) > 0 {
+				return format.Sure
+			}
+		}
+	}
+	return format.No
+}
+
+// container is a row.
+type container struct {
+	name               string
+	cpu, memory, limit float64 // CPUs, bytes; limit 0: not told
+	line               int64
+}
+
+type parser struct {
+	kubectl, docker, named, pod, node bool
+	rows                              []container
+	last                              map[string]int
+	screens                           int
+	dropped                           int64
+}
+
+func (p *parser) take(text string, line int64) {
+	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "\x1b[2J\x1b[H"))
+	f := strings.Fields(text)
+	switch {
+	case len(f) < 3:
+		return
+	case strings.Contains(text, "CPU %") && strings.Contains(text, "MEM USAGE"):
+		p.docker, p.kubectl, p.named = true, false, strings.Contains(text, "NAME")
+		p.screens++
+		return
+	case slices.Contains(f, "CPU(cores)"):
+		p.kubectl, p.docker, p.pod, p.node = true, false, f[0] == "POD" || f[0] == "NAMESPACE", slices.Contains(f, "CPU%")
+		p.screens++
+		return
+	}
+	c, ok := container{}, false
+	switch {
+	case p.docker:
+		c, ok = p.ofDocker(text)
+	case p.kubectl:
+		c, ok = p.ofKubectl(f)
+	}
+	if !ok {
+		return
+	}
+	c.line = line
+	if p.last == nil {
+		p.last = make(map[string]int)
+	}
+	if i, again := p.last[c.name]; again { // another screen
+		p.rows[i] = c
+		return
+	}
+	if len(p.rows) == mostRows {
+		p.dropped++
+		return
+	}
+	p.last[c.name] = len(p.rows)
+	p.rows = append(p.rows, c)
+}
+
+// ofDocker reads "22030b705436   db   393.24%   47.43MiB / 15.58GiB   …".
+func (p *parser) ofDocker(text string) (c container, ok bool) {
+	before, after, ok := strings.Cut(text, "%")
+	f := strings.Fields(before)
+	if !ok || len(f) < 2 {
+		return c, false
+	}
+	cpu, err := strconv.ParseFloat(f[len(f)-1], 64)
+	used, rest, ok := strings.Cut(after, "/")
+	memory, ok2 := size(strings.TrimSpace(used))
+	limit, _, _ := strings.Cut(strings.TrimSpace(rest), "  ")
+	most, _ := size(strings.TrimSpace(limit))
+	c = container{name: clip(f[len(f)-2]), cpu: cpu / 100, memory: memory, limit: most}
+	return c, ok && ok2 && err == nil && cpu >= 0 && cpu < 1e7
+}
+
+// ofKubectl reads "app-x2x1 1999m 512Mi", with the pod or the namespace before.
+func (p *parser) ofKubectl(f []string) (c container, ok bool) {
+	at := -1
+	for i, s := range f {
+		if _, isCPU := cores(s); isCPU && i+1 < len(f) && i > 0 {
+			at = i
+			break
+		}
+	}
+	if at < 0 {
+		return c, false
+	}
+	c.cpu, _ = cores(f[at])
+	c.name = clip(strings.Join(f[:at], "/"))
+	m := f[at+1]
+	if p.node && at+2 < len(f) {
+		m = f[at+2]
+	}
+	c.memory, ok = size(m)
+	return c, ok
+}
+
+// cores reads "1999m" and "2".
+func cores(s string) (float64, bool) {
+	digits, milli := strings.CutSuffix(s, "m")
+	v, err := strconv.ParseUint(digits, 10, 31)
+	if err != nil {
+		return 0, false
+	}
+	if milli {
+		return float64(v) / 1000, true
+	}
+	return float64(v), true
+}
+
+// units of sizes, as Docker and Kubernetes write them; longer ones first.
+var units = []struct {
+	suffix string
+	times  float64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}}
+
+// size reads "47.43MiB", "352.3 MB" and "512Mi".
+func size(s string) (float64, bool) {
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(s, u.suffix)
+		if !ok {
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+		if err == nil && v >= 0 && v < 1e15 {
+			return v * u.times, true
+		}
+	}
+	return 0, false
+}
+
+func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostName)], "?") }
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	p := &parser{}
+	err := a.Lines(func(l format.Line) bool {
+		if len(l.Text) <= mostLine {
+			p.take(string(l.Text), l.Number)
+		}
+		return l.Number&0xfff != 0 || ctx.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(p.rows) == 0 && err != nil:
+		return err
+	case len(p.rows) == 0:
+		return errors.New("containerstats: no container in it")
+	case err != nil:
+		b.Warnf(0, "the list is incomplete: %v", err)
+		b.Cut()
+	}
+	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
+	b.Subject(evidence.Subject{Kind: evidence.Host})
+	for _, c := range p.rows {
+		if c.limit > 0 && c.memory >= nearLimit*c.limit {
+			b.Warnf(c.line, "container %s uses %.0f %% of the memory it may: memory.events and memory.pressure of its group show whether it waits for memory", c.name, 100*c.memory/c.limit)
+		}
+	}
+	slices.SortStableFunc(p.rows, func(x, y container) int { return cmp.Compare(y.cpu, x.cpu) })
+	t := evidence.Table{Title: "containers, most CPU first", Columns: []string{"", "CPUs", "memory MiB", "limit MiB"}}
+	for _, c := range p.rows[:min(len(p.rows), mostShown)] {
+		limit := ""
+		if c.limit > 0 {
+			limit = fmt.Sprintf("%.0f", c.limit/(1<<20))
+		}
+		t.Rows = append(t.Rows, []string{c.name, fmt.Sprintf("%.3g", c.cpu), fmt.Sprintf("%.0f", c.memory/(1<<20)), limit})
+	}
+	b.Table(t)
+	if p.screens > 1 {
+		b.Warnf(0, "of each container the last of %d lists is shown", p.screens)
+	}
+	if p.rows[0].cpu >= 1 {
+		b.Warnf(p.rows[0].line, "how much CPU %s may use is not told: cpu.stat of its group shows whether a limit stops it, and nproc how many CPUs the host has", p.rows[0].name)
+	}
+	if p.dropped > 0 {
+		b.Warnf(0, "containers beyond the first %d: %d", mostRows, p.dropped)
+	}
+	return nil
+}
+
+// nearLimit is the share of its memory limit from which a container is told of.
+const nearLimit = .95

@@ -1,0 +1,191 @@
+// Package dotnetlog reads what .NET programs write into their own logs when the runtime kept them from running:
+//
+//	Garbage collection: Very long Execution Engine Suspension. Reason: GarbageCollection. Took: 15,727ms              KurrentDB
+//	End of full blocking garbage collection at 06/06/2025 10:03:05. GC: #210548. Took: 15,727ms                       KurrentDB
+//	As of "…", the heartbeat has been running for "00:00:01.3" which is longer than "00:00:01". This could be caused
+//	by thread pool starvation.                                                                                        Kestrel, 5.0 on
+//	.NET Runtime Platform stalled for 00:00:13.1400000 - possibly GC? We are now using total of 812MB memory.         Orleans, 3 on
+//
+// Sources: src/KurrentDB.Core/Metrics of https://github.com/kurrent-io/KurrentDB (24.10 on), Heartbeat.cs of
+// https://github.com/dotnet/aspnetcore, MembershipSystemTarget and Watchdog of https://github.com/dotnet/orleans.
+//
+// They tell of what took long alone. A heartbeat of Kestrel is late if no thread of the pool ran it in time: the pool has too few, or the CPUs
+// are busy.
+package dotnetlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is such a log.
+var Format = format.Format{
+	Name:  "dotnet-log",
+	About: "lines of .NET programs about long suspensions and late heartbeats (KurrentDB, Kestrel, Orleans)",
+	Match: match,
+	Parse: parse,
+}
+
+const mostLine = 8 << 10
+
+// kind is a line that is read.
+type kind struct {
+	id, title string
+	mark      []byte
+	before    string // of the duration, behind the mark
+	full      bool   // a collection of generation 2 that blocks
+}
+
+var kinds = []kind{
+	{"full", "full collections that block", []byte("End of full blocking garbage collection at "), "Took: ", true},
+	{"suspension", "suspensions for GC", []byte("ong Execution Engine Suspension. Reason: GarbageCollection."), "Took: ", false},
+	{"heartbeat", "late heartbeats of Kestrel", []byte("the heartbeat has been running for \""), "", false},
+	{"stall", "times that the runtime stood still", []byte(".NET Runtime Platform stalled for "), "", false},
+}
+
+func interesting(text []byte) bool {
+	for i := range kinds {
+		if bytes.Contains(text, kinds[i].mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// read finds what a line says, and how long it took, ns.
+func read(l []byte) (k *kind, ns float64) {
+	for i := range kinds {
+		_, rest, ok := bytes.Cut(l, kinds[i].mark)
+		if ok && kinds[i].before != "" {
+			_, rest, ok = bytes.Cut(rest, []byte(kinds[i].before))
+		}
+		if !ok {
+			continue
+		}
+		if v := durationOf(string(rest[:min(len(rest), 40)])); v > 0 {
+			return &kinds[i], v
+		}
+	}
+	return nil, 0
+}
+
+// durationOf reads "15,727ms" and "00:00:13.1400000"; ns, 0 of anything else.
+func durationOf(s string) float64 {
+	n := 0
+	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == ',' || s[n] == '.' || s[n] == ':') {
+		n++
+	}
+	digits := s[:n]
+	if strings.HasPrefix(s[n:], "ms") {
+		v, err := strconv.ParseFloat(strings.ReplaceAll(digits, ",", ""), 64)
+		if err != nil || v < 0 || v > 1e9 {
+			return 0
+		}
+		return v * 1e6
+	}
+	part := strings.Split(digits, ":")
+	if len(part) != 3 {
+		return 0
+	}
+	total := 0.
+	for i, unit := range []float64{3600e9, 60e9, 1e9} {
+		v, err := strconv.ParseFloat(strings.TrimRight(part[i], ".,"), 64)
+		if err != nil || v < 0 || v > 1e6 {
+			return 0
+		}
+		total += v * unit
+	}
+	return total
+}
+
+func match(head []byte) format.Confidence {
+	if !interesting(head) {
+		return format.No
+	}
+	for l := range bytes.Lines(head) {
+		if len(l) <= mostLine && interesting(l) {
+			if k, _ := read(l); k != nil {
+				return format.Sure
+			}
+		}
+	}
+	return format.No
+}
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	type seen struct {
+		n    int64
+		most float64
+		line int64
+	}
+	all := make(map[string]*seen)
+	err := a.Lines(func(l format.Line) bool {
+		if l.Number&0xfff == 0 && ctx.Err() != nil {
+			return false
+		}
+		if len(l.Text) > mostLine || !interesting(l.Text) {
+			return true
+		}
+		k, ns := read(l.Text)
+		if k == nil {
+			return true
+		}
+		x := all[k.id]
+		if x == nil {
+			x = &seen{}
+			all[k.id] = x
+		}
+		x.n++
+		if ns > x.most {
+			x.most, x.line = ns, l.Number
+		}
+		return true
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(all) == 0 && err != nil:
+		return err
+	case len(all) == 0:
+		return errors.New("dotnetlog: no line about a suspension or a heartbeat in it")
+	case err != nil:
+		b.Warnf(0, "the log is incomplete: %v", err)
+		b.Cut()
+	}
+	*b.Clock() = evidence.Clock{Name: "lines of a log", Error: evidence.Unanchored}
+	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "dotnet"})
+	t := evidence.Table{Title: "what the program says of its runtime", Columns: []string{"", "times", "longest s"}}
+	for i := range kinds {
+		k := &kinds[i]
+		x := all[k.id]
+		if x == nil {
+			continue
+		}
+		t.Rows = append(t.Rows, []string{k.title, strconv.FormatInt(x.n, 10), strconv.FormatFloat(x.most/1e9, 'g', 4, 64)})
+		fact := func(key string, v float64) {
+			b.Fact(evidence.Fact{Subject: subject, Key: key, Value: strconv.FormatFloat(v, 'g', 6, 64), Number: v, Origin: b.Origin(x.line)})
+		}
+		switch {
+		case k.full:
+			fact(evidence.FactGen2Most, x.most)
+			fact(evidence.FactGen2Count, float64(x.n))
+		case k.id == "heartbeat":
+			fact(evidence.FactHeartbeatsLate, float64(x.n))
+			fact(evidence.FactHeartbeatMost, x.most)
+		case k.id == "suspension":
+			if all["full"] == nil {
+				b.Warnf(x.line, "the program was suspended for GC for up to %.4g s: which generation it was does not stand there: dotnet-counters collect -p PID shows it", x.most/1e9)
+			}
+		default:
+			b.Warnf(x.line, "the runtime stood still for up to %.4g s, for GC or because the host did not run it: dotnet-counters collect -p PID shows collections", x.most/1e9)
+		}
+	}
+	b.Table(t)
+	return nil
+}

@@ -1,0 +1,268 @@
+// Package perfreport reads what perf report and perf top print: which part of the samples each function has.
+//
+//	# Children      Self       Samples  Command          Shared Object             Symbol
+//	    24.80%     0.00%             0  exe              [kernel.kallsyms]         [k] try_to_free_mem_cgroup_pages
+//	    70.12%  php-fpm          [kernel.kallsyms]           [k] native_queued_spin_lock_slowpath           --no-children
+//	    12.10%  [kernel]             [k] shrink_lruvec                                                      perf top
+//
+// Source: tools/perf/ui/stdio/hist.c of Linux (https://github.com/torvalds/linux/tree/master/tools/perf), 3.7 to 6.18; its columns are
+// chosen by --sort and --fields: what is read is one share or two (with what a function calls, and without), and the function behind the
+// mark [k] or [.].
+//
+// Where a listing misleads: a share is of all samples, which may be those of one process or of the whole host; and chains below a function
+// repeat parts of it. The share of a mechanism of the kernel is that of its entrance with all it calls, where that is told; else the sum of
+// what functions of its own take themselves.
+package perfreport
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/kernelclass"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is such a listing.
+var Format = format.Format{
+	Name:  "perf-report",
+	About: "shares of functions as perf report and perf top print them (Linux perf 3 to 6)",
+	Match: match,
+	Parse: parse,
+}
+
+// Bounds of what is kept.
+const (
+	mostLine  = 4096
+	mostRows  = 50_000
+	mostName  = 160
+	mostShown = 15
+	leastRows = 2 // that tell a listing
+)
+
+func match(head []byte) format.Confidence {
+	if !bytes.Contains(head, []byte("[k] ")) && !bytes.Contains(head, []byte("[.] ")) {
+		return format.No
+	}
+	n := 0
+	for l := range bytes.Lines(head) {
+		if len(l) > mostLine {
+			continue
+		}
+		if _, ok := read(string(l)); ok {
+			if n++; n == leastRows {
+				return format.Sure
+			}
+		}
+	}
+	return format.No
+}
+
+// row is a function with its shares, 0…1.
+type row struct {
+	all, self float64 // all: with what it calls; −1 not told
+	command   string
+	function  string
+	kernel    bool
+	line      int64
+}
+
+// read reads a line of the listing.
+func read(text string) (r row, ok bool) {
+	mark, kernel := strings.Index(text, "[k] "), true
+	if mark < 0 {
+		mark, kernel = strings.Index(text, "[.] "), false
+	}
+	if mark < 0 {
+		return r, false
+	}
+	f := strings.Fields(text[:mark])
+	shares := 0
+	r = row{all: -1, kernel: kernel}
+	for shares < len(f) && shares < 2 {
+		v, found := share(f[shares])
+		if !found {
+			break
+		}
+		if shares == 1 {
+			r.all = r.self
+		}
+		r.self = v
+		shares++
+	}
+	if shares == 0 || r.all >= 0 && r.self > r.all+.001 {
+		return r, false
+	}
+	f = f[shares:]
+	if len(f) > 0 && whole(f[0]) { // samples
+		f = f[1:]
+	}
+	if len(f) > 1 {
+		r.command = clip(strings.Join(f[:len(f)-1], " "))
+	}
+	name := strings.TrimSpace(text[mark+len("[k] "):])
+	name, _, _ = strings.Cut(name, "  ")
+	r.function = clip(strings.TrimSpace(name))
+	return r, r.function != ""
+}
+
+// share reads "24.80%".
+func share(s string) (float64, bool) {
+	digits, ok := strings.CutSuffix(s, "%")
+	v, err := strconv.ParseFloat(digits, 64)
+	return v / 100, ok && err == nil && v >= 0 && v <= 100
+}
+
+func whole(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 63)
+	return err == nil
+}
+
+func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostName)], "?") }
+
+// families are functions of the kernel that are of a mechanism by themselves, by how their names begin: for listings without what
+// functions call.
+var families = []struct {
+	mechanism string
+	begins    []string
+}{
+	{evidence.KernelReclaim, []string{"shrink_", "do_shrink_slab", "isolate_lru_", "list_lru_count_one", "super_cache_count", "super_cache_scan", "get_scan_count", "mem_cgroup_iter", "prune_", "folio_referenced", "page_referenced", "lru_gen_", "kswapd"}},
+	{evidence.KernelCompaction, []string{"compact_", "isolate_migratepages", "isolate_freepages", "split_map_pages", "pageblock_pfn_to_page", "get_pfnblock_flags_mask", "set_pfnblock_flags_mask", "clear_huge_page", "clear_subpage", "migrate_pages", "migrate_folio", "remove_migration_"}},
+	{evidence.KernelSoftirq, []string{"__do_softirq", "handle_softirqs", "net_rx_action", "process_backlog", "__netif_receive_skb", "napi_", "ip_rcv", "tcp_v4_rcv", "nf_hook_slow", "ipt_do_table", "nft_do_chain"}},
+}
+
+// spins are functions that spin for a lock of the kernel.
+var spins = []string{"native_queued_spin_lock_slowpath", "__pv_queued_spin_lock_slowpath", "_raw_spin_lock", "_spin_lock", "osq_lock", "rwsem_spin_on_owner", "mutex_spin_on_owner", "queued_read_lock_slowpath", "queued_write_lock_slowpath"}
+
+func begins(name string, with []string) bool {
+	return slices.ContainsFunc(with, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// Mechanisms whose shares are told, and from which share lines about spinning are.
+var told = []string{evidence.KernelReclaim, evidence.KernelCompaction, evidence.KernelSoftirq, evidence.KernelFsync, evidence.KernelPageFault}
+
+const muchSpinning = .2
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	var rows []row
+	dropped := int64(0)
+	err := a.Lines(func(l format.Line) bool {
+		if l.Number&0xfff == 0 && ctx.Err() != nil {
+			return false
+		}
+		if len(l.Text) > mostLine {
+			return true
+		}
+		r, ok := read(string(l.Text))
+		switch {
+		case !ok:
+		case len(rows) == mostRows:
+			dropped++
+		default:
+			r.line = l.Number
+			rows = append(rows, r)
+		}
+		return true
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(rows) == 0 && err != nil:
+		return err
+	case len(rows) == 0:
+		return errors.New("perfreport: no function with its share in it")
+	case err != nil:
+		b.Warnf(0, "the listing is incomplete: %v", err)
+		b.Cut()
+	}
+	*b.Clock() = evidence.Clock{Name: "one profile", Error: evidence.Unanchored}
+	subject := b.Subject(evidence.Subject{Kind: evidence.Host})
+	nested := slices.ContainsFunc(rows, func(r row) bool { return r.all >= 0 })
+	for _, m := range told {
+		part, at := shareOf(rows, m, nested)
+		if part > 0 {
+			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactProfileMechanism + m, Value: strconv.FormatFloat(part, 'g', 4, 64), Number: min(1, part), Origin: b.Origin(at)})
+		}
+	}
+	spinning, at := 0., rows[0].line
+	for _, r := range rows {
+		if r.kernel && begins(r.function, spins) {
+			if spinning == 0 {
+				at = r.line
+			}
+			spinning += r.self
+		}
+	}
+	table(b, rows)
+	if spinning >= muchSpinning {
+		b.Warnf(at, "%.0f %% of the samples spin for a lock of the kernel: perf record -g of a minute, and perf script of it, show for which, and under which call", min(100, 100*spinning))
+	}
+	if dropped > 0 {
+		b.Warnf(0, "functions beyond the first %d: %d", mostRows, dropped)
+	}
+	return nil
+}
+
+// shareOf is the part of the samples that a mechanism has, and the line that tells.
+func shareOf(rows []row, mechanism string, nested bool) (part float64, line int64) {
+	if nested {
+		for _, r := range rows {
+			if r.kernel && kernelclass.Of(r.function).Mechanism() == mechanism && max(r.all, r.self) > part {
+				part, line = max(r.all, r.self), r.line
+			}
+		}
+		return part, line
+	}
+	for _, f := range families {
+		if f.mechanism != mechanism {
+			continue
+		}
+		for _, r := range rows {
+			if r.kernel && begins(r.function, f.begins) {
+				if part == 0 {
+					line = r.line
+				}
+				part += r.self
+			}
+		}
+	}
+	return part, line
+}
+
+// table shows the functions with most of their own.
+func table(b *evidence.Builder, rows []row) {
+	by := make(map[string]*row)
+	var all []*row
+	for i := range rows {
+		r := &rows[i]
+		x := by[r.function]
+		if x == nil {
+			x = &row{function: r.function, all: -1, kernel: r.kernel}
+			by[r.function] = x
+			all = append(all, x)
+		}
+		x.self += r.self
+		if r.all >= 0 {
+			x.all = max(x.all, 0) + r.all
+		}
+	}
+	slices.SortStableFunc(all, func(x, y *row) int { return cmp.Compare(y.self, x.self) })
+	t := evidence.Table{Title: "functions with most samples of their own", Columns: []string{"", "own %", "with what it calls %"}}
+	for _, r := range all[:min(len(all), mostShown)] {
+		name, calls := r.function, ""
+		if r.kernel {
+			name += " (kernel)"
+		}
+		if r.all >= 0 {
+			calls = fmt.Sprintf("%.4g", 100*r.all)
+		}
+		t.Rows = append(t.Rows, []string{name, fmt.Sprintf("%.4g", 100*r.self), calls})
+	}
+	b.Table(t)
+}

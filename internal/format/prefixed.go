@@ -1,0 +1,198 @@
+package format
+
+import "bytes"
+
+// What programs and pages put before or into the lines of a paste, where no format knows the lines as they are.
+
+// breaks are what ends a line in HTML.
+var breaks = [][]byte{[]byte("<br />"), []byte("<br/>"), []byte("<br>"), []byte("<BR>")}
+
+// broken takes lines apart that a page of HTML broke by its own marks, and puts dashes back that a tracker made bullets of.
+func (p *paste) broken() {
+	n := 0
+	for _, l := range p.lines {
+		for _, b := range breaks {
+			n += bytes.Count(l.Text, b)
+		}
+	}
+	if n < 2 {
+		return
+	}
+	var out []Line
+	for _, l := range p.lines {
+		text := l.Text
+		for _, b := range breaks {
+			text = bytes.ReplaceAll(text, b, []byte("\n"))
+		}
+		for part := range bytes.SplitSeq(text, []byte("\n")) {
+			if len(out) >= mostPasted {
+				break
+			}
+			x := l
+			x.Text = undotted(bytes.TrimRight(part, " "))
+			out = append(out, x)
+		}
+	}
+	p.lines, p.changed = out, true
+}
+
+// ofMonitor are words of a thread dump behind a dash.
+var ofMonitor = [][]byte{[]byte("waiting on "), []byte("waiting to lock "), []byte("locked "), []byte("parking to wait "), []byte("eliminated ")}
+
+// undotted writes "* locked <0x…>" as jstack does.
+func undotted(l []byte) []byte {
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(l, " "), []byte("* "))
+	if !ok {
+		return l
+	}
+	for _, w := range ofMonitor {
+		if bytes.HasPrefix(rest, w) {
+			return append([]byte("\t- "), rest...)
+		}
+	}
+	return l
+}
+
+// returns takes off what syslog daemons and terminals write for the end of lines of Windows: "#015", "^M".
+func (p *paste) returns() {
+	for _, mark := range [][]byte{[]byte("#015"), []byte("^M")} {
+		n := 0
+		for _, l := range p.lines {
+			if bytes.HasSuffix(l.Text, mark) {
+				n++
+			}
+		}
+		if n < 2 {
+			continue
+		}
+		p.changed = true
+		for i := range p.lines {
+			p.lines[i].Text = bytes.TrimSuffix(p.lines[i].Text, mark)
+		}
+	}
+}
+
+// undiffed takes the marks of a patch off lines that were all added, or all taken away; nil if they were not.
+func undiffed(lines []Line) (out []Line) {
+	var mark byte
+	n := 0
+	for _, l := range lines {
+		switch {
+		case len(l.Text) == 0:
+		case l.Text[0] != '+' && l.Text[0] != '-' || mark != 0 && l.Text[0] != mark:
+			return nil
+		default:
+			mark = l.Text[0]
+			n++
+		}
+	}
+	if n < leastMarked {
+		return nil
+	}
+	for _, l := range lines {
+		if len(l.Text) > 0 {
+			l.Text = l.Text[1:]
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// leastMarked is how many lines must begin alike for that to be no part of them.
+const leastMarked = 3
+
+// Bounds of what a program may put before each line.
+const (
+	mostPrefix  = 160
+	leastPrefix = 8
+)
+
+// unprefixed takes off lines what all of them begin with but for its figures, as where a logger puts its time and the name of a program before
+// each; nil if there is nothing, or no time in it.
+func unprefixed(lines []Line) (out []Line) {
+	var shape []byte
+	n, same := 0, true
+	for _, l := range lines {
+		if len(bytes.TrimSpace(l.Text)) == 0 {
+			continue
+		}
+		s := shapeOf(l.Text)
+		if n++; n == 1 {
+			shape = s
+			continue
+		}
+		same = same && bytes.Equal(shape, s)
+		if shape = shape[:common(shape, s)]; len(shape) < leastPrefix {
+			return nil
+		}
+	}
+	if same { // what the lines say has the same shape, too
+		i := bytes.LastIndex(shape, []byte(": "))
+		if i < 0 {
+			return nil
+		}
+		shape = shape[:i+len(": ")]
+	}
+	if n < leastMarked || len(shape) < leastPrefix || !bytes.Contains(shape, []byte("0:0")) { // of figures one is left: "00:51:27" is "0:0:0"
+		return nil
+	}
+	for _, l := range lines {
+		if at := prefixLength(l.Text, shape); at > 0 {
+			l.Text = l.Text[at:]
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// shapeOf is the beginning of a line with 0 for each of its numbers.
+func shapeOf(l []byte) (s []byte) {
+	l = l[:min(len(l), mostPrefix)]
+	for i := 0; i < len(l); i++ {
+		if !isDigit(l[i]) {
+			s = append(s, l[i])
+			continue
+		}
+		s = append(s, '0')
+		for i+1 < len(l) && isDigit(l[i+1]) {
+			i++
+		}
+	}
+	return s
+}
+
+// common is how long two shapes are the same, up to the end of a word.
+func common(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	if n == len(a) && n == len(b) {
+		return n
+	}
+	if n == len(b) && n < len(a) && a[n] == ' ' || n == len(a) && n < len(b) && b[n] == ' ' {
+		return n
+	}
+	return bytes.LastIndexByte(a[:n], ' ') + 1
+}
+
+// prefixLength is how many bytes of a line have a shape.
+func prefixLength(l, shape []byte) int {
+	at := 0
+	for _, c := range shape {
+		if at == len(l) {
+			return at
+		}
+		if c == '0' && isDigit(l[at]) {
+			for at < len(l) && isDigit(l[at]) {
+				at++
+			}
+			continue
+		}
+		if l[at] != c {
+			return 0
+		}
+		at++
+	}
+	return at
+}

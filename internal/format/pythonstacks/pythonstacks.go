@@ -1,0 +1,302 @@
+// Package pythonstacks reads stacks of a Python program's threads at one moment, as py-spy dump prints them, and faulthandler of Python:
+//
+//	Process 132: /usr/local/bin/python /usr/local/bin/airflow scheduler
+//	Thread 132 (idle): "MainThread"                                               py-spy, innermost function first
+//	    _send (multiprocessing/connection.py:368)
+//	        Arguments::                                                           --locals, of which nothing is kept
+//
+//	Thread 0x00007f5e1bfff640 (most recent call first):                           faulthandler
+//	  File "/usr/lib/python3.10/concurrent/futures/thread.py", line 81 in _worker
+//
+// Sources: src/dump.rs of https://github.com/benfred/py-spy (0.1 to 0.4), Python/traceback.c of CPython (3.3 to 3.14).
+//
+// One look says where threads are, not for how long. py-spy calls a thread idle that does not use a CPU: it waits for something, or has
+// nothing to do. What a thread waits for is told by its innermost functions.
+package pythonstacks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is such a look.
+var Format = format.Format{
+	Name:  "python-stacks",
+	About: "stacks of a Python program's threads: py-spy dump, faulthandler",
+	Match: match,
+	Parse: parse,
+}
+
+// Bounds of what is kept.
+const (
+	mostLine    = 4096
+	mostThreads = 10_000
+	mostFrames  = 500
+	mostText    = 200
+	mostShown   = 20
+)
+
+func match(head []byte) format.Confidence {
+	if !bytes.Contains(head, []byte("hread ")) {
+		return format.No
+	}
+	inside := false
+	for l := range bytes.Lines(head) {
+		if len(l) > mostLine {
+			continue
+		}
+		text := strings.TrimRight(string(l), "\r\n")
+		if _, ok := headingOf(text); ok {
+			inside = true
+			continue
+		}
+		if _, ok := frameOf(text); ok && inside {
+			return format.Sure
+		}
+	}
+	return format.No
+}
+
+// thread is one with its stack, innermost first.
+type thread struct {
+	name, state string
+	frames      []frame
+	line        int64
+}
+
+// frame is a function and where it is.
+type frame struct{ function, file string }
+
+// headingOf reads the line of a thread.
+func headingOf(text string) (t thread, ok bool) {
+	text = strings.TrimSpace(text)
+	rest, current := strings.CutPrefix(text, "Current thread ")
+	if !current {
+		if rest, ok = strings.CutPrefix(text, "Thread "); !ok {
+			return t, false
+		}
+	}
+	id, rest, ok := strings.Cut(rest, " ")
+	if !ok || !isID(id) {
+		return t, false
+	}
+	if rest = strings.TrimSpace(rest); strings.HasSuffix(rest, "(most recent call first):") {
+		if name := strings.Trim(strings.TrimSpace(strings.TrimSuffix(rest, "(most recent call first):")), "[]"); name != "" {
+			t.name = clip(name)
+		}
+		return t, true
+	}
+	state, name, ok := strings.Cut(rest, ")")
+	state, opens := strings.CutPrefix(state, "(")
+	if !ok || !opens {
+		return t, false
+	}
+	for _, s := range strings.Split(state, "+") { // "active+gil"
+		if s != "idle" && s != "active" && s != "gil" {
+			return t, false
+		}
+	}
+	t.state = state
+	t.name = clip(strings.Trim(strings.TrimPrefix(strings.TrimSpace(name), ":"), ` "`))
+	return t, true
+}
+
+func isID(s string) bool {
+	s = strings.TrimSuffix(s, ",")
+	if digits, hex := strings.CutPrefix(s, "0x"); hex {
+		_, err := strconv.ParseUint(digits, 16, 64)
+		return err == nil
+	}
+	if digits, hex := strings.CutPrefix(s, "0X"); hex {
+		_, err := strconv.ParseUint(digits, 16, 64)
+		return err == nil
+	}
+	_, err := strconv.ParseUint(s, 10, 63)
+	return err == nil
+}
+
+// frameOf reads a function: "wait (threading.py:295)", and `File "/usr/lib/x.py", line 81 in _worker`.
+func frameOf(text string) (f frame, ok bool) {
+	text = strings.TrimSpace(text)
+	if rest, found := strings.CutPrefix(text, `File "`); found {
+		file, rest, ok := strings.Cut(rest, `", line `)
+		_, name, ok2 := strings.Cut(rest, " in ")
+		return frame{clip(name), clip(file)}, ok && ok2 && name != ""
+	}
+	name, rest, found := strings.Cut(text, " (")
+	file, line, found2 := strings.Cut(strings.TrimSuffix(rest, ")"), ":")
+	if !found || !found2 || !strings.HasSuffix(rest, ")") || strings.ContainsAny(name, " =") {
+		return f, false
+	}
+	for strings.Contains(line, ":") { // C:\…
+		var more string
+		more, line, _ = strings.Cut(line, ":")
+		file += ":" + more
+	}
+	_, err := strconv.ParseUint(line, 10, 31)
+	return frame{clip(name), clip(file)}, err == nil && name != ""
+}
+
+func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostText)], "?") }
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	var all []thread
+	dropped := int64(0)
+	err := a.Lines(func(l format.Line) bool {
+		if l.Number&0xfff == 0 && ctx.Err() != nil {
+			return false
+		}
+		if len(l.Text) > mostLine {
+			return true
+		}
+		text := string(l.Text)
+		if t, ok := headingOf(text); ok {
+			if len(all) == mostThreads {
+				dropped++
+				return true
+			}
+			t.line = l.Number
+			all = append(all, t)
+			return true
+		}
+		if f, ok := frameOf(text); ok && len(all) > 0 && len(all[len(all)-1].frames) < mostFrames {
+			t := &all[len(all)-1]
+			t.frames = append(t.frames, f)
+		}
+		return true
+	})
+	all = slices.DeleteFunc(all, func(t thread) bool { return len(t.frames) == 0 })
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(all) == 0 && err != nil:
+		return err
+	case len(all) == 0:
+		return errors.New("pythonstacks: no thread with a stack in it")
+	case err != nil:
+		b.Warnf(0, "the stacks are incomplete: %v", err)
+		b.Cut()
+	}
+	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
+	b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "python"})
+	table(b, all)
+	if dropped > 0 {
+		b.Warnf(0, "threads beyond the first %d: %d", mostThreads, dropped)
+	}
+	return nil
+}
+
+// Kinds of places in which threads are, by their innermost functions.
+const (
+	atWork    = "run code"
+	forWork   = "wait for work of a pool or queue"
+	forLock   = "wait for a lock, an event or a result"
+	forPeer   = "wait for an answer of the network"
+	forEvents = "wait for events of their loop"
+	asleep    = "sleep"
+)
+
+// places say what functions wait for, by name and by how their file ends; the first counts.
+var places = []struct{ function, file, what string }{
+	{"_worker", "concurrent/futures/thread.py", forWork},
+	{"_worker", "thread.py", forWork},
+	{"acquire", "", forLock},
+	{"wait", "threading.py", forLock},
+	{"_wait_for_tstate_lock", "threading.py", forLock},
+	{"join", "threading.py", forLock},
+	{"sleep", "", asleep},
+	{"recv", "", forPeer}, {"recv_into", "", forPeer}, {"recvfrom", "", forPeer}, {"readinto", "socket.py", forPeer}, {"read", "ssl.py", forPeer},
+	{"connect", "", forPeer}, {"create_connection", "socket.py", forPeer}, {"do_handshake", "ssl.py", forPeer},
+	{"_send", "connection.py", forPeer}, {"_recv", "connection.py", forPeer}, {"wait_select", "", forPeer},
+	{"select", "selectors.py", forEvents}, {"_run_once", "base_events.py", forEvents},
+	{"get", "queue.py", forWork},
+}
+
+// placeOf says what a thread does.
+func placeOf(t *thread) string {
+	for _, f := range t.frames { // a worker that waits for work does so in wait, get and _worker
+		if f.function == "_worker" && strings.HasSuffix(f.file, "thread.py") && isQueue(t) {
+			return forWork
+		}
+	}
+	if len(t.frames) > 1 && t.frames[0].function == "wait" && t.frames[1].function == "get" && strings.HasSuffix(t.frames[1].file, "queue.py") {
+		return forWork
+	}
+	for _, p := range places {
+		if f := t.frames[0]; p.function == f.function && p.what != forWork && strings.HasSuffix(f.file, p.file) {
+			return p.what
+		}
+	}
+	return atWork
+}
+
+// isQueue says whether a worker of a pool is in its queue: nothing of the program's own is above the pool.
+func isQueue(t *thread) bool {
+	for _, f := range t.frames {
+		if f.function == "_worker" {
+			return true
+		}
+		if !strings.HasSuffix(f.file, "threading.py") && !strings.HasSuffix(f.file, "queue.py") {
+			return false
+		}
+	}
+	return false
+}
+
+// library says whether a file is of Python itself or of a package, by its path.
+func library(file string) bool {
+	for _, s := range []string{"threading.py", "queue.py", "selectors.py", "socket.py", "ssl.py", "/concurrent/futures/", "concurrent/futures/", "multiprocessing/", "/lib/python", "asyncio/", "_base.py", "http/client.py", "site-packages/", "logging/__init__.py", "urllib3/"} {
+		if strings.Contains(file, s) || strings.HasSuffix(file, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// table groups threads by what they do and where.
+func table(b *evidence.Builder, all []thread) {
+	type group struct {
+		what, where, names string
+		n                  int
+	}
+	by := make(map[string]*group)
+	var groups []*group
+	for i := range all {
+		t := &all[i]
+		what := placeOf(t)
+		at := t.frames[0]
+		for _, f := range t.frames { // where the program's own code is
+			if !library(f.file) {
+				at = f
+				break
+			}
+		}
+		where := at.function + " (" + at.file[strings.LastIndexAny(at.file, `/\`)+1:] + ")"
+		g := by[what+where]
+		if g == nil {
+			g = &group{what: what, where: where, names: t.name}
+			by[what+where] = g
+			groups = append(groups, g)
+		}
+		g.n++
+	}
+	slices.SortStableFunc(groups, func(x, y *group) int { return cmp.Compare(y.n, x.n) })
+	t := evidence.Table{Title: "threads of the Python program", Columns: []string{"", "threads", "where", "one of them"}}
+	for _, g := range groups[:min(len(groups), mostShown)] {
+		t.Rows = append(t.Rows, []string{g.what, strconv.Itoa(g.n), g.where, g.names})
+	}
+	b.Table(t)
+	for i := range all {
+		if x := &all[i]; x.name == "MainThread" && placeOf(x) != atWork && placeOf(x) != forEvents {
+			b.Warnf(x.line, "the main thread does not run: it is to %s. A second look a few seconds later shows whether it stays there: py-spy dump --pid PID", placeOf(x))
+		}
+	}
+}

@@ -1,0 +1,23 @@
+package pythonstacks
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/formattest"
+)
+
+var suite = formattest.Suite{Format: Format, Name: "stacks.txt", Match: map[string]format.Confidence{
+	"Thread 132 (idle): \"MainThread\"\n    _send (multiprocessing/connection.py:368)\n":                             format.Sure,
+	"Thread 0x00007f5e1bfff640 (most recent call first):\n  File \"/usr/lib/python3.10/x.py\", line 81 in _worker\n": format.Sure,
+	"Thread (0x25968):\n  System.Private.CoreLib.il!System.Threading.Monitor.Wait()\n":                               format.No,
+	"Thread 1 (LWP 12):\n#0  0x1 in read () at x.c:11\n":                                                             format.No,
+}}
+
+func TestFormat(t *testing.T) { suite.Test(t) }
+func FuzzParse(f *testing.F)  { suite.Fuzz(f) }
+
+func BenchmarkParse(b *testing.B) {
+	suite.Benchmark(b, []byte(strings.Repeat("Thread 132 (idle): \"MainThread\"\n    wait (threading.py:295)\n    result (_base.py:427)\n    main (main.py:841)\n", 5_000)))
+}

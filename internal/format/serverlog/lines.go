@@ -1,0 +1,250 @@
+package serverlog
+
+import (
+	"strconv"
+	"strings"
+)
+
+// says is what follows from a line.
+type says int
+
+const (
+	usedUp   says = iota // a limit of places is reached: further requests wait, or fail
+	noAnswer             // a call ended without an answer in time
+	blocked              // a worker did nothing else for longer than it may
+	slowSync             // data took long to be on the disk
+)
+
+// kind is a line of a server.
+type kind struct {
+	id, server string
+	mark       []byte // stands in the line
+	take       func(t *told, before, after string) bool
+	says       says
+	what       string // of what there is too little, or what was waited for
+	setting    string
+	title      string
+	advice     string
+}
+
+// kinds are all lines that are read. Of several that fit, the first counts.
+var kinds = []kind{
+	{"nginx-connections", "nginx", []byte(" worker_connections are not enough"), limitBefore, usedUp, "connections of a worker", "worker_connections",
+		"all connections of a worker were in use", "requests then get an answer of 500, or wait: raise worker_connections and worker_rlimit_nofile, and look at what holds connections: netstat -tan counts them"},
+	{"nginx-files", "nginx", []byte(" failed (24: Too many open files)"), nil, usedUp, "file descriptors", "worker_rlimit_nofile",
+		"all file descriptors were in use", "no connection is accepted then: raise worker_rlimit_nofile"},
+	{"nginx-upstream", "nginx", []byte("upstream timed out (110: "), upstream, noAnswer, "an upstream", "",
+		"an upstream gave no answer in time", "what the upstream did then shows why: its threads, and its own log; a log_format with $upstream_response_time shows how long it takes"},
+	{"apache-workers", "Apache", []byte("server reached MaxRequestWorkers setting"), nil, usedUp, "workers", "MaxRequestWorkers",
+		"all workers were in use", "further requests wait in the backlog: mod_status shows what workers do"},
+	{"apache-clients", "Apache", []byte("server reached MaxClients setting"), nil, usedUp, "workers", "MaxClients",
+		"all workers were in use", "further requests wait in the backlog: mod_status shows what workers do"},
+	{"apache-upstream", "Apache", []byte("(70007)The timeout specified has expired: "), apacheUpstream, noAnswer, "an upstream", "",
+		"an upstream gave no answer in time", "what the upstream did then shows why: its threads, and its own log"},
+	{"tomcat-threads", "Tomcat", []byte(") are currently busy, waiting. Increase maxThreads"), threadsBefore, usedUp, "threads", "maxThreads",
+		"all threads of a connector were in use", "further requests wait: a thread dump shows what they do: jcmd PID Thread.print"},
+	{"tomcat-created", "Tomcat", []byte("Maximum number of threads ("), limitAfter, usedUp, "threads", "maxThreads",
+		"all threads of a connector were created", "further requests wait: a thread dump shows what they do: jcmd PID Thread.print"},
+	{"gunicorn-timeout", "gunicorn", []byte("[CRITICAL] WORKER TIMEOUT (pid:"), workerAfter, blocked, "workers", "",
+		"a worker did nothing else for longer than --timeout, and was ended", "what blocks it shows py-spy dump --pid PID while it does, or unstall record PID"},
+	{"uwsgi-harakiri", "uWSGI", []byte("*** HARAKIRI ON WORKER "), workerTry, blocked, "workers", "",
+		"a request took longer than harakiri allows, and its worker was ended", "what it does shows py-spy dump --pid PID while it does, or py-tracebacker"},
+	{"fpm-children", "PHP-FPM", []byte("server reached pm.max_children setting ("), fpmBare, usedUp, "workers", "pm.max_children",
+		"all workers of a pool were in use", "further requests wait in the backlog of its socket: the status page (pm.status_path) tells how many"},
+	{"fpm-children-old", "PHP-FPM", []byte("server reached max_children setting ("), fpmBare, usedUp, "workers", "pm.max_children",
+		"all workers of a pool were in use", "further requests wait in the backlog of its socket: the status page (pm.status_path) tells how many"},
+	{"uwsgi-async", "uWSGI", []byte("async queue is full !!!"), nil, usedUp, "async cores", "async",
+		"all async cores were in use", "further requests wait in the listen queue: raise async if what requests wait for can take more"},
+	{"puma-timeout", "Puma", []byte("Terminating timed out worker"), nil, blocked, "workers", "",
+		"a worker did not check in for longer than worker_timeout, and was ended", "what blocks it shows a stack of it while it does: rbspy dump --pid PID"},
+	{"unicorn-timeout", "Unicorn", []byte("s), killing"), unicornWorker, blocked, "workers", "",
+		"a request took longer than timeout, and its worker was ended", "what it does shows rbspy dump --pid PID while it does"},
+	{"postgres-clients", "PostgreSQL", []byte("sorry, too many clients already"), nil, usedUp, "connections", "max_connections",
+		"all connections were in use", "a pool in front (PgBouncer) shares fewer of them: pg_stat_activity shows who holds them"},
+	{"postgres-slots", "PostgreSQL", []byte("remaining connection slots are reserved for "), nil, usedUp, "connections", "max_connections",
+		"all connections were in use", "a pool in front (PgBouncer) shares fewer of them: pg_stat_activity shows who holds them"},
+	{"mysql-connections", "MySQL", []byte("Too many connections"), mysqlError, usedUp, "connections", "max_connections",
+		"all connections were in use", "SHOW PROCESSLIST shows who holds them"},
+	{"pgbouncer-wait", "PgBouncer", []byte("query_wait_timeout"), closing, usedUp, "server connections", "default_pool_size",
+		"a query waited in vain for a connection to the server", "SHOW POOLS shows cl_waiting and maxwait: what holds connections shows pg_stat_activity"},
+	{"pgbouncer-clients", "PgBouncer", []byte("no more connections allowed (max_client_conn)"), nil, usedUp, "client connections", "max_client_conn",
+		"all client connections were in use", "SHOW CLIENTS shows who holds them"},
+	{"etcd-sync", "etcd", []byte("sync duration of "), durationAfter, slowSync, "its log", "",
+		"its log took long to be on the disk", "a disk of its own: iostat -x 1 shows its writes, and etcd_disk_wal_fsync_duration_seconds how long they take"},
+	{"etcd-sync-json", "etcd", []byte(`"msg":"slow fdatasync"`), tookAfter, slowSync, "its log", "",
+		"its log took long to be on the disk", "a disk of its own: iostat -x 1 shows its writes, and etcd_disk_wal_fsync_duration_seconds how long they take"},
+	{"zookeeper-sync", "ZooKeeper", []byte("fsync-ing the write ahead log in "), tookWord, slowSync, "its log", "",
+		"its log took long to be on the disk", "a disk of its own for dataLogDir: iostat -x 1 shows its writes"},
+	{"elasticsearch-state", "Elasticsearch", []byte("writing cluster state took ["), durationAfter, slowSync, "the cluster's state", "",
+		"the cluster's state took long to be on the disk", "iostat -x 1 shows what the disk does"},
+	{"innodb-cleaner", "InnoDB", []byte("page_cleaner: 1000ms intended loop took "), durationAfter, slowSync, "dirty pages", "",
+		"writing dirty pages took longer than the second it may", "iostat -x 1 shows what the disk does; innodb_io_capacity must fit it"},
+}
+
+// limitBefore reads "… 1024" before the mark.
+func limitBefore(t *told, before, _ string) bool {
+	f := strings.Fields(before)
+	if len(f) == 0 {
+		return false
+	}
+	t.limit = whole(f[len(f)-1])
+	return t.limit > 0
+}
+
+// threadsBefore reads "All threads (200" before the mark.
+func threadsBefore(t *told, before, _ string) bool {
+	_, n, ok := cutLast(before, "(")
+	t.limit = whole(n)
+	return ok && strings.Contains(before, "ll threads (") && t.limit > 0
+}
+
+// fpmBare reads "8), consider raising it" of PHP-FPM where its stamp is gone: whole lines are package phpfpm's.
+func fpmBare(t *told, before, after string) bool {
+	n, _, ok := strings.Cut(after, ")")
+	t.limit = whole(n)
+	return ok && t.limit > 0 && !strings.Contains(before, "] WARNING: ")
+}
+
+// limitAfter reads "200) created for connector".
+func limitAfter(t *told, _, after string) bool {
+	n, rest, ok := strings.Cut(after, ")")
+	t.limit = whole(n)
+	return ok && strings.HasPrefix(rest, " created for connector") && t.limit > 0
+}
+
+func whole(s string) float64 {
+	v, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
+		return 0
+	}
+	return float64(v)
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// upstream reads whom nginx asked: the address of the URL alone is kept.
+func upstream(t *told, _, after string) bool {
+	_, rest, ok := strings.Cut(after, `upstream: "`)
+	if ok {
+		url, _, _ := strings.Cut(rest, `"`)
+		t.name = addressOf(url)
+	}
+	return strings.Contains(after, ") while ")
+}
+
+// addressOf leaves the scheme and the address of a URL: "fastcgi://unix:/run/php.sock", "http://10.0.0.1:80".
+func addressOf(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok || len(scheme) > 16 || strings.ContainsAny(scheme, " \t") {
+		return ""
+	}
+	if !strings.HasPrefix(rest, "unix:") {
+		rest, _, _ = strings.Cut(rest, "/")
+	} else if before, _, found := strings.Cut(rest[len("unix:"):], ":"); found {
+		rest = "unix:" + before
+	}
+	if _, host, found := cutLast(rest, "@"); found {
+		rest = host
+	}
+	if rest == "" || len(rest) > mostName || strings.ContainsAny(rest, " \t\"") {
+		return ""
+	}
+	return scheme + "://" + strings.ToValidUTF8(rest, "?")
+}
+
+// apacheUpstream is a message of the proxies alone: others tell of clients.
+func apacheUpstream(_ *told, before, after string) bool {
+	return strings.Contains(before, "proxy") || strings.Contains(before, "fcgi") || strings.Contains(after, "AH0107") || strings.Contains(after, "AH011") || strings.Contains(after, "AH0089")
+}
+
+func workerAfter(t *told, _, after string) bool {
+	pid, _, ok := strings.Cut(after, ")")
+	t.worker = pid
+	return ok && whole(pid) > 0
+}
+
+// workerTry reads "10 (pid: 97702, try: 1) ***" of uWSGI, which says the same until the worker has ended.
+func workerTry(t *told, _, after string) bool {
+	n, rest, ok := strings.Cut(after, " (pid: ")
+	t.worker = n
+	if again, _, found := strings.Cut(rest, ")"); found {
+		if _, try, tells := strings.Cut(again, "try: "); tells && !strings.HasPrefix(try, "1") {
+			return false
+		}
+	}
+	return ok && whole(n) > 0
+}
+
+// unicornWorker reads "worker=3 PID:912 timeout (61s > 60".
+func unicornWorker(t *told, before, _ string) bool {
+	_, rest, ok := strings.Cut(before, "worker=")
+	n, rest, ok2 := strings.Cut(rest, " PID:")
+	t.worker = n
+	return ok && ok2 && strings.Contains(rest, "timeout (")
+}
+
+// mysqlError is the server's or a client's message, not a sentence about it.
+func mysqlError(_ *told, before, _ string) bool {
+	return strings.Contains(before, "1040") || strings.Contains(before, "08004") || strings.Contains(before, "[ERROR]") || strings.Contains(before, "[Warning]")
+}
+
+func closing(_ *told, before, _ string) bool { return strings.Contains(before, "closing because: ") }
+
+// durationAfter reads "1.211301s", "10200ms" and "5012ms".
+func durationAfter(t *told, _, after string) bool {
+	t.took = durationOf(after)
+	return t.took > 0
+}
+
+// tookAfter reads `…,"took":"1.5s"`.
+func tookAfter(t *told, _, after string) bool {
+	_, rest, ok := strings.Cut(after, `"took":"`)
+	t.took = durationOf(rest)
+	return ok && t.took > 0
+}
+
+// tookWord reads "SyncThread:1 took 2962ms which …".
+func tookWord(t *told, _, after string) bool {
+	_, rest, ok := strings.Cut(after, " took ")
+	t.took = durationOf(rest)
+	return ok && t.took > 0
+}
+
+// durationOf reads a duration as Go, Java and MySQL print it: "1m2.5s", "1.2s", "2962ms"; ns, 0 of anything else.
+func durationOf(s string) (ns float64) {
+	for {
+		n := 0
+		for n < len(s) && n < 20 && (s[n] >= '0' && s[n] <= '9' || s[n] == '.') {
+			n++
+		}
+		v, err := strconv.ParseFloat(s[:n], 64)
+		if err != nil || v < 0 || v > 1e9 {
+			return ns
+		}
+		rest := s[n:]
+		switch {
+		case strings.HasPrefix(rest, "ms"):
+			return ns + v*1e6
+		case strings.HasPrefix(rest, "µs"), strings.HasPrefix(rest, "us"):
+			return ns + v*1e3
+		case strings.HasPrefix(rest, "ns"):
+			return ns + v
+		case strings.HasPrefix(rest, "s"):
+			return ns + v*1e9
+		case strings.HasPrefix(rest, "m"):
+			ns += v * 60e9
+			s = rest[1:]
+		case strings.HasPrefix(rest, "h"):
+			ns += v * 3600e9
+			s = rest[1:]
+		default:
+			return ns
+		}
+	}
+}

@@ -1,0 +1,303 @@
+// Package serverlog reads what servers write into their own logs when they have no place left for requests, when what they call gives no
+// answer in time, and when the disk takes long to have data on it:
+//
+//	2016/03/14 00:35:26 [alert] 25909#0: 1024 worker_connections are not enough                                    nginx
+//	2020/12/07 11:26:00 [error] 1045#1045: *4 upstream timed out (110: …) while …, upstream: "http://10.0.0.1:80/", …
+//	[mpm_prefork:error] [pid 812] AH00161: server reached MaxRequestWorkers setting, …                             Apache
+//	[2024-01-09 13:24:39 +0000] [1637] [CRITICAL] WORKER TIMEOUT (pid:7214)                                        gunicorn
+//	Fri Oct 24 10:30:19 2014 - [DANGER] async queue is full !!!                                                    uWSGI
+//	FATAL:  sorry, too many clients already                                                                        PostgreSQL
+//	2018-03-12 19:01:42.911102 W | wal: sync duration of 1.2s, expected less than 1s                               etcd
+//	fsync-ing the write ahead log in SyncThread:1 took 2962ms which will adversely effect operation latency        ZooKeeper
+//
+// Sources: ngx_connection.c and ngx_http_upstream.c of nginx (1.0 to 1.27), prefork.c and event.c of Apache (2.2 to 2.4), arbiter.py of
+// gunicorn (0.8 to 23), core/loop.c and core/master_utils.c of uWSGI (1.9 to 2.0), wal.go of etcd (2 to 3.6), FileTxnLog.java of
+// ZooKeeper (3.4 to 3.9), and those of the other servers in lines.go.
+//
+// Such a line tells that something happened, not how often it did not: no share of requests is known by it. How many lines of a kind there
+// are is told with the first and the last.
+package serverlog
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Format is such a log.
+var Format = format.Format{
+	Name:  "serverlog",
+	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, uWSGI, gunicorn, databases), whose upstream gives no answer, or whose disk is slow (etcd, ZooKeeper)",
+	Match: match,
+	Parse: parse,
+}
+
+// Bounds of what is kept.
+const (
+	mostLine  = 8 << 10
+	mostNames = 200
+	mostName  = 120
+)
+
+func match(head []byte) format.Confidence {
+	if !interesting(head) {
+		return format.No
+	}
+	for l := range bytes.Lines(head) {
+		if len(l) <= mostLine && interesting(l) {
+			if _, ok := read(l); ok {
+				return format.Sure
+			}
+		}
+	}
+	return format.No
+}
+
+// interesting says whether text has the words of a line that is read.
+func interesting(text []byte) bool {
+	for i := range kinds {
+		if bytes.Contains(text, kinds[i].mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// told is what a line says.
+type told struct {
+	*kind
+	limit  float64 // how many places there are, 0 not told
+	name   string  // of what is called, or of the worker
+	took   float64 // ns
+	worker string
+}
+
+// read finds what a line says.
+func read(l []byte) (t told, ok bool) {
+	for i := range kinds {
+		k := &kinds[i]
+		at := bytes.Index(l, k.mark)
+		if at < 0 {
+			continue
+		}
+		t = told{kind: k}
+		if k.take == nil || k.take(&t, string(l[:at]), string(l[at+len(k.mark):])) {
+			return t, true
+		}
+	}
+	return t, false
+}
+
+// group is all lines of a kind about one thing.
+type group struct {
+	told
+	n           int64
+	first, last int64 // ns, 0 not told
+	line        int64
+	most        float64 // ns
+	dense       int     // most within [window]
+	recent      []int64 // times of the last lines
+	seen        map[string]int64
+	together    int // different workers within [window]
+	untimed     int
+}
+
+// window is how far apart lines may be that tell of the same moment, by what they tell of.
+const (
+	callWindow   = 60e9
+	workerWindow = 2e9
+)
+
+func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
+	groups := make(map[string]*group)
+	var all []*group
+	dropped, unzoned := int64(0), false
+	err := a.Lines(func(l format.Line) bool {
+		if l.Number&0xfff == 0 && ctx.Err() != nil {
+			return false
+		}
+		if len(l.Text) > mostLine || !interesting(l.Text) {
+			return true
+		}
+		t, ok := read(l.Text)
+		if !ok {
+			return true
+		}
+		key := t.id + "\x00" + t.name
+		g := groups[key]
+		if g == nil {
+			if len(all) == mostNames {
+				dropped++
+				return true
+			}
+			g = &group{told: t, line: l.Number, seen: make(map[string]int64)}
+			groups[key] = g
+			all = append(all, g)
+		}
+		at, zoned := stamp(l)
+		unzoned = unzoned || at != 0 && !zoned
+		g.add(t, at)
+		return true
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case len(all) == 0 && err != nil:
+		return err
+	case len(all) == 0:
+		return errors.New("serverlog: no line about places in use, upstreams or syncs in it")
+	case err != nil:
+		b.Warnf(0, "the log is incomplete: %v", err)
+		b.Cut()
+	}
+	emit(b, all)
+	if unzoned {
+		b.Warnf(0, "the times of this log have no time zone that is known, and were read as UTC: check them against the other files")
+	}
+	if dropped > 0 {
+		b.Warnf(0, "lines about more than %d upstreams, left out: %d", mostNames, dropped)
+	}
+	return nil
+}
+
+// add counts a line.
+func (g *group) add(t told, at int64) {
+	g.n++
+	g.limit = max(g.limit, t.limit)
+	g.most = max(g.most, t.took)
+	if at == 0 {
+		g.untimed++
+		if t.worker != "" { // lines without times that follow each other
+			g.seen[t.worker] = 0
+			g.together = max(g.together, len(g.seen))
+		}
+		g.dense = max(g.dense, g.untimed)
+		return
+	}
+	if g.first == 0 || at < g.first {
+		g.first = at
+	}
+	g.last = max(g.last, at)
+	if len(g.recent) == mostNames {
+		g.recent = g.recent[1:]
+	}
+	g.recent = append(g.recent, at)
+	within := 0
+	for _, x := range g.recent {
+		if abs(at-x) <= callWindow {
+			within++
+		}
+	}
+	g.dense = max(g.dense, within)
+	if t.worker == "" {
+		return
+	}
+	if len(g.seen) == mostNames {
+		clear(g.seen)
+	}
+	g.seen[t.worker] = at
+	within = 0
+	for _, x := range g.seen {
+		if x != 0 && abs(at-x) <= workerWindow {
+			within++
+		}
+	}
+	g.together = max(g.together, within)
+}
+
+func abs(v int64) int64 { return max(v, -v) }
+
+func emit(b *evidence.Builder, all []*group) {
+	first, last := int64(0), int64(0)
+	for _, g := range all {
+		if g.first > 0 && (first == 0 || g.first < first) {
+			first = g.first
+		}
+		last = max(last, g.last)
+	}
+	*b.Clock() = evidence.Clock{Name: "times of the log", Error: 1e9, Resolution: 1e9}
+	if first == 0 {
+		b.Clock().Error = evidence.Unanchored
+	}
+	slices.SortStableFunc(all, func(x, y *group) int {
+		return cmp.Or(cmp.Compare(x.server, y.server), cmp.Compare(y.n, x.n), cmp.Compare(x.name, y.name))
+	})
+	t := evidence.Table{Title: "what servers say of themselves", Columns: []string{"", "lines", "most within a minute", "longest s"}}
+	subjects := make(map[string]evidence.SubjectID)
+	for _, g := range all {
+		name := g.server
+		if g.says == noAnswer {
+			if name = g.name; name == "" {
+				name = "the upstream of " + g.server
+			}
+		}
+		subject, ok := subjects[name]
+		if !ok {
+			subject = b.Subject(evidence.Subject{Kind: evidence.Dependency, Name: name})
+			subjects[name] = subject
+		}
+		what := g.server + ": " + g.title
+		if g.name != "" {
+			what += " (" + g.name + ")"
+		}
+		longest := ""
+		if g.most > 0 {
+			longest = fmt.Sprintf("%.4g", g.most/1e9)
+		}
+		t.Rows = append(t.Rows, []string{what, strconv.FormatInt(g.n, 10), strconv.Itoa(g.dense), longest})
+		fact := func(key, value string, v float64) {
+			b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: v, From: g.first, Until: g.last, Origin: b.Origin(g.line)})
+		}
+		switch g.says {
+		case usedUp:
+			fact(evidence.FactPlacesUsedUp, g.what+evidence.Link+g.setting, float64(g.n))
+			if g.limit > 0 {
+				fact(evidence.FactPlaces, g.what, g.limit)
+			}
+		case noAnswer:
+			fact(evidence.FactCallsUnanswered, g.what, float64(g.n))
+			fact(evidence.FactCallsUnansweredDense, g.what, float64(g.dense))
+		case blocked:
+			fact(evidence.FactWorkersBlocked, g.what, float64(g.n))
+			fact(evidence.FactWorkersBlockedTogether, g.what, float64(g.together))
+		case slowSync:
+			fact(evidence.FactSyncsSlow, g.what, float64(g.n))
+			fact(evidence.FactSyncMost, g.what, g.most)
+		}
+		b.Warnf(g.line, "%s, %s: %s (%s)", g.server, format.Count(g.n, "time", "times"), g.title, g.advice)
+	}
+	b.Table(t)
+}
+
+// layouts of times at the beginning of a line, most usual first.
+var layouts = []string{"2006/01/02 15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04:05", "02-Jan-2006 15:04:05", "Mon Jan _2 15:04:05 2006", "Mon Jan 02 15:04:05.000000 2006"}
+
+// stamp is when a line was written, ns since the epoch, 0: it does not say; and whether it names its zone.
+func stamp(l format.Line) (at int64, zoned bool) {
+	text := strings.TrimLeft(string(l.Text[:min(len(l.Text), mostName)]), " [")
+	for _, layout := range layouts {
+		if len(text) < len(layout) {
+			continue
+		}
+		t, err := time.Parse(layout, text[:len(layout)])
+		if err != nil || t.Year() < 1990 || t.Year() >= 2200 {
+			continue
+		}
+		rest := strings.TrimLeft(strings.TrimLeft(text[len(layout):], ".,0123456789"), " ")
+		if z, err := time.Parse("-0700", rest[:min(len(rest), 5)]); err == nil {
+			_, offset := z.Zone()
+			return t.UnixNano() - int64(offset)*1e9, true
+		}
+		return t.UnixNano(), strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "UTC")
+	}
+	return l.Stamp, true
+}
