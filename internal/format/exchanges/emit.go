@@ -63,6 +63,7 @@ func (p *parser) end() {
 	p.findShared()
 	loops.findBusy()
 	p.findAwaited(loops)
+	p.nameByCalls()
 	slices.SortStableFunc(p.calls, func(x, y exchange) int {
 		return cmp.Or(cmp.Compare(x.request, y.request), cmp.Compare(x.begun, y.begun))
 	})

@@ -270,3 +270,17 @@ func TestLinkByTime(t *testing.T) {
 		t.Errorf("%d calls are linked, want none", n)
 	}
 }
+
+// Requests over FastCGI have no route: those that call the same are of one.
+func TestNameByCalls(t *testing.T) {
+	w := newText()
+	for i := range 20 {
+		at := float64(100 * i)
+		fmt.Fprintf(w, "q %d 0 %d 0 80 90 1 1 %d %[3]d 9000/%d - fastcgi\n", began+ns(at), ns(61), 9+i%4, 1+2*i)
+		w.call(at+.2, at+60.5, 9+i%4, 4000)
+		fmt.Fprintf(w, "q %d 0 %d 0 80 90 1 1 %d %[3]d 9000/%d - fastcgi\n", began+ns(at+70), ns(.5), 9+i%4, 2+2*i)
+	}
+	b := w.read(t, 2000)
+	about(t, spent(b, "(no route; calls PostgreSQL at 10.0.0.7:5432)"), "network wait | PostgreSQL at 10.0.0.7:5432", 20*60.3)
+	about(t, spent(b, ""), "unobserved", 20*.5)
+}
