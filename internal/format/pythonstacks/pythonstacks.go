@@ -186,8 +186,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
-	b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "python"})
+	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "python"})
 	table(b, all)
+	facts(b, subject, all)
 	if dropped > 0 {
 		b.Warnf(0, "threads beyond the first %d: %d", mostThreads, dropped)
 	}
@@ -261,6 +262,55 @@ func library(file string) bool {
 	return false
 }
 
+// whereOf is the innermost place in the program's own code, as it is told.
+func whereOf(t *thread) string {
+	at := t.frames[0]
+	for _, f := range t.frames {
+		if !library(f.file) {
+			at = f
+			break
+		}
+	}
+	return at.function + " (" + at.file[strings.LastIndexAny(at.file, `/\`)+1:] + ")"
+}
+
+// runsLoop says whether a thread is within what its event loop called.
+func runsLoop(t *thread) bool {
+	return slices.ContainsFunc(t.frames[1:], func(f frame) bool { return f.function == "_run_once" && strings.HasSuffix(f.file, "base_events.py") })
+}
+
+// facts tell of loops that stand in a call, and of threads that wait for the network at one place.
+func facts(b *evidence.Builder, subject evidence.SubjectID, all []thread) {
+	busy, at := 0, make(map[string]int)
+	line := make(map[string]int64)
+	for i := range all {
+		t := &all[i]
+		what, where := placeOf(t), whereOf(t)
+		if runsLoop(t) && t.frames[0].function != "select" && (what == forPeer || what == asleep || what == forLock) {
+			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactLoopStands, Value: what + evidence.Link + where, Number: 1, Origin: b.Origin(t.line)})
+		}
+		if what == forWork || what == forEvents {
+			continue
+		}
+		busy++
+		if what == forPeer {
+			if at[where]++; at[where] == 1 {
+				line[where] = t.line
+			}
+		}
+	}
+	most := ""
+	for where, n := range at {
+		if n > at[most] || n == at[most] && where < most {
+			most = where
+		}
+	}
+	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactThreadsBusy, Value: strconv.Itoa(busy), Number: float64(busy), Origin: b.Origin(all[0].line)})
+	if most != "" {
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactThreadsAwait, Value: most, Number: float64(at[most]), Origin: b.Origin(line[most])})
+	}
+}
+
 // table groups threads by what they do and where.
 func table(b *evidence.Builder, all []thread) {
 	type group struct {
@@ -272,14 +322,7 @@ func table(b *evidence.Builder, all []thread) {
 	for i := range all {
 		t := &all[i]
 		what := placeOf(t)
-		at := t.frames[0]
-		for _, f := range t.frames { // where the program's own code is
-			if !library(f.file) {
-				at = f
-				break
-			}
-		}
-		where := at.function + " (" + at.file[strings.LastIndexAny(at.file, `/\`)+1:] + ")"
+		where := whereOf(t)
 		g := by[what+where]
 		if g == nil {
 			g = &group{what: what, where: where, names: t.name}
