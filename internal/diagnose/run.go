@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/diagnose/check/all"
 )
@@ -198,6 +200,9 @@ func (r *run) judgeHosts() (out []Verdict) {
 const (
 	uselessLow  = .02
 	uselessHigh = .98
+
+	// Of fewer than enoughSlow requests a sample has to show this part at least, where no objective says that they are slow.
+	fewShow = .1
 )
 
 // enoughSlow slow requests show what happened in a recording, however different another one might be: few stalls of one cause delay many
@@ -216,11 +221,16 @@ func decided(v check.Verdict, l *ledger.Ledger) check.Verdict {
 	if v.Saves.Basis != nil && *v.Saves.Basis == "bound" && v.Saves.Value >= total/2 {
 		return v // bounds lie around a figure that other evidence supports, by which it is most of the time
 	}
-	if *v.Saves.Low > uselessLow*total || *v.Saves.High < uselessHigh*total {
+	low, high := *v.Saves.Low/total, *v.Saves.High/total
+	few := l.Rule == ledger.RuleFloor && v.Saves.Basis != nil && *v.Saves.Basis == "sampling" && low < fewShow
+	if !few && (low > uselessLow || high < uselessHigh) {
 		return v
 	}
 	v.Rule, v.Saves, v.Fix, v.Prediction = check.Anything, nil, nil, nil
 	v.Summary = "its share of the slow time lies anywhere between 0 and 100 %"
+	if few {
+		v.Summary = fmt.Sprintf("its share of the slow time, of %d slow requests, lies anywhere between %s and %s", len(l.Slow), units.Percent(max(0, low)), units.Percent(min(1, high)))
+	}
 	v.Needs = []check.Need{{What: "a longer recording, with more slow requests", Command: "unstall record PID --for 5m"}}
 	return v
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // tracedSample is what traced requests did. It speaks for the requests of the population that were not traced. A request's like
-// are those of its route that took about as long, slow ones for slow ones: where enough of them are traced, what these spent their
+// are those of its route that took about as long, or half as long where too few did, slow ones for slow ones: where enough of them are traced, what these spent their
 // time on is what it spent its own on, in the mean. Traces come at moments that know nothing of the requests, so that those they
 // meet are a fair sample of their like; where they met too few, its time stays unobserved. What it gives is a share.
 type tracedSample struct {
@@ -176,12 +176,24 @@ func (t *tracedSample) like(r *evidence.Requests, row int) *like {
 	if t == nil || t.traced.Has(row) || !t.slow.Has(row) {
 		return nil
 	}
-	for _, k := range t.keys(r, row) {
-		if x := t.of[k]; x != nil && x.requests >= leastAlike && x.time > 0 {
-			return x
-		}
+	if k, ok := t.nearest(r, row); ok && t.of[k].time > 0 {
+		return t.of[k]
 	}
 	return nil
+}
+
+// nearest is what the requests have in common that a request is like: its route and latency, its latency, or its route and half of its
+// latency; false where too few are traced.
+func (t *tracedSample) nearest(r *evidence.Requests, row int) (likeKey, bool) {
+	keys := t.keys(r, row)
+	half := keys[0]
+	half.octave--
+	for _, k := range append(keys[:], half) {
+		if x := t.of[k]; x != nil && x.requests >= leastAlike {
+			return k, true
+		}
+	}
+	return likeKey{}, false
 }
 
 // Known says whether the states of a request itself are known, where those of others speak for it.
@@ -260,12 +272,11 @@ func (l *Ledger) Likely(known func(row int) int64) func(row int) int64 {
 		if !t.slow.Has(row) {
 			return 0
 		}
-		for _, k := range t.keys(r, row) {
-			if x := t.of[k]; x != nil && x.requests >= leastAlike {
-				return int64(sums[k][0] / max(1, sums[k][1]) * float64(r.Latency(row)))
-			}
+		k, ok := t.nearest(r, row)
+		if !ok {
+			return 0
 		}
-		return 0
+		return int64(sums[k][0] / max(1, sums[k][1]) * float64(r.Latency(row)))
 	}
 }
 

@@ -44,6 +44,16 @@ func workBy(v *threadstack.View, call string, on evidence.Object) int {
 	return noWork
 }
 
+// pollers are functions of runtimes in which a thread waits for work at a condition variable while another one polls for it, as all do in turns.
+var pollers = []string{"tokio::runtime::scheduler::multi_thread::park::"}
+
+// parks says whether a thread waits so.
+func parks(frames []string) bool {
+	return slices.ContainsFunc(frames, func(f string) bool {
+		return slices.ContainsFunc(pollers, func(p string) bool { return strings.Contains(f, p) })
+	})
+}
+
 func writes(call string) bool {
 	switch call {
 	case "write", "writev", "pwrite", "pwritev", "sendto", "sendmsg", "sendmmsg", "sendfile", "splice":
@@ -86,7 +96,11 @@ func settleNative(t *Threads, s evidence.SubjectID) {
 		}
 		stack := threadstack.Of(t.b, l.Stack)
 		call, on := nativeCall(&stack)
-		n.looks, n.by, n.deep, n.path = append(n.looks, l), append(n.by, workBy(&l.View, call, on)), append(n.deep, stack.SP), append(n.path, nativePath(stack.Frames))
+		by := workBy(&l.View, call, on)
+		if by == bySignal && parks(stack.Frames) {
+			by = byPoll
+		}
+		n.looks, n.by, n.deep, n.path = append(n.looks, l), append(n.by, by), append(n.deep, stack.SP), append(n.path, nativePath(stack.Frames))
 	}
 	for _, n := range order {
 		n.settle()

@@ -113,6 +113,8 @@ const (
 	CallStatus  // of an answer of HTTP
 	CallFailed  // 1: it failed, or was not answered
 	UnreadTime  // ns for which its answer was there before it was read
+	SentAgain   // how often a query to a name server was sent again, as it was not answered
+	UnknownName // 1: a name server answered that there is no such name
 
 	// By generation, [Generations] keys each: see [Key.In].
 	GenBefore   // bytes when it began, those between its objects included
@@ -130,7 +132,7 @@ var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", 
 	"to safepoint", "region size", "operation", "server time", "young time", "waited within",
 	"resuming", "collection", "pause", "promoted", "free", "pinned", "handles", "finalizable", "condemned", "compacting", "memory load", "heaps", "budget",
 	"from stacks", "from finalizers", "from handles", "from older", "from others",
-	"arguments", "argument bytes", "client", "connection", "transaction", "sent", "status", "failed", "unread",
+	"arguments", "argument bytes", "client", "connection", "transaction", "sent", "status", "failed", "unread", "sent again", "unknown name",
 	"gen 0 before", "gen 1 before", "gen 2 before", "loh before", "poh before", "gen 0 after", "gen 1 after", "gen 2 after", "loh after", "poh after",
 	"gen 0 free", "gen 1 free", "gen 2 free", "loh free", "poh free", "gen 0 survived", "gen 1 survived", "gen 2 survived", "loh survived", "poh survived",
 	"gen 0 gaps", "gen 1 gaps", "gen 2 gaps", "loh gaps", "poh gaps"}

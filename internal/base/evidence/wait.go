@@ -9,6 +9,8 @@ type Wait struct {
 	Call  string // the system call, or one of Call…; "" none
 	Class string // the mechanism of the kernel, one of Kernel…, where that says more than the call; "" unknown
 	File  bool   // the call is on a file
+
+	Places int // how many there are of what is waited for; 0 unknown
 }
 
 // WaitKind is what kind of wait it is, of those that are judged by it.
@@ -26,11 +28,13 @@ const (
 	EventLoop               // for a thread that serves many connections, each of which only it reads; Of is its name
 	WorkerPool              // for one of a pool of workers, Of, of the service By
 	GoroutineLimit          // for one of the goroutines that a request itself starts, so many at a time, in Of
+	NameServer              // for a name server to say which address a name has; Of is its own address
 	UnreadPeer              // until whom the program writes to reads it, in Of: the buffer of the connection is full
 	ForcedCycle             // for a Go GC cycle that the program asks for: runtime.GC, debug.FreeOSMemory
 	PoolThread              // for a thread of a pool, Of
 	OneThread               // for the one thread that does what is waited for
 	FutexWait               // at a futex, for whatever reason
+	RateLimit               // for a limiter that lets so many calls a second through to Of
 	RoomToWrite             // for room in a pipe or socket of this host, whose reader empties it too slowly
 )
 
@@ -45,6 +49,7 @@ var waitNames = [...]string{
 	EventLoop:      "event loop ",
 	WorkerPool:     " workers, pool ",
 	GoroutineLimit: "limit of goroutines at a time in ",
+	NameServer:     "name server (DNS) at ",
 	UnreadPeer:     "the reader of what is written in ",
 	PoolThread:     "a thread of ",
 	ForcedCycle:    "a GC cycle that the program asks for",

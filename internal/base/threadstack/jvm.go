@@ -292,7 +292,7 @@ var jvmSelecting = []string{"sun.nio.ch.SelectorImpl.", "java.nio.channels.Selec
 
 // jvmServing is what servers name the threads that serve requests: http-nio-8080-exec-1,
 // https-jsse-nio-8443-exec-1, ajp-bio-8009-exec-1, http-listener-1(2), grpc-default-executor-1.
-var jvmServing = []string{"http-", "https-", "ajp-", "grpc-"}
+var jvmServing = []string{"http-", "https-", "ajp-", "grpc-default-executor"}
 
 // idle tells threads that have nothing to do from those that wait with work on their hands.
 func (s *jvmStack) idle() {

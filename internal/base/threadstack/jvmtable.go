@@ -82,7 +82,7 @@ var jvmRequests = []string{
 	"org.glassfish.grizzly.http.server.", "org.glassfish.jersey.server.", "io.helidon.webserver.", "io.helidon.http.",
 	"io.vertx.core.http.impl.Http", "io.vertx.ext.web.impl.", "reactor.netty.http.server.", "org.springframework.web.servlet.", "org.springframework.web.reactive.", "org.springframework.web.server.",
 	"io.netty.handler.codec.http.Http", "io.micronaut.http.server.", "com.linecorp.armeria.server.", "io.quarkus.vertx.http.", "play.core.server.", "akka.http.", "org.apache.pekko.http.",
-	"io.grpc.internal.ServerCallImpl", "io.grpc.internal.ServerImpl", "io.grpc.stub.ServerCalls",
+	"io.grpc.internal.ServerCallImpl", "io.grpc.internal.ServerImpl$JumpToApplicationThreadServerStreamListener$", "io.grpc.stub.ServerCalls", // its event loops only hand over
 	"org.apache.dubbo.remoting.", "com.alibaba.dubbo.remoting.", "org.apache.thrift.ProcessFunction.", "org.apache.thrift.TBaseProcessor.",
 	"sun.rmi.server.UnicastServerRef.dispatch", "weblogic.servlet.internal.", "com.ibm.ws.webcontainer.", "com.caucho.server.http.", "kafka.server.KafkaApis.",
 }

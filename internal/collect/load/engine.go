@@ -79,10 +79,11 @@ func (e *engine) offer(intended int64) {
 	e.mu.Unlock()
 }
 
-// grow opens connections for the requests that wait; mu is held. Beyond a few
-// hundred it takes its time: thousands of connections in a moment are a load of
-// their own, to a server that has just stalled the last thing it needs, and to
-// the generator, too.
+// grow opens connections for the requests that wait; mu is held: clients that have
+// nothing to do with each other do not wait for each other's answers, and what waits
+// in the generator nothing at the server can see. Beyond a few hundred it takes its
+// time: thousands of connections in a moment are a load of their own, to a server that
+// has just stalled the last thing it needs, and to the generator, too.
 func (e *engine) grow() {
 	const (
 		atOnce = 64
@@ -91,12 +92,9 @@ func (e *engine) grow() {
 	)
 	each := max(1, e.fewest)
 	for e.waiting.len() > e.opening*each && e.open+e.opening < e.most && e.opening < atOnce && !e.over {
-		now := e.now()
-		if e.stalled(now) {
-			return
-		}
 		if e.open+e.opening >= freely {
-			if now-e.grown < gap {
+			now := e.now()
+			if e.stalled(now) || now-e.grown < gap {
 				return
 			}
 			e.grown = now

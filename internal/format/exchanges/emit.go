@@ -57,13 +57,16 @@ func (p *parser) end() {
 	p.nameUnnamed()
 	p.link()
 	loops := p.findLoops()
+	unlinked := p.linkLookups()
 	p.findPools()
+	p.findLimiters()
 	p.findShared()
+	loops.findBusy()
+	p.findAwaited(loops)
 	slices.SortStableFunc(p.calls, func(x, y exchange) int {
 		return cmp.Or(cmp.Compare(x.request, y.request), cmp.Compare(x.begun, y.begun))
 	})
 	loops.collect()
-	loops.findBusy()
 	unread := make(map[int64]evidence.NameID) // by port
 	next, _ := slices.BinarySearchFunc(p.calls, 0, func(x exchange, _ int) int { return cmp.Compare(x.request, 0) })
 	alone := next
@@ -101,6 +104,9 @@ func (p *parser) end() {
 	b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverExchanges, From: p.from, Until: p.until, Lost: p.lost, Origin: b.Origin(1)})
 	if p.lost > 0 {
 		b.Warnf(1, "%s of requests and calls were not recorded, as there were too many at once", units.Plural(int(p.lost), "line"))
+	}
+	if unlinked > 0 {
+		b.Warnf(1, "%s of names that belong to no request as far as the recording tells: threads of their own make them, at no moment that shows for which request", units.Plural(unlinked, "lookup"))
 	}
 	if p.of > 1 {
 		b.Warnf(1, "of %d connections one was recorded, as there were too many transfers: rates of requests are that of this part", p.of)
@@ -152,6 +158,12 @@ func (p *parser) call(c *exchange, request evidence.RequestID) {
 	if c.failed {
 		extra = append(extra, evidence.Extra{Key: evidence.CallFailed, Value: 1})
 	}
+	if c.lookup && c.sends > 1 {
+		extra = append(extra, evidence.Extra{Key: evidence.SentAgain, Value: float64(c.sends - 1)})
+	}
+	if c.unknownName {
+		extra = append(extra, evidence.Extra{Key: evidence.UnknownName, Value: 1})
+	}
 	if c.ready > 0 {
 		extra = append(extra, evidence.Extra{Key: evidence.UnreadTime, Value: float64(c.ready)})
 	}
@@ -194,7 +206,11 @@ func states(path evidence.Path, x *exchange, number int32, end int64, calls []ex
 			done = end
 		}
 		inside(c.begun - c.pooled)
-		until(c.begun, evidence.Segment{Kind: evidence.PoolWait, Cause: c.pool, HolderKind: evidence.NetWait, HolderCause: c.what})
+		pool := evidence.Segment{Kind: evidence.PoolWait, Cause: c.pool}
+		if !c.paced { // no request holds a limiter
+			pool.HolderKind, pool.HolderCause = evidence.NetWait, c.what
+		}
+		until(c.begun, pool)
 		if c.first > 0 && c.ready > 0 {
 			until(c.first-c.ready, evidence.Segment{Kind: evidence.NetWait, Cause: c.what})
 			looped(c.other, c.first, evidence.Segment{Kind: evidence.Unobserved}) // its answer was there: else what kept the process from reading it is not known

@@ -18,7 +18,7 @@
 // A request (q) has come from the network at a moment (ns since the epoch). What follows are times in ns: until the process
 // read it, from there until the first of its answer was sent (-1: none was), and from there until the last was. Then bytes and
 // transfers, in and out, the threads that read it and that answered, the port it came to, and the number of its connection; who asked is not
-// told. t says what a thread is called, where that is known. Of HTTP/1 there is the
+// told. t says what a thread is called, where that is known. Of Go (1.17 and later) "4712/9" is goroutine 9 on thread 4712. Of HTTP/1 there is the
 // status (0 unknown), the method and the route. A call (k) was sent at a moment. What follows: for how long its answer had
 // arrived when the process read it, from the sending until it read the first of it (-1: never), and from there until the last.
 // The other figures are the same, with the process's own port and whom it called. Then the protocol; of HTTP/1 with the status, the
@@ -28,6 +28,15 @@
 // A UNIX socket has a path, or a name that begins with @, in which bytes that are no plain characters are written as %20; where the process
 // listens it stands for the port, and whom the process calls is called by it. The own port of such a call is 65536 and the number of its
 // connection. p says which process is at the other end, where a UNIX socket was met.
+//
+// A query to a name server (DNS) is a call, too:
+//
+//	k 1763689985100400000 0 350000000 0 61 45 1 1 4712 4712 43211 10.0.0.2:53 dns ok A example.com
+//
+// The transfers out are how often it was sent: a query that is sent again before it is answered is the same lookup, also to the next server,
+// and whom it was sent to first is told. What became of it (ok, nxdomain: there is no such name, servfail, refused, failed, truncated: it is asked
+// again over TCP, - not answered) stands before the type of the record and the registrable end of the name, where it has one. Of one that is not
+// answered the time after -1 is how long it had not been when that was told. What is asked over TCP has tcp there, and is as other calls are.
 //
 // Of HTTP/2 each stream is one of these, and what stands for the status is that of gRPC where it is gRPC (- unknown). Its route may be
 // unknown, as an end names what it has sent before by a number: "POST ~2" is the second of the connection's routes that were named before.
@@ -39,11 +48,13 @@
 // more. After open, they are still under way. lost are exchanges that there was no room for. After "of 4" one connection of
 // four is recorded.
 //
-// Which request a call is made for is told by threads: it is the one that the thread read last, or whose earlier call's answer it
+// Which request a call is made for is told by goroutines, where the one that sends it serves a request, and else by threads: it is the one that the thread read last, or whose earlier call's answer it
 // read last, if that is not answered yet. That is so where a thread serves one request at a time, where an event loop handles
 // what it reads before it reads more, and mostly where goroutines go on on the thread that woke them. Where
 // some threads read requests and others answer them, it is the one that the thread answers next. Where calls outlive the
-// requests they are taken to belong to, it is told by time, if most requests are answered as soon as a call has ended; else not.
+// requests they are taken to belong to, it is told by time, if most requests are answered as soon as a call has ended; else not. Lookups
+// of names that threads of their own make, as the C library's function blocks, are told by time, too: a request is not seen to do anything for
+// hardly longer than its lookup takes.
 //
 // The package's opinion: on a port where HTTP is spoken, what is not HTTP are messages of upgraded connections, and no
 // requests; of protocols in which several are under way on one connection nothing is told where they are not told apart.
@@ -67,7 +78,7 @@ import (
 // Format is requests and calls of a process as the kernel sees them.
 var Format = format.Format{
 	Name:  "exchanges",
-	About: "requests and calls on a process's TCP and UNIX connections, as the Linux kernel sees them (eBPF)",
+	About: "requests and calls on a process's TCP and UNIX connections and its lookups of names, as the Linux kernel sees them (eBPF)",
 	Whole: true,
 	Match: match,
 	Parse: parse,
@@ -101,6 +112,7 @@ type exchange struct {
 	ready int64 // of a call: for how long (ns) the answer had been there when it was read
 
 	thread, other int64
+	goroutines    [2]int64 // that began it, and that began to answer or to read the answer; 0 unknown
 	in, out       int64
 	sends         int64
 	port          int64
@@ -111,12 +123,16 @@ type exchange struct {
 	request       int32           // of a call: the one it is made for, −1 unknown
 	pool          evidence.NameID // of a call: that its request waited for, pooled ns
 	pooled        int64
+	paced         bool  // that pool is a limiter
+	served        bool  // of a call: a goroutine made it that had read a request
 	status        int16 // of a call's answer, 0 unknown
 	transaction   transaction
 	open          bool
 	http          bool
 	known         bool  // what protocol it is in
 	multiplexed   bool  // others may be under way on its connection
+	lookup        bool  // of a call: it asks a name server
+	unknownName   bool  // which answered that there is no such name
 	shared        bool  // of a call: more was asked on its connection before it was answered
 	behind        bool  // of a call: it stands for what a request asked behind another one's call, and is none of its own
 	unnamed       int64 // number of a route whose name is not known, 0 none; what is its method until it is named
@@ -252,7 +268,7 @@ const longest = int64(86400e9)
 // exchange reads the figures of a request or a call.
 func (p *parser) exchange(text []byte, request bool) bool {
 	var n [11]int64 // moment, wait, first, last, in, out, reads, sends, thread, other, port
-	connection := int64(0)
+	connection, goroutines := int64(0), [2]int64{}
 	for i := range n {
 		digits, rest, _ := bytes.Cut(text, []byte(" "))
 		ok := true
@@ -261,6 +277,8 @@ func (p *parser) exchange(text []byte, request bool) bool {
 			n[i], connection, ok = p.listener(digits)
 		case i == 2 && string(digits) == "-1":
 			n[i] = -1
+		case i == 8 || i == 9:
+			n[i], goroutines[i-8], ok = worker(digits)
 		default:
 			n[i], ok = format.ParseDigits(digits)
 		}
@@ -274,7 +292,7 @@ func (p *parser) exchange(text []byte, request bool) bool {
 		return false
 	}
 	kind, text, _ := bytes.Cut(text, []byte(" "))
-	x := exchange{begun: n[0], in: n[4], out: n[5], sends: n[7], thread: n[8], other: n[9], port: n[10], connection: connection, line: p.Number, request: -1, open: p.open && n[2] < 0}
+	x := exchange{begun: n[0], in: n[4], out: n[5], sends: n[7], thread: n[8], other: n[9], goroutines: goroutines, port: n[10], connection: connection, line: p.Number, request: -1, open: p.open && n[2] < 0}
 	if request {
 		x.came, x.begun = n[0], n[0]+n[1]
 	} else {
@@ -309,6 +327,16 @@ func (p *parser) exchange(text []byte, request bool) bool {
 	}
 	p.requests = append(p.requests, x)
 	return true
+}
+
+// worker reads a thread and the goroutine that ran on it, 0 unknown: "4712", "4712/9".
+func worker(text []byte) (thread, goroutine int64, ok bool) {
+	digits, rest, has := bytes.Cut(text, []byte("/"))
+	if thread, ok = format.ParseDigits(digits); ok && has {
+		goroutine, ok = format.ParseDigits(rest)
+		ok = ok && goroutine > 0
+	}
+	return thread, goroutine, ok
 }
 
 // listener reads where a request came to and the number of its connection, 0 unknown: "8080/7", "unix:/run/app.sock/7". UNIX sockets
@@ -456,6 +484,8 @@ func (p *parser) called(x *exchange, peer, kind, text []byte) bool {
 		x.multiplexed = true
 	case "resp":
 		x.shared = x.sends > 1
+	case "dns":
+		x.lookup, x.multiplexed = true, true // several are under way on one socket
 	}
 	x.what, x.known = p.peer(peer, kind), string(kind) != "-"
 	x.failed = x.first == 0 && !p.open // its connection was closed
@@ -477,6 +507,9 @@ func (p *parser) asked(x *exchange, kind, text []byte) bool {
 	result, what, _ := bytes.Cut(text, []byte(" "))
 	if len(what) > longestOperation {
 		return false
+	}
+	if x.lookup {
+		return p.lookedUp(x, result, what)
 	}
 	if string(kind) == "grpc" {
 		code, digits := format.ParseDigits(result)
@@ -521,6 +554,25 @@ func (p *parser) asked(x *exchange, kind, text []byte) bool {
 	return true
 }
 
+// lookedUp reads what became of a query to a name server, which asked for a type of record and mostly for names of a zone.
+func (p *parser) lookedUp(x *exchange, result, what []byte) bool {
+	switch string(result) {
+	case "-", "ok", "truncated":
+	case "nxdomain":
+		x.unknownName = true
+	case "servfail", "refused", "failed":
+		x.failed = true
+	case "tcp": // as other calls
+		x.multiplexed, x.sends = false, 1
+	default:
+		return false
+	}
+	if len(what) > 0 {
+		x.operation = p.name(p.routes, what, mostRoutes)
+	}
+	return true
+}
+
 // isUnnamed says whether a route over HTTP/2 has a number for a name.
 func isUnnamed(route []byte) bool { return bytes.Contains(route, []byte(" ~")) }
 
@@ -537,11 +589,24 @@ var products = map[string]string{"postgresql": "PostgreSQL at ", "mysql": "MySQL
 
 // peer names whom a call went to: by its product, or by the process that listens at a UNIX socket where that speaks nothing known.
 func (p *parser) peer(address, kind []byte) evidence.NameID {
+	if string(kind) == "dns" {
+		return p.nameServer(address)
+	}
 	title := products[string(kind)]
 	if who := p.ends[string(address)]; title == "" && who != "" && string(kind) == "-" {
 		title = who + " at "
 	}
 	return p.name(p.peers, append([]byte(title), address...), mostPeers)
+}
+
+func (p *parser) nameServer(address []byte) evidence.NameID {
+	key := "dns " + string(address)
+	id, known := p.peers[key]
+	if !known && len(p.peers) < mostPeers {
+		id = p.b.Wait(evidence.NameServer, string(address))
+		p.peers[key] = id
+	}
+	return id
 }
 
 // dropOneWay drops what the process wrote to UNIX sockets that never answered, in no protocol that is known: logs go so, for instance.

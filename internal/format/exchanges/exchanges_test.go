@@ -84,3 +84,25 @@ func TestLinkNotTold(t *testing.T) {
 		t.Errorf("%d calls are taken to be of requests that were answered before", n)
 	}
 }
+
+// A goroutine goes on on other threads, and what it calls is for the request that it read, or for none once that is answered.
+func TestLinkGoroutines(t *testing.T) {
+	requests := []exchange{
+		{came: 100, begun: 100, first: 900, last: 900, thread: 1, other: 3, goroutines: [2]int64{41, 41}},
+		{came: 200, begun: 200, first: 700, last: 700, thread: 1, other: 2, goroutines: [2]int64{42, 42}},
+	}
+	calls := []exchange{
+		{begun: 300, first: 400, last: 400, thread: 1, other: 2, request: -1, goroutines: [2]int64{41, 41}},
+		{begun: 350, first: 500, last: 500, thread: 2, other: 1, request: -1, goroutines: [2]int64{42, 42}},
+		{begun: 410, first: 600, last: 600, thread: 2, other: 1, request: -1, goroutines: [2]int64{50, 51}}, // written by another, on the thread where 41 read its answer
+		{begun: 750, first: 800, last: 800, thread: 2, other: 1, request: -1, goroutines: [2]int64{42, 42}},
+	}
+	if n := linkByThreads(requests, calls); n != 3 {
+		t.Errorf("%d calls are of requests", n)
+	}
+	for i, want := range []int32{0, 1, 0, -1} {
+		if calls[i].request != want {
+			t.Errorf("call %d is of request %d, want %d", i, calls[i].request, want)
+		}
+	}
+}

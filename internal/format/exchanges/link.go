@@ -3,29 +3,77 @@ package exchanges
 import (
 	"cmp"
 	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// link finds for calls the requests that they are made for: by threads or by time, whichever tells of more.
+// link finds for calls the requests that they are made for: by goroutines, and else by threads or by time, whichever tells of more.
 func (p *parser) link() {
 	byThreads := linkByThreads(p.requests, p.calls)
 	byThreads += handedOver(p.requests, p.calls)
 	of := make([]int32, len(p.calls))
 	for i := range p.calls {
-		of[i], p.calls[i].request = p.calls[i].request, -1
+		x := &p.calls[i]
+		if of[i] = x.request; x.served {
+			byThreads--
+		} else {
+			x.request = -1
+		}
 	}
 	if linkByTime(p.requests, p.calls, p.until-p.from) <= byThreads {
 		for i := range p.calls {
 			p.calls[i].request = of[i]
 		}
 	}
+	p.linkTransactions()
 }
+
+// linkTransactions links the calls of a transaction with the request that another of them belongs to. The calls of a connection are in order.
+func (p *parser) linkTransactions() {
+	open := make(map[ownEnd][]int)
+	for _, i := range p.byBeginning() {
+		x := &p.calls[i]
+		at := ownEnd{x.what, x.port}
+		if x.transaction != transactionNone && x.transaction != transactionOpen {
+			continue
+		}
+		all := append(open[at], i)
+		if open[at] = all; x.transaction == transactionOpen {
+			continue
+		}
+		delete(open, at)
+		request := int32(-1)
+		for _, k := range all {
+			request = max(request, p.calls[k].request)
+		}
+		for _, k := range all {
+			if c := &p.calls[k]; c.request < 0 && request >= 0 && c.begun >= p.requests[request].begun {
+				c.request = request
+			}
+		}
+	}
+}
+
+// byBeginning are all calls in the order in which they begin.
+func (p *parser) byBeginning() []int {
+	all := make([]int, len(p.calls))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortFunc(all, func(a, b int) int { return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b)) })
+	return all
+}
+
+// unanswered says whether it is a query to a name server without an answer, of which it is not known when the resolver gave up.
+func (x *exchange) unanswered() bool { return x.lookup && x.first == 0 }
 
 // moment is something that a thread did, in the order of time.
 type moment struct {
-	at     int64
-	what   act
-	thread int64
-	of     int32 // the request or the call
+	at        int64
+	what      act
+	thread    int64
+	of        int32 // the request or the call
+	goroutine int64 // 0 unknown
 }
 
 type act uint8
@@ -41,33 +89,46 @@ const (
 // about half do.
 const mostOutlived = .05
 
-// linkByThreads links calls to the requests that their threads work on, and says how many.
+// linkByThreads links calls to the requests that their threads work on, and says how many. A goroutine that read a request works on it
+// until it is answered, on whichever thread: what it calls is for that request. Other goroutines, as those that write for a client of HTTP, go on
+// on the thread that woke them.
 func linkByThreads(requests, calls []exchange) (linked int) {
 	all := make([]moment, 0, 2*(len(requests)+len(calls)))
 	for i := range requests {
 		x := &requests[i]
-		all = append(all, moment{x.begun, reads, x.thread, int32(i)})
+		all = append(all, moment{x.begun, reads, x.thread, int32(i), x.goroutines[0]})
 		if x.last > 0 {
-			all = append(all, moment{x.last, answers, x.other, int32(i)})
+			all = append(all, moment{x.last, answers, x.other, int32(i), x.goroutines[1]})
 		}
 	}
 	for i := range calls {
 		x := &calls[i]
-		all = append(all, moment{x.begun, sends, x.thread, int32(i)})
+		all = append(all, moment{x.begun, sends, x.thread, int32(i), x.goroutines[0]})
 		if x.first > 0 {
-			all = append(all, moment{x.first, learns, x.other, int32(i)})
+			all = append(all, moment{x.first, learns, x.other, int32(i), x.goroutines[1]})
 		}
 	}
 	slices.SortFunc(all, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what)) })
 	handles := make(map[int64]int32) // by thread: a request, −1 unknown
+	serves := make(map[int64]int32)  // by goroutine: the request that it read last
 	underWay := make(map[int32]bool)
 	for _, m := range all {
 		switch m.what {
 		case reads:
 			handles[m.thread] = m.of
 			underWay[m.of] = true
+			if m.goroutine > 0 {
+				serves[m.goroutine] = m.of
+			}
 		case sends:
-			if r, known := handles[m.thread]; known && r >= 0 && underWay[r] {
+			r, known := serves[m.goroutine]
+			if known {
+				handles[m.thread] = r
+				calls[m.of].served = true
+			} else {
+				r, known = handles[m.thread]
+			}
+			if known && r >= 0 && underWay[r] {
 				calls[m.of].request = r
 			}
 		case learns:
@@ -76,33 +137,42 @@ func linkByThreads(requests, calls []exchange) (linked int) {
 			delete(underWay, m.of)
 		}
 	}
-	outlived := 0
+	guessed, outlived := 0, 0
 	for i := range calls {
 		x := &calls[i]
 		if x.request < 0 {
 			continue
 		}
 		linked++
-		if r := &requests[x.request]; r.last > 0 && max(x.first, x.last) > r.last {
-			outlived++
-			x.request = -1
+		if !x.served {
+			guessed++
+		}
+		if r := &requests[x.request]; r.last > 0 && max(x.first, x.last) > r.last && !x.unanswered() {
+			linked--
+			if x.request = -1; !x.served {
+				outlived++
+			}
 		}
 	}
-	if float64(outlived) > mostOutlived*float64(linked) {
+	if float64(outlived) > mostOutlived*float64(guessed) {
 		for i := range calls {
-			calls[i].request = -1
+			if x := &calls[i]; x.request >= 0 && !x.served {
+				x.request = -1
+				linked--
+			}
 		}
-		return 0
 	}
-	return linked - outlived
+	return linked
 }
 
 // What links calls by time: a request is answered, or makes its next call, atOnce after a call has ended. That is so of linkedLeast of the
-// requests that can have a call, and of notByChance times as many as it would be of moments drawn by lot.
+// requests that can have a call, or of those of a route, and of notByChance times as many as it would be of moments drawn by lot.
 const (
 	atOnce      = int64(1e6) // ns
+	soon        = int64(3e6) // ns, where what requests end with is known
 	linkedLeast = .7
 	notByChance = 4
+	routeLeast  = 10 // requests of a route
 )
 
 // linkByTime links calls to requests where threads do not tell, and says how many; recorded is for how long they were recorded (ns).
@@ -110,61 +180,158 @@ func linkByTime(requests, calls []exchange, recorded int64) (linked int) {
 	if len(calls) == 0 || len(requests) == 0 {
 		return 0
 	}
-	byEnd := make([]int32, 0, len(calls))
-	end := func(k int32) int64 { return max(calls[k].first, calls[k].last) }
+	x := byTime{requests: requests, calls: calls}
 	for i := range calls {
-		if end(int32(i)) > 0 {
-			byEnd = append(byEnd, int32(i))
+		if calls[i].request < 0 && x.end(int32(i)) > 0 && !calls[i].lookup { // of lookups linkLookups tells more
+			x.byEnd = append(x.byEnd, int32(i))
 		}
 	}
-	slices.SortFunc(byEnd, func(a, b int32) int { return cmp.Or(cmp.Compare(end(a), end(b)), cmp.Compare(a, b)) })
-	before := func(r int32, at int64) int32 { // the call that ended last before a moment, and that nothing speaks against
-		n, _ := slices.BinarySearchFunc(byEnd, at, func(k int32, t int64) int { return cmp.Compare(end(k), t+1) })
-		for n--; n >= 0 && at-end(byEnd[n]) <= atOnce; n-- {
-			if k := byEnd[n]; calls[k].request < 0 && calls[k].begun >= requests[r].begun {
-				return k
-			}
-		}
-		return -1
-	}
-	byAnswer := make([]int32, 0, len(requests))
+	slices.SortFunc(x.byEnd, func(a, b int32) int { return cmp.Or(cmp.Compare(x.end(a), x.end(b)), cmp.Compare(a, b)) })
+	var answered []int32
 	for i := range requests {
 		if requests[i].first > 0 {
-			byAnswer = append(byAnswer, int32(i))
+			answered = append(answered, int32(i))
 		}
 	}
-	slices.SortFunc(byAnswer, func(a, b int32) int {
+	slices.SortFunc(answered, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(requests[a].first, requests[b].first), cmp.Compare(a, b))
 	})
-	met := 0
-	for _, r := range byAnswer {
-		if k := before(r, requests[r].first); k >= 0 {
-			calls[k].request = r
-			met++
+	chance := float64(len(x.byEnd)) * float64(atOnce) / float64(max(1, recorded))
+	tells := func(met, could, all int) bool {
+		return float64(met) >= linkedLeast*float64(could) && float64(met) >= notByChance*chance*float64(all)
+	}
+	last := x.lastOf(answered)
+	if !tells(len(last), min(len(answered), len(x.byEnd)), len(answered)) { // some routes make no calls, or there are too many calls
+		for _, k := range last {
+			calls[k].request = -1
+		}
+		x.last = make(map[evidence.NameID]ending)
+		x.findLast(answered, recorded, atOnce)
+		x.findLast(answered, recorded, soon)
+		last = x.lastOf(answered)
+	}
+	return len(last) + x.before(last)
+}
+
+// callKind is what calls have in common.
+type callKind struct {
+	to, operation evidence.NameID
+	transaction   transaction
+}
+
+func (x *exchange) kind() callKind { return callKind{x.what, x.operation, x.transaction} }
+
+// ending is what the requests of a route end with, so long (ns) before their answer at most.
+type ending struct {
+	callKind
+	after    int64
+	requests int // that end so
+}
+
+// findLast finds for routes the calls that most of their requests end with, as a commit, if more do than with what is known yet.
+func (x *byTime) findLast(answered []int32, recorded, after int64) {
+	kinds := make(map[callKind]int)
+	for _, k := range x.byEnd {
+		kinds[x.calls[k].kind()]++
+	}
+	type pair struct { // of requests and calls that may end them
+		route evidence.NameID
+		callKind
+	}
+	met, of := make(map[pair]int), make(map[evidence.NameID]int)
+	var near []callKind
+	for _, r := range answered {
+		of[x.requests[r].what]++
+		near = near[:0]
+		x.within(r, x.requests[r].first, after, func(k int32) bool {
+			if kind := x.calls[k].kind(); !slices.Contains(near, kind) {
+				near = append(near, kind)
+				met[pair{x.requests[r].what, kind}]++
+			}
+			return true
+		})
+	}
+	for p, n := range met {
+		chance := float64(kinds[p.callKind]) * float64(after) / float64(max(1, recorded))
+		all := of[p.route]
+		if all < routeLeast || float64(n) < linkedLeast*float64(all) || float64(n) < notByChance*chance*float64(all) {
+			continue
+		}
+		if before := x.last[p.route]; n > before.requests || n == before.requests && after == before.after && cmp.Or(cmp.Compare(p.to, before.to), cmp.Compare(p.operation, before.operation), cmp.Compare(p.transaction, before.transaction)) < 0 {
+			x.last[p.route] = ending{p.callKind, after, n}
 		}
 	}
-	chance := float64(len(byEnd)) * float64(atOnce) / float64(max(1, recorded))
-	if could := min(len(byAnswer), len(byEnd)); float64(met) < linkedLeast*float64(could) || float64(met) < notByChance*chance*float64(len(byAnswer)) {
-		for i := range calls {
-			calls[i].request = -1
+}
+
+// byTime is calls in the order in which they end, of which some belong to requests.
+type byTime struct {
+	requests, calls []exchange
+	byEnd           []int32
+	last            map[evidence.NameID]ending // by route; nil: any call may be the last
+}
+
+func (x *byTime) end(k int32) int64 { return max(x.calls[k].first, x.calls[k].last) }
+
+// within yields the calls that ended so long (ns) before a moment of a request at most, and that nothing speaks against, the last first.
+func (x *byTime) within(r int32, at, after int64, yield func(k int32) bool) {
+	n, _ := slices.BinarySearchFunc(x.byEnd, at, func(k int32, t int64) int { return cmp.Compare(x.end(k), t+1) })
+	for n--; n >= 0 && at-x.end(x.byEnd[n]) <= after; n-- {
+		if k := x.byEnd[n]; x.calls[k].request < 0 && x.calls[k].begun >= x.requests[r].begun && !yield(k) {
+			return
 		}
-		return 0
 	}
-	last := make([]int32, 0, met)
-	for i := range calls {
-		if calls[i].request >= 0 {
-			last = append(last, int32(i))
+}
+
+// endedAt is the call that ended right before a moment of a request; -1 none.
+func (x *byTime) endedAt(r int32, at int64) (found int32) {
+	found = -1
+	x.within(r, at, atOnce, func(k int32) bool {
+		found = k
+		return false
+	})
+	return found
+}
+
+// endOf is the call that a request ended with; -1 unknown.
+func (x *byTime) endOf(r int32) (found int32) {
+	if x.last == nil {
+		return x.endedAt(r, x.requests[r].first)
+	}
+	found = -1
+	if of, known := x.last[x.requests[r].what]; known {
+		x.within(r, x.requests[r].first, of.after, func(k int32) bool {
+			if x.calls[k].kind() == of.callKind {
+				found = k
+			}
+			return found < 0
+		})
+	}
+	return found
+}
+
+// lastOf links requests, in the order of their answers, with their last calls, and returns these.
+func (x *byTime) lastOf(answered []int32) (last []int32) {
+	for _, r := range answered {
+		if k := x.endOf(r); k >= 0 {
+			x.calls[k].request = r
+			last = append(last, k)
 		}
 	}
-	slices.SortFunc(last, func(a, b int32) int { return cmp.Or(cmp.Compare(calls[b].begun, calls[a].begun), cmp.Compare(a, b)) })
-	linked = met
-	for _, k := range last { // and those before it, one after the other
+	return last
+}
+
+// before links the calls that requests made before their last, one after the other, and says how many.
+func (x *byTime) before(last []int32) (linked int) {
+	slices.SortFunc(last, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(x.calls[b].begun, x.calls[a].begun), cmp.Compare(a, b))
+	})
+	for _, k := range last {
 		for at := k; ; linked++ {
-			j := before(calls[k].request, calls[at].begun)
+			j := x.endedAt(x.calls[k].request, x.calls[at].begun)
 			if j < 0 {
 				break
 			}
-			calls[j].request = calls[k].request
+			x.calls[j].request = x.calls[k].request
 			at = j
 		}
 	}

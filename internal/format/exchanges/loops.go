@@ -4,16 +4,23 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// What makes a thread an event loop: it reads several connections in turns, and none of them is read by another thread.
+// What makes a thread an event loop: it reads several connections in turns, and none of them is read by another thread; or it is one of a
+// few that share all connections, as the workers of tokio do or the carriers of virtual threads, and reads requests while others that it has
+// read are not answered. Then data that is not read says that all of them are busy: the one that reads it, too.
 const (
 	loopReads   = .01 // part of a port's requests that a thread has to read
 	loopTurns   = 3   // times that it comes back to a connection after another
 	loopSticks  = .98 // part of the requests that come on connections which one thread alone reads
 	loopRepeats = 2   // requests that a connection has to have for it to say so
+
+	mostSharing  = 64  // threads that share connections
+	loopReadings = 10  // requests that these read while others are not answered, at least
+	loopBetween  = .05 // of all
 )
 
 // shortWait (ns) is how long data may wait for the thread that reads it before it is told what that did: a wake-up takes as long.
@@ -24,6 +31,7 @@ type loops struct {
 	p     *parser
 	turns map[int64][]moment // by thread
 	names map[int64]evidence.NameID
+	share bool                 // all connections
 	busy  map[int64][][2]int64 // by thread: from and until (ns), in order
 }
 
@@ -40,7 +48,9 @@ func (p *parser) findLoops() *loops {
 	}
 	slices.Sort(ports)
 	for _, port := range ports {
-		for _, thread := range p.loopsOf(byPort[port]) {
+		threads, share := p.loopsOf(byPort[port])
+		l.share = l.share || share
+		for _, thread := range threads {
 			l.turns[thread] = nil
 		}
 	}
@@ -60,7 +70,7 @@ func (p *parser) findLoops() *loops {
 func (l *loops) relink() {
 	for _, turns := range l.turns {
 		for i := range turns {
-			if turns[i].what != learns {
+			if turns[i].what != learns || l.p.calls[turns[i].of].lookup { // after a lookup a request makes a call
 				continue
 			}
 			one := int32(-1)
@@ -135,20 +145,30 @@ func (l *loops) busyWithin(thread, from, until int64) [][2]int64 {
 	return all[first:last]
 }
 
+// busyFor is for how long (ns) that was.
+func (l *loops) busyFor(thread, from, until int64) (sum int64) {
+	for _, x := range l.busyWithin(thread, from, until) {
+		sum += min(until, x[1]) - max(from, x[0])
+	}
+	return sum
+}
+
 // after is the first of a loop's turns after a moment.
 func after(turns []moment, at int64) int {
 	next, _ := slices.BinarySearchFunc(turns, at, func(m moment, t int64) int { return cmp.Compare(m.at, t+1) })
 	return next
 }
 
-// loopsOf are the threads that are event loops, of those that read the requests of a port.
-func (p *parser) loopsOf(rows []int) (threads []int64) {
+// loopsOf are the threads that are event loops, of those that read the requests of a port, and whether they share the connections.
+func (p *parser) loopsOf(rows []int) (threads []int64, share bool) {
 	slices.SortFunc(rows, func(a, b int) int {
 		return cmp.Or(cmp.Compare(p.requests[a].begun, p.requests[b].begun), cmp.Compare(a, b))
 	})
 	type reader struct {
 		reads, turns int
+		between      int            // reads while one that it read is not answered
 		last         int64          // connection
+		until        int64          // the last of those that it read is answered
 		met          map[int64]bool // connections
 	}
 	readers := make(map[int64]*reader)
@@ -161,7 +181,10 @@ func (p *parser) loopsOf(rows []int) (threads []int64) {
 			r = &reader{met: make(map[int64]bool)}
 			readers[x.thread] = r
 		}
-		r.reads++
+		if r.reads++; x.begun < r.until {
+			r.between++
+		}
+		r.until = max(r.until, p.endOf(x))
 		if x.connection == 0 {
 			continue
 		}
@@ -176,8 +199,9 @@ func (p *parser) loopsOf(rows []int) (threads []int64) {
 		}
 		count[x.connection]++
 	}
+	between := 0
 	for thread, r := range readers {
-		if float64(r.reads) < loopReads*float64(len(rows)) {
+		if between += r.between; float64(r.reads) < loopReads*float64(len(rows)) {
 			delete(readers, thread)
 		}
 	}
@@ -193,9 +217,11 @@ func (p *parser) loopsOf(rows []int) (threads []int64) {
 	turns := func(r *reader) bool { return r.turns >= loopTurns }
 	switch {
 	case repeated == 0 && (len(count) > 0 || len(readers) > 1): // each has a connection of its own, or that is not told
-		return nil
+		return nil, false
 	case float64(sticks) < loopSticks*float64(repeated):
-		return nil
+		if share = len(readers) <= mostSharing && between >= loopReadings && float64(between) >= loopBetween*float64(len(rows)) && !p.ofPool(rows); !share {
+			return nil, false
+		}
 	case len(count) == 0:
 		turns = func(*reader) bool { return true } // the one thread that reads all
 	}
@@ -205,7 +231,18 @@ func (p *parser) loopsOf(rows []int) (threads []int64) {
 		}
 	}
 	slices.Sort(threads)
-	return threads
+	return threads, share
+}
+
+// dotnetWorkers are the threads of .NET's pool, of which it starts more as they are wanted.
+const dotnetWorkers = ".NET TP Worker"
+
+// ofPool says whether requests are read by goroutines, which go on on any thread, or on threads of .NET's pool: both have other ways to wait.
+func (p *parser) ofPool(rows []int) bool {
+	return slices.ContainsFunc(rows, func(i int) bool {
+		x := &p.requests[i]
+		return x.goroutines[0] > 0 || p.names[x.thread] == dotnetWorkers
+	})
 }
 
 // collect lists what the loops did, in the order of time.
@@ -218,7 +255,7 @@ func (l *loops) collect() {
 	}
 	add := func(thread, at int64, what act, of int32) {
 		if turns, is := l.turns[thread]; is && at > 0 {
-			l.turns[thread] = append(turns, moment{at, what, thread, of})
+			l.turns[thread] = append(turns, moment{at: at, what: what, thread: thread, of: of})
 		}
 	}
 	for i := range l.p.requests {
@@ -241,9 +278,16 @@ func (l *loops) collect() {
 	}
 }
 
-// titleOf is what a thread is called, with its number where others are called so.
+// titleOf is what a thread is called, with its number where others are called so, or with how many share the connections.
 func (l *loops) titleOf(thread int64) string {
 	name := l.p.names[thread]
+	if l.share && len(l.turns) > 1 {
+		for thread := range l.turns {
+			name = commonStart(name, l.p.names[thread])
+		}
+		name = strings.TrimRight(name, "0123456789-_#/: ")
+		return strings.TrimSpace(fmt.Sprintf("of %d threads %s", len(l.turns), name))
+	}
 	for other := range l.turns {
 		if name == "" || other != thread && l.p.names[other] == name {
 			if name != "" {
@@ -253,6 +297,15 @@ func (l *loops) titleOf(thread int64) string {
 		}
 	}
 	return name
+}
+
+// commonStart is what two names begin with.
+func commonStart(a, b string) string {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
 }
 
 // is says whether a thread is an event loop.
@@ -322,7 +375,9 @@ func (l *loops) holder(turns []moment, next int, s *evidence.Segment) int32 {
 	}
 	if last != nil && last.what != answers {
 		if r := l.request(last); r >= 0 {
-			s.HolderKind = evidence.Running
+			if s.HolderKind = evidence.Running; last.what == sends && l.share { // it may wait for the answer, which another thread reads
+				s.HolderKind = evidence.Unobserved
+			}
 			return r
 		}
 	}

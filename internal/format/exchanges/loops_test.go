@@ -110,6 +110,67 @@ func TestNoLoop(t *testing.T) {
 	}
 }
 
+// A few threads share all connections, and both are in calls that block while data is not read.
+func TestSharedLoop(t *testing.T) {
+	w := newText()
+	w.WriteString("t 9 tokio-rt-worker\nt 10 tokio-rt-worker\n")
+	for i := range 40 {
+		at := float64(100 * i)
+		for n := range 2 {
+			thread := 9 + (i+n)%2
+			w.request(at, at+.1, at+50, thread, 1+(i+n)%3, "GET /quotes")
+			w.call(at+.5, at+40.5, thread, 4000+n)
+		}
+		w.request(at+10, at+40.6, at+45, 9+i%2, 4+i%2, "GET /orders")
+	}
+	got := spent(w.read(t, 4000), "GET /orders")
+	what := "thread wait | event loop of 2 threads tokio-rt-worker | GET /quotes | PostgreSQL at 10.0.0.7:5432"
+	if v := got[what]; v < 38*30 || v > 40*31 {
+		t.Errorf("waited %v ms for the threads, of %v", v, got)
+	}
+}
+
+// Goroutines that share threads are no event loops.
+func TestNoLoopOfGoroutines(t *testing.T) {
+	w := newText()
+	for i := range 80 {
+		at := float64(20 * i)
+		fmt.Fprintf(w, "q %d %d %d 0 80 90 1 1 %d/%d %[4]d/%[5]d 8080/%[6]d - http 200 GET /\n", began+ns(at), ns(10), ns(30), 9+i%2, 100+i%5, 1+i%5)
+	}
+	about(t, spent(w.read(t, 1700), "GET /"), "before the service | arrived and not read yet, port 8080", 800)
+}
+
+// Requests wait until the call of another one is answered, as behind a lock that is held over it.
+func TestAwaited(t *testing.T) {
+	w := newText()
+	for i := range 12 {
+		at := float64(300 * i)
+		w.request(at, at, at+121, 9, 1, "GET /rates")
+		w.call(at+.5, at+120.5, 9, 4000)
+		for n := range 4 {
+			w.request(at+20, at+20, at+121.5, 9, 2+n, "GET /names")
+		}
+		w.request(at+150, at+150, at+150.2, 9, 2, "GET /names")
+	}
+	about(t, spent(w.read(t, 4000), "GET /names"), "network wait | PostgreSQL at 10.0.0.7:5432", 12*4*100.5)
+}
+
+// What takes its time while others call ends at any moment: it waits for none of them.
+func TestNotAwaited(t *testing.T) {
+	w := newText()
+	for i := range 60 {
+		at := float64(100 * i)
+		w.request(at, at, at+61, 9, 1, "GET /rates")
+		w.call(at+.5, at+60.5, 9, 4000)
+		w.request(at+float64(7*i%50), at+float64(7*i%50), at+float64(7*i%50)+40, 10, 2, "GET /sums")
+	}
+	for what := range spent(w.read(t, 6100), "GET /sums") {
+		if strings.HasPrefix(what, "network wait") {
+			t.Errorf("it waits: %s", what)
+		}
+	}
+}
+
 // Two connections to a database are all busy, and the next call begins when one ends.
 func TestPool(t *testing.T) {
 	w := newText()
@@ -122,6 +183,47 @@ func TestPool(t *testing.T) {
 	what := "pool wait | the pool of 2 connections to PostgreSQL at 10.0.0.7:5432 | PostgreSQL at 10.0.0.7:5432"
 	if v := got[what]; v < 35*38 || v > 40.5*40 {
 		t.Errorf("waited %v ms for the pool, of %v", v, got)
+	}
+}
+
+// A connection with an open transaction is busy between its calls, too: each request asks another service in between.
+func TestPoolOfTransactions(t *testing.T) {
+	w := newText()
+	query := func(begun float64, thread, port int, left string) {
+		fmt.Fprintf(w, "k %d 0 %d 0 80 90 1 1 %d/%d %[3]d/%[4]d %d 10.0.0.7:5432 postgresql %s UPDATE rooms\n", began+ns(begun), ns(.4), thread, port, 4000+port%2, left)
+	}
+	for i := range 40 {
+		at := float64(10 * i)
+		fmt.Fprintf(w, "q %d 0 %d 0 80 90 1 1 %d/%d %[3]d/%[4]d 8080/%[5]d - http 200 POST /rooms\n", began+ns(at), ns(62), 9+i%3, 100+i, 1+i%7)
+		query(at+40, 9+(i+1)%3, 100+i, "open")
+		query(at+59.5, 9+(i+2)%3, 100+i, "idle")
+	}
+	got := spent(w.read(t, 600), "POST /rooms")
+	what := "pool wait | the pool of 2 connections to PostgreSQL at 10.0.0.7:5432 | PostgreSQL at 10.0.0.7:5432"
+	if v := got[what]; v < 35*38 || v > 40.5*40 {
+		t.Errorf("waited %v ms for the pool, of %v", v, got)
+	}
+}
+
+// A limiter lets a call through each 30 ms, whatever the calls take, of which several are under way at once.
+func TestLimiter(t *testing.T) {
+	limited, locked := newText(), newText()
+	end := 0.
+	for i := range 40 {
+		at, takes := float64(24*i), 20+float64(i*7%20)
+		limited.request(at, at, float64(100+30*i)+takes+.1, 9+i, 1+i, "GET /offers")
+		limited.call(float64(100+30*i), float64(100+30*i)+takes, 9+i, 4000+i%3)
+		begun := max(at+6, end+1)
+		end = begun + takes
+		locked.request(at, at, end+.1, 9+i, 1+i, "GET /offers")
+		locked.call(begun, end, 9+i, 4000+i)
+	}
+	got := spent(limited.read(t, 1600), "GET /offers")
+	about(t, got, "pool wait | a limit of 33.3 calls a second to PostgreSQL at 10.0.0.7:5432", 39*100+6*39*20)
+	for what := range spent(locked.read(t, 1800), "GET /offers") {
+		if strings.Contains(what, "calls a second") {
+			t.Errorf("a lock is taken for a limiter: %s", what)
+		}
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// What makes the connections to a peer a pool that requests queue for: all that there are carry calls at once, and the next call begins
-// as soon as one ends.
+// What makes the connections to a peer a pool that requests queue for: all that there are carry calls or open transactions at once, and the
+// next call begins as soon as one ends.
 const (
 	handOver   = int64(2e6) // ns from the end of a call until the next begins on the same connection
 	handOvers  = 10         // calls that begin so while all other connections are busy
@@ -19,9 +19,11 @@ const (
 	poolWait   = int64(1e6) // ns: what is told, at least
 )
 
-// findPools finds the pools of connections, and for calls how long their requests waited for one of them. Calls are in the order in which
-// they begin.
-func (p *parser) findPools() {
+// findPools finds the pools of connections, and for calls how long their requests waited for one of them.
+func (p *parser) findPools() { p.eachPeer(p.findPool) }
+
+// eachPeer yields the calls of each peer, in the order of their names; but for those beside which others may be under way on their connection.
+func (p *parser) eachPeer(yield func(peer evidence.NameID, calls []int)) {
 	byPeer := make(map[evidence.NameID][]int)
 	for i := range p.calls {
 		if x := &p.calls[i]; x.what != 0 && !x.multiplexed {
@@ -34,7 +36,7 @@ func (p *parser) findPools() {
 	}
 	slices.SortFunc(peers, func(a, b evidence.NameID) int { return cmp.Compare(p.b.Text(a), p.b.Text(b)) })
 	for _, peer := range peers {
-		p.findPool(peer, byPeer[peer])
+		yield(peer, byPeer[peer])
 	}
 }
 
@@ -46,8 +48,26 @@ func (p *parser) doneAt(x *exchange) int64 {
 	return p.until
 }
 
+// openAfter are the calls of a peer, in the order in which they begin, that leave a transaction open on their connection, which nothing else
+// can be asked on until it ends.
+func (p *parser) openAfter(calls []int) map[int]bool {
+	open := make(map[int]bool)
+	stands := make(map[int64]bool) // by connection
+	for _, i := range calls {
+		x := &p.calls[i]
+		if x.transaction != transactionUnknown {
+			stands[x.port] = x.transaction == transactionOpen
+		}
+		if stands[x.port] {
+			open[i] = true
+		}
+	}
+	return open
+}
+
 func (p *parser) findPool(peer evidence.NameID, calls []int) {
 	slices.SortFunc(calls, func(a, b int) int { return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b)) })
+	holds := p.openAfter(calls)
 	carried := make(map[int64]int) // by connection
 	type edge struct {
 		at int64
@@ -59,9 +79,12 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 	for _, i := range slices.Backward(calls) {
 		x := &p.calls[i]
 		carried[x.port]++
-		done[i] = p.doneAt(x)
-		if then, known := next[x.port]; known {
-			done[i] = min(done[i], then)
+		then, known := next[x.port]
+		switch done[i] = p.doneAt(x); {
+		case known && (holds[i] || then < done[i]): // what began the transaction goes on on it
+			done[i] = then
+		case holds[i]:
+			done[i] = p.until
 		}
 		next[x.port] = x.begun
 		edges = append(edges, edge{x.begun, 1}, edge{done[i], -1})
@@ -99,16 +122,16 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 		from int64
 	}
 	var queued []handed
-	ended := make(map[int64]int64) // by connection: its last call
+	last := make(map[int64]int) // by connection
 	for _, i := range calls {
 		x := &p.calls[i]
-		last, known := ended[x.port]
-		ended[x.port] = done[i]
-		if !known || x.begun-last > handOver || x.request < 0 {
+		before, known := last[x.port]
+		last[x.port] = i
+		if !known || holds[before] || x.begun-done[before] > handOver || x.request < 0 {
 			continue
 		}
 		n, _ := slices.BinarySearchFunc(full, x.begun, func(f [2]int64, t int64) int { return cmp.Compare(f[0], t) })
-		if n == 0 || full[n-1][1] < last {
+		if n == 0 || full[n-1][1] < done[before] {
 			continue
 		}
 		queued = append(queued, handed{i, max(full[n-1][0], p.requests[x.request].begun)})
@@ -116,7 +139,7 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 	if len(queued) < handOvers {
 		return
 	}
-	name := p.b.Name(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)))
+	name := p.b.TellWait(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)), evidence.Wait{Of: p.b.Text(peer), Places: size})
 	if size == 1 { // one connection is what calls under a lock need, too
 		name = p.b.Wait(evidence.OneAtATime, p.b.Text(peer))
 	}

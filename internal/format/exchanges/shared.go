@@ -39,10 +39,71 @@ func (p *parser) findShared() {
 		for n--; n >= 0 && x.first-ended(all[n]) <= sharedEnd; n-- {
 			c := p.calls[all[n]]
 			if c.begun <= x.begun && x.begun < ended(all[n]) {
-				c.begun, c.request, c.behind, c.pool, c.pooled, c.ready = x.begun, int32(i), true, 0, 0, 0
-				p.calls = append(p.calls, c)
+				p.calls = append(p.calls, c.behindIt(int32(i), x.begun))
 				break
 			}
 		}
 	}
+}
+
+// What makes requests without calls of their own wait for another one's call: it goes on nearly all the time from their reading to their answer,
+// which follows its end at once. That is so of most of those that take long, and more often than by chance.
+const (
+	awaitedLeast = int64(5e6) // ns that a request and the call take
+	awaitedPart  = .8         // of the request's time
+	awaitedMost  = .5         // of the requests
+	awaitedTimes = 10
+)
+
+// findAwaited finds the requests that wait until another one's call is answered: for a lock that is held over the call, a place in a limit
+// of one, or what the call brings for all. Where the thread that reads them is an event loop and blocked at that time, they wait for that.
+func (p *parser) findAwaited(loops *loops) {
+	called := make([]bool, len(p.requests))
+	var byEnd []int32
+	var took []int64
+	for i := range p.calls {
+		c := &p.calls[i]
+		if c.request >= 0 {
+			called[c.request] = true
+		}
+		if c.first > 0 && !c.behind && p.doneAt(c)-c.begun >= awaitedLeast {
+			byEnd = append(byEnd, int32(i))
+			took = append(took, p.doneAt(c)-c.begun)
+		}
+	}
+	ended := func(k int32) int64 { return p.doneAt(&p.calls[k]) }
+	slices.SortFunc(byEnd, func(a, b int32) int { return cmp.Or(cmp.Compare(ended(a), ended(b)), cmp.Compare(a, b)) })
+	slices.Sort(took)
+	type wait struct{ request, call int32 }
+	var found []wait
+	long, chance := 0, 0.
+	for i := range p.requests {
+		x := &p.requests[i]
+		lasts := x.first - x.begun
+		if called[i] || x.first == 0 || lasts < awaitedLeast || float64(loops.busyFor(x.thread, x.begun, x.first)) >= awaitedMost*float64(lasts) {
+			continue
+		}
+		long++
+		shorter, _ := slices.BinarySearch(took, int64(awaitedPart*float64(lasts)))
+		chance += min(1, float64(len(took)-shorter)*float64(sharedEnd)/float64(max(1, p.until-p.from)))
+		n, _ := slices.BinarySearchFunc(byEnd, x.first, func(k int32, at int64) int { return cmp.Compare(ended(k), at+1) })
+		for n--; n >= 0 && x.first-ended(byEnd[n]) <= sharedEnd; n-- {
+			if c := &p.calls[byEnd[n]]; float64(ended(byEnd[n])-max(c.begun, x.begun)) >= awaitedPart*float64(lasts) {
+				found = append(found, wait{int32(i), byEnd[n]})
+				break
+			}
+		}
+	}
+	if n := float64(len(found)); n < awaitedTimes || n < awaitedMost*float64(long) || n < notByChance*chance {
+		return
+	}
+	for _, w := range found {
+		p.calls = append(p.calls, p.calls[w.call].behindIt(w.request, p.requests[w.request].begun))
+	}
+}
+
+// behindIt is a call as another request waits for it, from a moment or its beginning on.
+func (c exchange) behindIt(request int32, from int64) exchange {
+	c.begun, c.request, c.behind, c.pool, c.pooled, c.ready = max(c.begun, from), request, true, 0, 0, 0
+	return c
 }

@@ -252,10 +252,35 @@ func isQueue(t *thread) bool {
 	return false
 }
 
+// packages are folders of Python's own library and of packages that wait
+// or call for a program: what called them is the program's own place.
+var packages = map[string]bool{
+	"aiohttp": true, "aiomysql": true, "aioredis": true, "anyio": true, "asyncio": true, "asyncpg": true, "billiard": true, "boto3": true, "botocore": true,
+	"celery": true, "clickhouse_driver": true, "concurrent": true, "confluent_kafka": true, "django": true, "dist-packages": true, "elasticsearch": true,
+	"elastic_transport": true, "eventlet": true, "flask": true, "gevent": true, "google": true, "grpc": true, "gunicorn": true, "http": true, "httpcore": true,
+	"httpx": true, "kafka": true, "kombu": true, "logging": true, "multiprocessing": true, "mysql": true, "MySQLdb": true, "pika": true, "psycopg": true,
+	"psycopg2": true, "psycopg_pool": true, "pymongo": true, "pymysql": true, "redis": true, "requests": true, "site-packages": true, "sqlalchemy": true,
+	"starlette": true, "tornado": true, "urllib": true, "urllib3": true, "uvicorn": true, "uvloop": true, "werkzeug": true, "zmq": true,
+}
+
+// modules are files of Python's own library that a thread waits within.
+var modules = map[string]bool{
+	"base_events.py": true, "contextlib.py": true, "events.py": true, "functools.py": true, "queue.py": true, "runners.py": true, "selectors.py": true,
+	"smtplib.py": true, "socket.py": true, "socketserver.py": true, "ssl.py": true, "subprocess.py": true, "threading.py": true,
+}
+
 // library says whether a file is of Python itself or of a package, by its path.
 func library(file string) bool {
-	for _, s := range []string{"threading.py", "queue.py", "selectors.py", "socket.py", "ssl.py", "/concurrent/futures/", "concurrent/futures/", "multiprocessing/", "/lib/python", "asyncio/", "_base.py", "http/client.py", "site-packages/", "logging/__init__.py", "urllib3/"} {
-		if strings.Contains(file, s) || strings.HasSuffix(file, s) {
+	if strings.HasPrefix(file, "<") {
+		return true
+	}
+	parts := strings.FieldsFunc(file, func(r rune) bool { return r == '/' || r == '\\' })
+	if len(parts) == 0 || len(parts) == 1 && modules[parts[0]] {
+		return true
+	}
+	for i, p := range parts[:len(parts)-1] {
+		// lib/python3.11/threading.py is of Python itself.
+		if packages[p] && (i == 0 || strings.HasPrefix(parts[i-1], "python") || parts[i-1] == "site-packages") || p == "site-packages" || p == "dist-packages" || strings.HasPrefix(p, "python") && i > 0 && parts[i-1] == "lib" {
 			return true
 		}
 	}

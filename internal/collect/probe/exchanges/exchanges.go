@@ -16,6 +16,10 @@
 // Of HTTP/2 (RFC 9113) the programs follow the frames (Linux 6.4), whose headers say which stream they are of, and tell those that begin and
 // end requests; the recorder reads of the headers (RFC 7541) what names the request and its status. TLS hides all of that.
 //
+// Of UDP they tell what has the header of a query to a name server or of its answer (RFC 1035), at whatever port, with the question. The recorder
+// matches them by number and writes how long each lookup took, its type, what became of it, and the registrable end of the name. Nothing
+// tells that a UDP socket is closed: a query without an answer is given up after 10 s.
+//
 // The package's opinion: on a connection one exchange follows the other, as in HTTP/1 and in what databases speak. Where
 // several are on their way at once in another protocol than HTTP/2 (pipelines), a line is what passed between two rests; the format
 // says so. Where frames cannot be followed, requests are counted and none is made up.
@@ -28,7 +32,7 @@ const name = "exchanges"
 // Probe records the exchanges of a process of this host.
 var Probe = probe.Probe{
 	Name:    name,
-	About:   "requests and calls on the process's TCP and UNIX connections, as the kernel sees them (eBPF)",
+	About:   "requests and calls on the process's TCP and UNIX connections and its lookups of names, as the kernel sees them (eBPF)",
 	Find:    find,
 	General: true,
 }

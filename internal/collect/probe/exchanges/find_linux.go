@@ -16,13 +16,13 @@ func find(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 {
 		return nil
 	}
-	a := probe.Access{Probe: name, Where: fmt.Sprintf("the TCP and UNIX connections of pid %d", t.PID)}
+	a := probe.Access{Probe: name, Where: fmt.Sprintf("the TCP and UNIX connections of pid %d, and its lookups of names", t.PID)}
 	if err := tracepoint.Try(); err != nil {
 		a.Lacks = []probe.Lack{lack(err, t.PID)}
 		a.Record = func(context.Context, probe.Plan, probe.Sink) error { return nil }
 		return []probe.Access{a}
 	}
-	a.SwitchesOn = []string{"eBPF programs on transfers of its TCP and UNIX connections"}
+	a.SwitchesOn = []string{"eBPF programs on transfers of its TCP and UNIX connections and on its lookups of names"}
 	a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error { return record(ctx, t, plan, sink) }
 	return []probe.Access{a}
 }

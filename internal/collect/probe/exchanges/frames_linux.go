@@ -35,7 +35,7 @@ func (w *watching) frame(b []byte, offset int64) {
 func (w *watching) connect(b []byte, key uint64, port uint16) *multiplex {
 	half := func(at int) uint16 { return binary.NativeEndian.Uint16(b[at:]) }
 	c := &multiplex{server: half(frameRole) == roleServer, port: port, streams: make(map[uint32]*stream), own: strconv.Itoa(int(half(frameOwnPort))), peer: "-"}
-	number, family := w.clients.number(key, port), half(frameFamily)
+	number, family := w.clients.number(connection{key, port}), half(frameFamily)
 	path := ""
 	if family == unix.AF_UNIX {
 		e := w.endsOf(key)

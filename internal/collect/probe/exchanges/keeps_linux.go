@@ -23,7 +23,12 @@ const (
 	atPort    = 96  // of the peer, in the order of the network
 	atHeadLen = 98  // bytes of the head that were transferred
 	atOther   = 100 // the thread that began to answer, or to read the answer
-	atHead    = 104
+
+	// Of Go: the goroutines that did what atThread and atOther say; 0 unknown.
+	atGoroutine      = 104
+	atOtherGoroutine = 112
+
+	atHead = 120
 
 	answerSize = 16
 
@@ -54,6 +59,8 @@ const (
 	roleServer = 1
 	roleClient = 2
 	roleFrame  = 3 // what is told is a frame
+
+	roleDatagram = 4 // or a datagram
 
 	phaseIdle     = 0
 	phaseAsked    = 1
@@ -102,6 +109,8 @@ type keeps struct {
 
 	names, addresses, ends *ebpf.Map // of UNIX sockets
 
+	sockets *ebpf.Map // of UDP, from which queries of names were sent
+
 	framesIn, framesOut, emptyFrames, multiplexed *ebpf.Map // of HTTP/2
 }
 
@@ -123,6 +132,7 @@ func newKeeps() (k *keeps, err error) {
 		{&k.framesOut, ebpf.MapSpec{Name: "unstall_out", Type: ebpf.LRUHash, KeySize: 8, ValueSize: frameSize, MaxEntries: mostMultiplexed}},
 		{&k.emptyFrames, ebpf.MapSpec{Name: "unstall_blank", Type: ebpf.Array, KeySize: 4, ValueSize: frameSize, MaxEntries: 1}},
 		{&k.multiplexed, ebpf.MapSpec{Name: "unstall_multi", Type: ebpf.LRUHash, KeySize: 8, ValueSize: 4, MaxEntries: mostMultiplexed}},
+		{&k.sockets, ebpf.MapSpec{Name: "unstall_udp", Type: ebpf.LRUHash, KeySize: 8, ValueSize: socketSize, MaxEntries: mostSockets}},
 		{&k.ring, ebpf.MapSpec{Name: "unstall_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}},
 	} {
 		if *m.to, err = ebpf.NewMap(&m.spec); err != nil {
@@ -134,7 +144,7 @@ func newKeeps() (k *keeps, err error) {
 }
 
 func (k *keeps) close() {
-	for _, m := range []*ebpf.Map{k.processes, k.ports, k.states, k.empty, k.tuning, k.names, k.addresses, k.ends, k.framesIn, k.framesOut, k.emptyFrames, k.multiplexed, k.ring} {
+	for _, m := range []*ebpf.Map{k.processes, k.ports, k.states, k.empty, k.tuning, k.names, k.addresses, k.ends, k.framesIn, k.framesOut, k.emptyFrames, k.multiplexed, k.sockets, k.ring} {
 		if m != nil {
 			_ = m.Close()
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// connections numbers the connections that clients made and those of UNIX sockets, from 1.
-type connections struct {
-	numbers map[connection]int64
-	last    int64
+// numbers numbers things as they are met, from 1: connections that clients made and those of UNIX sockets, or goroutines.
+type numbers[K comparable] struct {
+	known map[K]int64
+	last  int64
 }
 
 // connection is a socket, whose memory is used again, and the port at the other end.
@@ -23,28 +23,27 @@ type connection struct {
 	peer   uint16
 }
 
-// mostNumbered connections are known by their numbers; one that goes on when more have come gets a new one.
+// mostNumbered things are known by their numbers; one that goes on when more have come gets a new one.
 const mostNumbered = 1 << 16
 
-func (c *connections) number(socket uint64, port uint16) int64 {
-	of := connection{socket, port}
-	n, known := c.numbers[of]
+func (n *numbers[K]) number(of K) int64 {
+	number, known := n.known[of]
 	if !known {
-		if len(c.numbers) >= mostNumbered || c.numbers == nil {
-			c.numbers = make(map[connection]int64)
+		if len(n.known) >= mostNumbered || n.known == nil {
+			n.known = make(map[K]int64)
 		}
-		c.last++
-		n = c.last
-		c.numbers[of] = n
+		n.last++
+		number = n.last
+		n.known[of] = number
 	}
-	return n
+	return number
 }
 
 // firstUNIX is where the numbers of UNIX connections begin that stand for the own ports of calls, which are smaller.
 const firstUNIX = 1 << 16
 
 // appendExchange writes what was told of one as a line of internal/format/exchanges; path is where one end of a UNIX connection listens.
-func appendExchange(out, b []byte, offset int64, clients *connections, path string) []byte {
+func appendExchange(out, b []byte, offset int64, clients *numbers[connection], routines *numbers[uint64], path string) []byte {
 	if len(b) < serverSize {
 		return out
 	}
@@ -60,7 +59,7 @@ func appendExchange(out, b []byte, offset int64, clients *connections, path stri
 	}
 	came, begun, first, last := long(atCame), long(atBegun), long(atFirst), long(atLast)
 	server := word(atRole) == roleServer
-	if !server && len(b) < stateSize {
+	if !server && len(b) < stateSize || server && first == 0 && restOfFastCGI(b[atHead:atHead+min(headSize, int(half(atHeadLen)))]) {
 		return out
 	}
 	if server {
@@ -86,24 +85,33 @@ func appendExchange(out, b []byte, offset int64, clients *connections, path stri
 		number(-1)
 		number(max(0, last-begun)) // of one whose connection was closed
 	}
-	for _, at := range []int{atIn, atOut, atReads, atSends, atThread, atOther} {
+	for _, at := range []int{atIn, atOut, atReads, atSends} {
 		number(word(at))
 	}
-	local, connection := half(atFamily) == unix.AF_UNIX, int64(0)
+	worker := func(thread, goroutine int) {
+		number(word(thread))
+		if g := uint64(long(goroutine)); g != 0 {
+			out = append(out, '/')
+			out = strconv.AppendInt(out, routines.number(g), 10)
+		}
+	}
+	worker(atThread, atGoroutine)
+	worker(atOther, atOtherGoroutine)
+	local, on := half(atFamily) == unix.AF_UNIX, int64(0)
 	if local || server {
-		connection = clients.number(uint64(long(atSocket)), half(atPort))
+		on = clients.number(connection{uint64(long(atSocket)), half(atPort)})
 	}
 	switch {
 	case local && server:
 		out = append(append(out, ' '), path...)
 	case local:
-		number(firstUNIX + connection)
+		number(firstUNIX + on)
 	default:
 		number(int64(half(atOwnPort)))
 	}
 	if server { // of a client
 		out = append(out, '/')
-		out = strconv.AppendInt(out, connection, 10)
+		out = strconv.AppendInt(out, on, 10)
 	}
 	out = append(out, ' ')
 	if !server {

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -29,7 +30,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	probetest.Main(m, map[string]func([]string){"service": service, "echo": echo, "frames": frames, "statements": statements})
+	probetest.Main(m, map[string]func([]string){"service": service, "echo": echo, "frames": frames, "statements": statements, "looksUp": looksUp, "unconnected": unconnected,
+		"namespace": namespace, "echoDatagrams": echoDatagrams})
 }
 
 // networkOf is what an address is of: a path is a UNIX socket.
@@ -186,6 +188,9 @@ func testRecord(t *testing.T, at func(name string) string) {
 	}
 	if networkOf(child.Said) == "unix" && (!strings.Contains(string(text), fmt.Sprintf("\np unix:%s %d exchanges.test", child.Said, os.Getpid())) || !strings.Contains(string(text), " "+placeOf(stock)+" postgresql ")) {
 		t.Errorf("ends of UNIX sockets are not told:\n%s", text)
+	}
+	if lines := regexp.MustCompile(`(?m)^q( \d+){8} \d+/\d+ \d+/\d+ `).FindAllString(string(text), -1); registers.call != "" && len(lines) != q.Len() {
+		t.Errorf("goroutines of %d in %d requests\n%s", len(lines), q.Len(), text)
 	}
 	calls, v := make(map[string]int), &b.Intervals
 	for i, k := range v.Kind {

@@ -26,13 +26,22 @@ type callRegisters struct {
 	buffer   string // "": it lies at bufferAt
 	bufferAt int16
 
+	goroutine   string // in which Go keeps the running goroutine; "": it lies at goroutineAt
+	goroutineAt int16
+
 	plain, vector, message []int32
+	many                   []int32 // likewise vectors of messages, and as their third how many
+
+	sendTo            int32  // the one of them that takes an address as its fifth argument
+	count, target     string // the third and the fifth argument; "": they lie at countAt and targetAt
+	countAt, targetAt int16
 }
 
 // layout is where the kernel keeps what the programs read.
 type layout struct {
 	family, state, ownPort, peerPort, peer4, peer6, protocol int16
-	call, buffer                                             int16
+	call, buffer, count, target                              int16
+	goroutine                                                int16 // below 0: not asked for
 
 	// Of UNIX sockets, whose peer's process is a struct pid.
 	kind, cookie, address, peer, peerProcess, number int16
@@ -48,7 +57,8 @@ func asked() []tracepoint.Type {
 		tracepoint.At(sending), tracepoint.At(receiving), tracepoint.At(arriving), tracepoint.At(ending)}
 }
 
-func offsets(t *tracepoint.Types) (l layout, err error) {
+// offsets reads the layout; goroutines are asked for of a process of Go alone.
+func offsets(t *tracepoint.Types, goroutines bool) (l layout, err error) {
 	member := func(of, name string) int16 {
 		at, _, e := t.Member(of, name)
 		err = errors.Join(err, e)
@@ -62,12 +72,23 @@ func offsets(t *tracepoint.Types) (l layout, err error) {
 	l.address, l.peer, l.number = member("unix_sock", "addr"), member("unix_sock", "peer"), member("pid", "numbers")
 	l.addressLength, l.addressName = member("unix_address", "len"), member("unix_address", "name")
 	l.turning = turningOf(t)
-	l.buffer = registers.bufferAt
-	if registers.buffer != "" {
-		l.buffer = member("pt_regs", registers.buffer)
+	argument := func(name string, at int16) int16 {
+		if name == "" {
+			return at
+		}
+		return member("pt_regs", name)
 	}
+	l.buffer, l.count, l.target = argument(registers.buffer, registers.bufferAt), argument(registers.count, registers.countAt), argument(registers.target, registers.targetAt)
 	if registers.call != "" {
 		l.call = member("pt_regs", registers.call)
+	}
+	switch {
+	case !goroutines || registers.call == "":
+		l.goroutine = -1
+	case registers.goroutine != "":
+		l.goroutine = member("pt_regs", registers.goroutine)
+	default:
+		l.goroutine = registers.goroutineAt
 	}
 	return l, err
 }
@@ -132,9 +153,9 @@ func (p *program) ofProcess(least int32) {
 	)
 }
 
-// connection ends the program where the socket in R7 is neither one of TCP nor a stream of UNIX, or its connection is left out; else
-// what names the connection in the maps is on the stack.
-func (p *program) connection() {
+// connection goes on at a label where the socket in R7 is one of UDP. It ends the program where it is neither one of TCP nor a stream of
+// UNIX, or its connection is left out; else what names the connection in the maps is on the stack.
+func (p *program) connection(datagram string) {
 	known, local, named := p.label("known"), p.label("local"), p.label("named")
 	p.add(
 		asm.LoadMem(asm.R1, asm.R7, p.l.family, asm.Half),
@@ -142,6 +163,7 @@ func (p *program) connection() {
 		asm.JEq.Imm(asm.R1, unix.AF_UNIX, local),
 		asm.JNE.Imm(asm.R1, unix.AF_INET6, "exit"),
 		asm.LoadMem(asm.R1, asm.R7, p.l.protocol, asm.Half).WithSymbol(known),
+		asm.JEq.Imm(asm.R1, unix.IPPROTO_UDP, datagram),
 		asm.JNE.Imm(asm.R1, unix.IPPROTO_TCP, "exit"),
 		asm.StoreMem(asm.RFP, onStackSocket, asm.R7, asm.DWord),
 		asm.LoadMem(asm.R4, asm.R7, p.l.ownPort, asm.Half), // one of the two is of this connection alone
@@ -308,6 +330,8 @@ func (p *program) begin(bytes, none int16) {
 		asm.StoreMem(asm.R6, bytes, asm.R8, asm.Word),
 		asm.StoreMem(asm.R6, atThread, asm.R9, asm.Word),
 	)
+	p.set(atOtherGoroutine, 0, asm.DWord)
+	p.goroutine(atGoroutine)
 }
 
 // findBuffer puts on the stack where the system call has transferred bytes from or to, and how many there are in one piece; where

@@ -14,6 +14,8 @@ const (
 	resultIdle    = "idle"
 	resultOpen    = "open"
 	resultFailed  = "failed"
+
+	resultOverTCP = "tcp" // of a query to a name server, whose answer is not looked at
 )
 
 // appendCall writes what the first bytes of a call tell, and those of its answer and the last ones: the protocol, what became of it,
@@ -42,6 +44,9 @@ func appendCall(out, head, answer, tail []byte) []byte {
 		if len(answer) > 0 && answer[0] == '-' {
 			result = resultFailed
 		}
+	case "dns":
+		q, _ := askedOverTCP(head)
+		return q.append(append(append(append(out, ' '), resultOverTCP...), ' '))
 	}
 	if result == resultUnknown && what == "" {
 		return out
@@ -90,8 +95,12 @@ func protocol(head []byte) string {
 		return "http"
 	case len(head) >= 3 && (head[0] == 0x16 || head[0] == 0x17) && head[1] == 3:
 		return "tls"
+	case bytes.HasPrefix(head, []byte{fastCGI, fastCGIBegin}):
+		return "fastcgi"
 	case bytes.HasPrefix(head, []byte("PRI * HTTP/2")), frameBegins(head):
 		return "h2"
+	case isOverTCP(head):
+		return "dns"
 	case len(head) >= 2 && head[0] == '*' && '1' <= head[1] && head[1] <= '9':
 		return "resp"
 	case postgres(head):
@@ -103,6 +112,16 @@ func protocol(head []byte) string {
 	}
 	return "-"
 }
+
+// Records of FastCGI begin with its version and what they are (FastCGI specification 1.0, 3.3 and 8).
+const (
+	fastCGI      = 1
+	fastCGIBegin = 1
+	fastCGIStdin = 5
+)
+
+// restOfFastCGI says whether that is the body of a request over FastCGI, or its end, which a process may read when it has answered.
+func restOfFastCGI(head []byte) bool { return bytes.HasPrefix(head, []byte{fastCGI, fastCGIStdin}) }
 
 // postgres says whether that is a message of PostgreSQL's protocol: a letter, and a length with itself.
 func postgres(head []byte) bool {

@@ -9,7 +9,7 @@ import (
 func (k *keeps) sent(l layout) asm.Instructions {
 	p := &program{k: k, l: l}
 	p.ofProcess(1)
-	p.connection()
+	p.connection("datagram")
 	p.find()
 	p.whether()
 	p.add(
@@ -22,6 +22,7 @@ func (k *keeps) sent(l layout) asm.Instructions {
 	p.set(atPhase, phaseAnswered, asm.Word)
 	p.stamp(atFirst)
 	p.add(asm.StoreMem(asm.R6, atOther, asm.R9, asm.Word))
+	p.goroutine(atOtherGoroutine)
 	p.start(atAnswer, answerSize, atAnswerLen, 0)
 	p.here("more")
 	p.stamp(atLast)
@@ -55,6 +56,7 @@ func (k *keeps) sent(l layout) asm.Instructions {
 	p.one(atSends)
 	p.add(asm.Ja.Label("exit"))
 
+	p.query()
 	p.frames(directionOut, k.framesOut)
 	return p.end()
 }
@@ -75,7 +77,7 @@ func (k *keeps) received(l layout) asm.Instructions {
 		asm.JNE.Imm(asm.R2, 0, "exit"),
 	)
 	p.ofProcess(0)
-	p.connection()
+	p.connection("datagram")
 	p.add(asm.JEq.Imm(asm.R8, 0, "end"))
 	p.find()
 	p.whether()
@@ -103,10 +105,11 @@ func (k *keeps) received(l layout) asm.Instructions {
 	p.add(asm.Ja.Label("exit"))
 
 	p.here("longer")
-	p.add( // Go's HTTP server reads the first byte alone
+	p.add( // Go's HTTP server reads the first byte alone, by another goroutine
 		asm.LoadMem(asm.R1, asm.R6, atIn, asm.Word),
 		asm.JNE.Imm(asm.R1, 1, "whole"),
 	)
+	p.goroutine(atGoroutine)
 	p.start(atHead+1, headSize-1, atHeadLen, 1)
 	p.here("whole")
 	p.plus(atIn)
@@ -121,6 +124,7 @@ func (k *keeps) received(l layout) asm.Instructions {
 		asm.LoadMem(asm.R1, asm.R6, atArrived, asm.DWord),
 		asm.StoreMem(asm.R6, atCame, asm.R1, asm.DWord),
 	)
+	p.goroutine(atOtherGoroutine)
 	p.answer(true)
 	p.add(asm.Ja.Label("read"))
 	p.here("more")
@@ -135,6 +139,7 @@ func (k *keeps) received(l layout) asm.Instructions {
 	p.refused()
 	p.add(asm.Ja.Label("exit"))
 
+	p.answered()
 	p.frames(directionIn, k.framesIn)
 	return p.end()
 }
@@ -167,6 +172,8 @@ func (k *keeps) arrived(l layout) asm.Instructions {
 		asm.LoadMem(asm.R7, asm.R1, 0, asm.DWord),
 		asm.LoadMem(asm.R1, asm.R7, l.family, asm.Half),
 		asm.JEq.Imm(asm.R1, unix.AF_UNIX, "unix"),
+		asm.LoadMem(asm.R1, asm.R7, l.protocol, asm.Half),
+		asm.JEq.Imm(asm.R1, unix.IPPROTO_UDP, "datagram"),
 		asm.LoadMem(asm.R1, asm.R7, l.state, asm.Byte),
 		asm.JEq.Imm(asm.R1, established, "open"),
 		asm.JNE.Imm(asm.R1, closeWait, "exit"),
@@ -174,7 +181,7 @@ func (k *keeps) arrived(l layout) asm.Instructions {
 	)
 	p.listens("client")
 	p.here("server")
-	p.connection()
+	p.connection("exit")
 	p.find()
 	p.add(
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
@@ -200,6 +207,8 @@ func (k *keeps) arrived(l layout) asm.Instructions {
 	)
 	p.stamp(atArrived)
 	p.add(asm.Ja.Label("exit"))
+
+	p.reached()
 
 	p.here("unix")
 	p.arrivedUNIX("server", "known")

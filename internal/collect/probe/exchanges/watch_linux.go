@@ -43,8 +43,10 @@ type watching struct {
 	room     []byte
 	buf      []byte
 
-	clients   connections
+	clients   numbers[connection]
+	routines  numbers[uint64] // goroutines, by their addresses
 	multi     multiplexed
+	lookups   *lookups
 	framed    bool            // a connection that was open before has frames
 	named     map[uint32]bool // threads whose names are written, or that had ended
 	began     int64
@@ -78,11 +80,11 @@ func open(pid int) (w *watching, err error) {
 	if err := errors.Join(t.Known(sending), t.Known(receiving), t.Known(arriving), t.Known(ending)); err != nil {
 		return nil, errOld
 	}
-	l, err := offsets(t)
+	l, err := offsets(t, keepsGoroutine(pid))
 	if err != nil {
 		return nil, err
 	}
-	w = &watching{pid: pid, room: make([]byte, 32<<10), processes: make(map[int]bool), listening: make(map[uint16]bool), named: make(map[uint32]bool), ended: make(map[end]bool)}
+	w = &watching{pid: pid, room: make([]byte, 32<<10), processes: make(map[int]bool), listening: make(map[uint16]bool), named: make(map[uint32]bool), ended: make(map[end]bool), lookups: newLookups()}
 	defer func() {
 		if err != nil {
 			w.close()
@@ -153,6 +155,7 @@ func (w *watching) run(ctx context.Context, out io.Writer) error {
 			if err := w.sweep(tracepoint.MonotonicOffset()); err != nil {
 				return err
 			}
+			w.giveUpLookups(false, tracepoint.MonotonicOffset())
 			w.tune(now.Sub(next) + refreshEach)
 			next = now.Add(refreshEach)
 		}
@@ -307,6 +310,10 @@ func (w *watching) write(b []byte, offset int64) {
 		w.frame(b, offset)
 		return
 	}
+	if len(b) >= datagramText && binary.NativeEndian.Uint32(b[atRole:]) == roleDatagram {
+		w.datagram(b, offset)
+		return
+	}
 	var e end
 	if len(b) >= serverSize {
 		for _, at := range []int{atThread, atOther} {
@@ -318,7 +325,7 @@ func (w *watching) write(b []byte, offset int64) {
 		}
 	}
 	w.suspect(b)
-	w.buf = appendExchange(w.buf, b, offset, &w.clients, e.path)
+	w.buf = appendExchange(w.buf, b, offset, &w.clients, &w.routines, e.path)
 }
 
 // mostNamed threads have a name.
@@ -356,5 +363,6 @@ func (w *watching) open() error {
 		}
 	}
 	w.openFrames(offset)
+	w.giveUpLookups(true, offset)
 	return nil
 }

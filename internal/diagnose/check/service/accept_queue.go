@@ -72,7 +72,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		return check.Verdict{Rule: check.NotRecorded, Summary: check.OfSlow(c.Share(ledger.Queued)) + " passed before the service saw the request; the accept queues of its sockets were not recorded",
 			Needs: []check.Need{{What: "the accept queues of its sockets", Command: "unstall record PID"}, {What: "or, while it happens", Command: "ss -ltn"}}}
 	}
-	q := &all[0]
+	q := waitedAt(c, all)
 	mean, unread := q.Waiting.Over(metrics.Whole), q.Unread.Over(metrics.Whole)
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s connections waited to be accepted on average, %s at most", units.Num(mean.Number), units.Num(q.Most()))}
 	v.Evidence = append(v.Evidence,
@@ -153,6 +153,28 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		v.Fix = append(v.Fix, check.Fix{Text: "a longer accept queue prevents drops, not waits: raise the backlog that the program gives to listen, and net.core.somaxconn"})
 	}
 	return v
+}
+
+// waitedAt is the queue of the socket that slow requests waited at most, as far as they tell it, else the first.
+func waitedAt(c *check.Case, all []metrics.ListenQueue) *metrics.ListenQueue {
+	sums := make(map[string]int64)
+	if c.Ledger != nil {
+		for _, row := range c.Ledger.Slow {
+			c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+				if w := c.Bundle.Names.Wait(s.Cause); ch[ledger.Queued] > 0 && (w.Kind == evidence.AcceptQueueOf || w.Kind == evidence.UnreadAt || w.Kind == evidence.ArrivedAt) {
+					sums[w.Of] += ch[ledger.Queued]
+				}
+			})
+		}
+	}
+	best, most := &all[0], int64(0)
+	for i := range all {
+		address, port := all[i].Address, all[i].Address[strings.LastIndexByte(all[i].Address, ':')+1:]
+		if sum := sums[address] + sums["port "+port]; sum > most {
+			best, most = &all[i], sum
+		}
+	}
+	return best
 }
 
 // stopsReading is the cause found that keeps the whole process, or the thread that reads, from taking requests up; "" none.

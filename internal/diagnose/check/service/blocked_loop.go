@@ -26,7 +26,8 @@ figures and log begin after that.
 
 unstall sees when the data of a request arrived, when a thread read it, and what that thread sent and read
 in between. A thread is taken for an event loop if it reads several connections in turns and none of
-them is read by another thread.
+them is read by another thread, or if a few threads share all connections, and each reads requests before others that it
+has read are answered (the workers of tokio).
 
 How to tell it from similar problems: if connections are not accepted, or each worker serves one
 connection at a time, there are too few workers (service.accept-queue). If GC pauses or a CPU quota stop the
@@ -71,7 +72,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	h := w.holders[0]
 	at := c.Bundle.Covered(c.Subject, evidence.CoverExchanges)[0].Origin
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("Requests wait for the %s, which handles one at a time: %s of slow time.", w.loopName(), units.Percent(w.share(w.sum)))
+	v.Title = fmt.Sprintf("Requests wait for the %s, which is busy with others: %s of slow time.", w.loopName(), units.Percent(w.share(w.sum)))
 	if part := w.of(h.ns); h.route != "" && part >= check.Material.Value {
 		v.Title += fmt.Sprintf(" In %s of that it %s.", units.Percent(part), h.what())
 	}

@@ -217,7 +217,11 @@ func judgeChatty(c *check.Case) check.Verdict {
 	if where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, from))
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: "ask once for all of it: a query with a join or a list of ids, eager loading, a batch endpoint or a pipeline", Code: where})
+	fix := check.Fix{Text: "ask once for all of it: a query with a join or a list of ids, eager loading, a batch endpoint or a pipeline", Code: where}
+	if c.Bundle.Names.Wait(worst.to).Kind == evidence.NameServer {
+		fix = unsearched
+	}
+	v.Fix = append(v.Fix, fix)
 	rest := func(row int) int64 {
 		ns := worst.waits(c, row)
 		if ns == 0 && c.Bundle.Requests.Route.At(row) == worst.route { // its calls were not seen: they are as those of the others

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -22,6 +23,7 @@ var drivers = []struct{ code, product string }{
 	{"github.com/gomodule/redigo", "Redis"}, {"StackExchange.Redis", "Redis"}, {"hiredis", "Redis"},
 	{"com.mongodb.", "MongoDB"}, {"go.mongodb.org/mongo-driver", "MongoDB"}, {"MongoDB.Driver", "MongoDB"},
 	{"com.microsoft.sqlserver.", "SQL Server"}, {"Microsoft.Data.SqlClient", "SQL Server"}, {"oracle.jdbc.", "Oracle"}, {"com.datastax.", "Cassandra"},
+	{"java.net.Inet4AddressImpl.", nameServer}, {"java.net.Inet6AddressImpl.", nameServer}, {"getaddrinfo", nameServer}, {"net.(*Resolver).", nameServer}, {"System.Net.Dns.", nameServer},
 	{"google.golang.org/grpc", "gRPC"}, {"io.grpc.", "gRPC"}, {"Grpc.Net.Client", "gRPC"}, {"grpc/_channel", "gRPC"},
 	{"jdk.internal.net.http.", ""}, {"java.net.http.", ""}, {"okhttp3.", ""}, {"org.apache.http.", ""}, {"org.apache.hc.", ""}, {"sun.net.www.", ""},
 	{"net/http", ""}, {"System.Net.Http", ""},
@@ -77,6 +79,27 @@ func called(c *check.Case, name string) string {
 	return took[top].words(c, c.Bundle.Names.Text(top))
 }
 
+// calledMost is whom calls went to for most of their time while slow requests were under way, if they explain most of what these waited for
+// dependencies; "" where they went to several.
+func calledMost(c *check.Case) string {
+	x := exchangedOf(c)
+	if x == nil {
+		return ""
+	}
+	took := x.whileSlow(c)
+	ns := make(map[evidence.NameID]int64)
+	var all int64
+	for to, a := range took {
+		ns[to] = a.ns
+		all += a.ns
+	}
+	top := most(ns)
+	if top == 0 || float64(ns[top]) < mostOfCalls.Value*float64(all) || float64(ns[top]) < mostOfCalls.Value*float64(c.Ledger.Charges[ledger.Dependency]) {
+		return ""
+	}
+	return c.Bundle.Names.Text(top)
+}
+
 var mostOfCalls = check.Threshold{Name: "part of the calls that a name speaks for", Value: .6, Unit: "1",
 	Why: "more than any other", Source: "judgement"}
 
@@ -88,7 +111,13 @@ type asked struct {
 
 // words adds what most of the time was asked for.
 func (a *asked) words(c *check.Case, name string) string {
-	if top := most(a.of); top != 0 && 2*a.of[top] > a.ns {
+	top := most(a.of)
+	if strings.HasPrefix(name, nameServer) && float64(a.of[top]) < mostOfCalls.Value*float64(a.ns) { // for both types of addresses
+		if zone := a.zone(c); zone != "" {
+			return fmt.Sprintf("%s (%s)", name, zone)
+		}
+	}
+	if top != 0 && 2*a.of[top] > a.ns {
 		return fmt.Sprintf("%s (%s)", name, c.Bundle.Names.Text(top))
 	}
 	return name

@@ -20,8 +20,9 @@ var DependencySlow = check.Check{
 	Title: "a dependency answers slowly",
 	Step:  check.StepDependency,
 	Doc: `Slow requests spend their extra time waiting for the network: a database, a cache,
-another service. Only the wait above the usual counts: a call that always takes 20 ms
-makes no request slower than the others.
+another service, or a name server (DNS) that says which address the other has. Only the
+wait above the usual counts: a call that always takes 20 ms makes no request slower than
+the others.
 
 How to tell it from similar problems: a pool that is exhausted makes requests wait
 before the call (service.pool-exhausted), often because the dependency is slow: then
@@ -34,11 +35,13 @@ dependency can have cost. 40 queries of 0.3 ms are 12 ms of 2.3 s: it is not the
 database. Spans show the rest as local time, between the calls.
 
 What helps: diagnosing the dependency itself; a timeout with a budget per request; fewer
-calls in sequence; a cache where answers repeat.`,
+calls in sequence; a cache where answers repeat. Of a name server: a cache on the host and
+connections that stay open, a shorter timeout of the resolver where queries are sent again,
+full names where search domains are tried first.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v; by a proxy's log alone, %v calls without an answer within a minute",
 		check.SomeSlow, check.SlowShare, check.Material, tenSeconds, aSecond, fewUnanswered),
-	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, fewAwaiting, fewStatement, fewSyncs, fewUnanswered, givenUp, mostAligned, mostAlways, mostAwaiting, mostOfCalls,
-		mostOfTime, quickerOthers, tenSeconds, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
+	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewStatement, fewSyncs, fewUnanswered, givenUp, mostAligned, mostAlways, mostAwaiting,
+		mostOfCalls, mostOfTime, quickerOthers, sentAgain, tenSeconds, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
 		check.MaterialBeyond, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
 		check.SomeSlow},
 
@@ -147,11 +150,13 @@ func judgeCalls(c *check.Case) check.Verdict {
 	details := c.Details(ledger.Dependency)
 	if len(details) > 0 && details[0].Detail != 0 {
 		name = strings.TrimPrefix(c.Bundle.Names.Text(details[0].Detail), "sync I/O: ")
+	} else if most := calledMost(c); most != "" {
+		name = most
 	}
 	whom := called(c, name)
-	v.Title = fmt.Sprintf("Slow requests wait for %s.", whom)
+	v.Title = fmt.Sprintf("Slow requests wait for %s.", withArticle(whom))
 	if route := calledRoute(c, name); route != "" {
-		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", whom, route)
+		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", withArticle(whom), route)
 	}
 	v.Saves = c.Save(per, -1, -1)
 	for _, d := range details[:min(3, len(details))] {
@@ -167,9 +172,21 @@ func judgeCalls(c *check.Case) check.Verdict {
 	if len(details) > 0 && c.Bundle.Names.Wait(details[0].Detail).Kind == evidence.UnreadPeer {
 		fix = check.Fix{Text: "the other end of this connection does not read: find out why; until then, put a bounded queue that drops, with its own goroutine, between the requests and this write", Code: c.Bundle.Names.Wait(details[0].Detail).Of}
 	}
-	v.Fix = append(v.Fix, fix)
+	if looked := lookedUpAt(c, whom); looked != nil {
+		looked.tell(c, &v)
+	} else {
+		v.Fix = append(v.Fix, fix)
+	}
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
+}
+
+// withArticle is whom requests wait for within a sentence.
+func withArticle(whom string) string {
+	if strings.HasPrefix(whom, nameServer) {
+		return "the " + whom
+	}
+	return whom
 }
 
 // readLate says in words that by how much slow requests' calls took longer than usual (ns, of

@@ -29,6 +29,8 @@ type exchangedCall struct {
 	request   int // row, −1 unknown
 	ends      transactionEnd
 	failed    bool
+	again     int  // times that a query to a name server was sent again
+	unknown   bool // a name server answered that there is no such name
 }
 
 // transactionEnd is what is known of a transaction after a call.
@@ -82,6 +84,9 @@ func readExchanged(c *check.Case) *exchanged {
 		}
 		call := exchangedCall{to: v.Cause[i], operation: v.NameOf(i, evidence.Operation), sent: int64(sent), port: int64(port), begun: v.Start[i],
 			arrived: max(v.Start[i], v.End[i]-int64(unread)), end: v.End[i], request: int(v.Request[i]) - 1, failed: failed}
+		again, _ := v.Get(i, evidence.SentAgain)
+		call.again = int(again)
+		_, call.unknown = v.Get(i, evidence.UnknownName)
 		if open, known := v.Get(i, evidence.Transaction); known {
 			call.ends = transactionNone
 			if open > 0 {

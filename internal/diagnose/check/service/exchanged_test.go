@@ -203,6 +203,42 @@ func reports(together bool) []byte {
 	return s.bytes(seconds)
 }
 
+// resolver is a name server.
+const resolver = "10.0.0.2:53"
+
+// resolve tells of a query that was sent some times, and returns when its answer was read.
+func (s *kernelSaw) resolve(worker int, at, took int64, sends int, said string) int64 {
+	s.lines = append(s.lines, line{at + took, fmt.Sprintf("k %d 20000 %d 0 61 %d 1 %d %d %[5]d %d %s dns %s", at, took, 45*sends, sends, firstThread+worker, 20000+s.random.IntN(40000), resolver, said)})
+	return at + took
+}
+
+// tracked are requests that look up whom they call: the name server takes long for one query of eight, sent so often, and is asked
+// for so many names that do not exist before.
+func tracked(took int64, sends, domains int) []byte {
+	const seconds = 25
+	s := newKernelSaw()
+	s.lookups(30, seconds, false)
+	for i, at := range s.arrivals(25, seconds) {
+		w := s.worker(at)
+		now := at + 200_000
+		for range domains {
+			now = s.resolve(w, now+50_000, s.vary(900_000), 1, "nxdomain A cluster.local")
+		}
+		sent, d := 1, s.vary(900_000)
+		if i%8 == 0 {
+			sent, d = sends, s.vary(took)
+		}
+		kind := "A"
+		if i/8%2 == 0 {
+			kind = "AAAA"
+		}
+		now = s.resolve(w, now+50_000, d, sent, "ok "+kind+" example.com")
+		now = s.call(w, now+300_000, s.vary(12*ms), 140, payments, "http 200 GET /arrival/{id}")
+		s.request(w, at, now+200_000, 200, "GET /arrivals/{id}")
+	}
+	return s.bytes(seconds)
+}
+
 // TestMadeExchanges holds the fixtures that are made against what makes them.
 func TestMadeExchanges(t *testing.T) {
 	for dir, f := range map[string]struct {
@@ -214,6 +250,8 @@ func TestMadeExchanges(t *testing.T) {
 		"service.row-lock/healthy":               {"the payment service is called before the transaction begins", sales(false, false)},
 		"service.dependency-slow/sick-kernel":    {"a third of the searches read a whole table for 120 ms", searches(120 * ms)},
 		"service.dependency-slow/healthy-kernel": {"all searches take 2 ms", searches(2 * ms)},
+		"service.dependency-slow/sick-names":     {"a name server takes 350 ms for one query of eight", tracked(350*ms, 1, 0)},
+		"service.dependency-slow/healthy-names":  {"the name server always takes 1 ms", tracked(900_000, 1, 0)},
 		"service.retry-storm/sick":               {"a supplier stands still for 1.4 s every 7 s; each call is given up after 120 ms and made up to three times", quotes(3, 1400*ms)},
 		"service.retry-storm/healthy":            {"the supplier always answers", quotes(3, 0)},
 		"service.cache-stampede/sick":            {"a report is kept for 3 s; then all that ask for it make it for 180 ms", reports(true)},
@@ -263,6 +301,8 @@ func TestNotMistaken(t *testing.T) {
 	}{
 		"a slow query is no lock":                {searches(120 * ms), judgeRowLock},
 		"a slow query is no stampede":            {searches(120 * ms), judgeStampede},
+		"a slow name server is no stampede":      {tracked(350*ms, 1, 0), judgeStampede},
+		"a quick name server is not slow":        {tracked(900_000, 1, 2), judgeDependency},
 		"a call before a transaction is no lock": {sales(false, true), judgeRowLock},
 		"a call made once is no storm":           {quotes(1, 1400*ms), judgeRetries},
 		"a lock is no stampede":                  {sales(true, false), judgeStampede},
@@ -285,10 +325,17 @@ func TestNamed(t *testing.T) {
 		"a slow query": {searches(120 * ms), judgeDependency, "wait for PostgreSQL at 10.0.0.7:5432 (SELECT orders)", "EXPLAIN ANALYZE"},
 		"a row lock":   {sales(true, false), judgeRowLock, "The transaction calls POST /charge at 10.0.0.9:8080 while it holds the lock, for 4", "call POST /charge at 10.0.0.9:8080 before the transaction begins"},
 		"a row lock behind encrypted connections": {sales(true, true), judgeRowLock, "The transaction calls 10.0.0.9:8080 while it holds the lock, for 4", "call 10.0.0.9:8080 before the transaction begins"},
-		"a storm":    {quotes(3, 1400*ms), judgeRetries, "Failed calls to 10.0.0.9:8080 are repeated: 1.7", "budget"},
-		"a stampede": {reports(true), judgeStampede, "requests of GET /report make the same call to PostgreSQL at 10.0.0.7:5432 (SELECT orders) at once, after 2.8", "single flight"},
+		"a name server":         {tracked(350*ms, 1, 0), judgeDependency, "wait for the name server (DNS) at 10.0.0.2:53 (example.com)", "look names up less often: keep connections open"},
+		"lost queries":          {tracked(5000*ms, 2, 0), judgeDependency, "wait for the name server (DNS) at 10.0.0.2:53 (example.com)", "have the resolver wait less before it asks again"},
+		"an impatient resolver": {tracked(550*ms, 2, 0), judgeDependency, "wait for the name server (DNS)", "look names up less often"},
+		"names that are not":    {tracked(350*ms, 1, 3), judgeDependency, "wait for the name server (DNS) at 10.0.0.2:53 (example.com)", "look names up less often"},
+		"a storm":               {quotes(3, 1400*ms), judgeRetries, "Failed calls to 10.0.0.9:8080 are repeated: 1.7", "budget"},
+		"a stampede":            {reports(true), judgeStampede, "requests of GET /report make the same call to PostgreSQL at 10.0.0.7:5432 (SELECT orders) at once, after 2.8", "single flight"},
 	} {
 		v := x.judge(caseOf(t, x.text))
+		if name == "names that are not" && (len(v.Fix) < 2 || v.Fix[1].Setting != "options ndots:1") {
+			t.Errorf("%s: %+v", name, v.Fix)
+		}
 		if v.State != check.Supported || !strings.Contains(v.Title, x.title) || len(v.Fix) == 0 || !strings.Contains(v.Fix[0].Text, x.fix) {
 			t.Errorf("%s: %s %q, %+v", name, v.State, v.Title, v.Fix)
 		}

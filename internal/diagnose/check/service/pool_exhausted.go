@@ -27,7 +27,10 @@ unstall recognises the pool by the waiting library (database/sql, pgx, go-redis,
 for the program's own pool, by the event that ends the wait: another request returns a
 slot. The holders show why it is exhausted: waiting for the dependency (it is slow, or
 the pool is small for the rate: needed = rate × hold time), or doing other work while
-they hold a connection that they do not need at that moment.
+they hold a connection that they do not need at that moment. Where only the kernel was
+asked, connections show it that are all busy, with a call or an open transaction, and
+taken again as soon as one is free. A limiter of calls per second shows in calls that
+begin in equal distances, whatever they take.
 
 Without a recording of the process the pool's own gauges show it: if it was never
 exhausted and no request waited, it is not the pool.
@@ -205,6 +208,9 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	if what.Kind == evidence.OneAtATime {
 		v.Title = fmt.Sprintf("Requests wait for one another: calls to %s are made one at a time, under a lock or on the one connection of a pool.", what.Of)
 	}
+	if what.Kind == evidence.RateLimit {
+		v.Title = fmt.Sprintf("Requests wait for their turn to make a call: the service lets only so many through (%s).", name)
+	}
 	if own {
 		v.Title = fmt.Sprintf("Requests wait for goroutines they start themselves, whose number is limited: %s.", name)
 	}
@@ -221,6 +227,8 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		busy.told(c, &v)
 		little(c, &v, names[0].id, wait)
 		busy.fix(c, &v, names[0].id, wait)
+	case what.Kind == evidence.RateLimit: // how long a call takes says nothing
+		v.Fix = append(v.Fix, check.Fix{Text: "raise the limit of the limiter if " + what.Of + " may be asked more often, or let it pass bursts; else ask less often: keep answers for a while, or ask for several things in one call", Code: name})
 	case own: // each request has one of its own, so that how many requests come says nothing
 		v.Fix = append(v.Fix, check.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if the service these goroutines call can take more, or combine several calls into one", Code: name})
 	default:
@@ -244,6 +252,11 @@ func enlarge(c *check.Case, name string) check.Fix {
 	}
 	if x := carriers(c, name); x != nil {
 		return moreCarriers(x)
+	}
+	if what.Places > 0 { // known by its connections alone
+		fix := enlargePool(name)
+		fix.Text += "; from outside, a semaphore around the call looks like a pool of connections"
+		return fix
 	}
 	if what.Kind != evidence.PoolThread || !c.OnThreads() {
 		return enlargePool(name)
@@ -324,6 +337,9 @@ func little(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wa
 		v.Evidence = append(v.Evidence,
 			c.Figure("pool.held_ms", "time each held it, upper bound: all time not spent waiting for it", mean*1e3, "ms", check.From(l.StatesFrom())),
 			c.Figure("pool.needed", "most needed at the same time (requests per second × seconds held)", rate*mean, "1", check.From(l.StatesFrom())))
+	}
+	if has := c.Bundle.Names.Wait(name).Places; has > 0 && float64(has) >= needed/comfortable.Value {
+		needed = 0 // not all that requests hold is known
 	}
 	for _, x := range limits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {

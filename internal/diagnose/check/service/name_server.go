@@ -1,0 +1,99 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// nameServer is how a name server is called before its address, as internal/base/evidence names waits for one.
+const nameServer = "name server (DNS)"
+
+var (
+	sentAgain = check.Threshold{Name: "part of the time of queries to a name server in those that were sent again", Value: .25, Unit: "1",
+		Why: "then lost queries matter, not slow answers alone", Source: "judgement"}
+	askedAgain = check.Threshold{Name: "time for which a resolver waits before it asks again", Value: 1e9, Unit: "ns",
+		Why: "a shorter time cannot be set", Source: "resolv.conf(5), timeout"}
+	unknownNames = check.Threshold{Name: "part of a name server's answers that there is no such name", Value: .3, Unit: "1",
+		Why: "each lookup then needs one query more", Source: "judgement"}
+)
+
+// lookedUp is what the queries to a name server came to.
+type lookedUp struct {
+	queries, again, unknown int
+	times                   int // that some were sent again
+	ns, againNs             int64
+}
+
+// lookedUpAt sums up the queries to the name server that is called so; nil: it is none.
+func lookedUpAt(c *check.Case, whom string) *lookedUp {
+	x := exchangedOf(c)
+	if x == nil || !strings.HasPrefix(whom, nameServer) {
+		return nil
+	}
+	s := &lookedUp{}
+	for i := range x.calls {
+		call := &x.calls[i]
+		if c.Bundle.Names.Wait(call.to).Kind != evidence.NameServer || !strings.HasPrefix(whom+" ", c.Bundle.Names.Text(call.to)+" ") {
+			continue
+		}
+		s.queries++
+		s.ns += call.took()
+		if call.again > 0 {
+			s.again++
+			s.times += call.again
+			s.againNs += call.took()
+		}
+		if call.unknown {
+			s.unknown++
+		}
+	}
+	return s
+}
+
+// lossy says whether the resolver's wait for answers that do not come takes much of the time.
+func (s *lookedUp) lossy() bool {
+	return s.times > 0 && float64(s.againNs) >= sentAgain.Value*float64(s.ns) && float64(s.againNs) >= askedAgain.Value*float64(s.times)
+}
+
+// searches says whether many names are looked up that do not exist.
+func (s *lookedUp) searches() bool {
+	return s.unknown > 0 && float64(s.unknown) >= unknownNames.Value*float64(s.queries)
+}
+
+// tell adds what queries show, and what helps against that.
+func (s *lookedUp) tell(c *check.Case, v *check.Verdict) {
+	origin := exchangedOf(c).origin
+	if s.again > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("lookups.sent_again", fmt.Sprintf("queries that were sent again before an answer came, of %s", units.Plural(s.queries, "query")), float64(s.again), "count", origin))
+	}
+	if s.unknown > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("lookups.unknown_share", "share of queries answered that there is no such name (NXDOMAIN)", float64(s.unknown)/float64(s.queries), "1", origin))
+	}
+	if s.lossy() {
+		v.Fix = append(v.Fix, check.Fix{Text: "have the resolver wait less before it asks again (in /etc/resolv.conf), and find out where queries or answers are lost: an overloaded name server, a firewall, a full conntrack table", Setting: "options timeout:1 attempts:3"})
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: "look names up less often: keep connections open, and cache answers in the client or on this host (systemd-resolved, dnsmasq or unbound; in Kubernetes NodeLocal DNSCache); then find out what the name server waits for, which is mostly another one that it asks itself"})
+	if s.searches() {
+		v.Fix = append(v.Fix, unsearched)
+	}
+}
+
+// unsearched is what helps where names are looked up that do not exist.
+var unsearched = check.Fix{Text: "look up full names, with a dot at the end, or have names with a dot asked as they are first (in /etc/resolv.conf, in Kubernetes dnsConfig): search domains make several queries of each lookup", Setting: "options ndots:1"}
+
+// zone is the end of names that most of the time was asked for, whichever type of record.
+func (a *asked) zone(c *check.Case) string {
+	of := make(map[string]int64)
+	top := ""
+	for id, ns := range a.of {
+		_, zone, _ := strings.Cut(c.Bundle.Names.Text(id), " ")
+		if of[zone] += ns; zone != "" && 2*of[zone] > a.ns {
+			top = zone
+		}
+	}
+	return top
+}

@@ -1,0 +1,87 @@
+package exchanges
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+)
+
+// What makes a limit of calls a second: calls that their requests waited for begin in equal distances, whatever the calls take.
+const (
+	pacedWait  = int64(5e6) // ns that a request does nothing before such a call
+	pacedLeast = 10         // calls
+	pacedGap   = int64(2e6) // ns between their beginnings, at least
+	pacedNear  = .1         // by which part of that they may differ
+	pacedMost  = .8         // of them
+	pacedIdle  = .2         // of such a distance in which the last call is done
+	pacedMore  = 1.2        // times as much as what is left of the distances without the last call may they vary
+)
+
+// findLimiters finds peers whose calls a limiter lets through, so many a second, and for calls how long their requests waited for that. Calls
+// are linked, and what waited for a pool is known.
+func (p *parser) findLimiters() {
+	p.eachPeer(func(peer evidence.NameID, calls []int) {
+		slices.SortFunc(calls, func(a, b int) int { return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b)) })
+		free := make(map[int32]int64) // by request: when its last call was done
+		var waited []pacedCall
+		var gaps, rests, arrivals []int64
+		for n, i := range calls {
+			x := &p.calls[i]
+			if x.request < 0 {
+				continue
+			}
+			from := max(free[x.request], p.requests[x.request].begun)
+			free[x.request] = p.doneAt(x)
+			if n == 0 || x.pooled > 0 || x.begun-from < pacedWait {
+				continue
+			}
+			before := &p.calls[calls[n-1]]
+			gap := x.begun - before.begun
+			waited = append(waited, pacedCall{i, x.begun - from, gap})
+			gaps, rests = append(gaps, gap), append(rests, gap-(p.doneAt(before)-before.begun))
+			if before.request >= 0 {
+				arrivals = append(arrivals, p.requests[x.request].begun-p.requests[before.request].begun)
+			}
+		}
+		if len(waited) < pacedLeast || len(arrivals) < pacedLeast {
+			return
+		}
+		gap := stats.QuantileOf(gaps, .5)
+		near := func(w pacedCall) bool { return float64(max(w.gap-gap, gap-w.gap)) <= pacedNear*float64(gap) }
+		met := 0
+		for _, w := range waited {
+			if near(w) {
+				met++
+			}
+		}
+		// Calls of requests that come evenly are as even themselves. Behind a lock that is held over the call, the next begins when the last has
+		// ended: then hardly anything is left of the distance, or what is left varies less.
+		evenly := float64(spread(gaps))
+		asCome := near(pacedCall{gap: stats.QuantileOf(arrivals, .5)}) && float64(spread(arrivals)) <= 2*evenly
+		behind := evenly > float64(spread(rests))/2 && float64(stats.QuantileOf(rests, .5)) < pacedIdle*float64(gap)
+		if gap < pacedGap || asCome || behind || evenly > pacedMore*float64(spread(rests)) || float64(met) < pacedMost*float64(len(waited)) {
+			return
+		}
+		what := p.b.Text(peer)
+		name := p.b.TellWait(fmt.Sprintf("a limit of %s calls a second to %s", units.Num(1e9/float64(gap)), what), evidence.Wait{Kind: evidence.RateLimit, Of: what})
+		for _, w := range waited {
+			if near(w) {
+				x := &p.calls[w.call]
+				x.pool, x.pooled, x.paced = name, w.waited, true
+			}
+		}
+	})
+}
+
+// pacedCall is a call before which its request waited, so long (ns) after the beginning of the one before it to the same peer.
+type pacedCall struct {
+	call        int
+	waited, gap int64
+}
+
+// spread is how far (ns) the middle eight tenths of figures lie apart.
+func spread(all []int64) int64 { return stats.QuantileOf(all, .9) - stats.QuantileOf(all, .1) }

@@ -1,0 +1,229 @@
+package exchanges
+
+import (
+	"cmp"
+	"slices"
+)
+
+// naming is the queries of one lookup of a name: for A and AAAA at once, and for the name in the next search domain.
+type naming struct {
+	begun, end int64 // end: the last was answered, 0: not all were
+	ok         bool  // one was answered with a name
+	open       bool  // one is under way at the end
+	calls      []int32
+
+	request int32 // that it may be for, and by how much (ns) that waited longer
+	longer  int64
+}
+
+// unseen is a time in which nothing was seen of a request: until it made a call on a new connection, or was answered.
+type unseen struct {
+	from, until int64
+	request     int32
+	answers     bool
+}
+
+// What links lookups to requests where threads do not: a request was not seen to do anything but for a moment before its lookup and another
+// after it. The shorter these are, and the fewer others did nothing for about as long, the less it is chance.
+const (
+	nextDomain = int64(5e6) // ns until a thread that was told of no such name asks for the next
+	mostLonger = int64(1e9) // ns that a request does nothing more
+	mostCalls  = 1 << 8     // of a request that are looked at
+	mostTimes  = 1 << 10    // that are looked at for a lookup
+	timesAtOff = 4          // times what most need, a few may
+	leastGiven = int64(1e9) // ns until a resolver gives up
+)
+
+// linkLookups links the lookups of names that threads do not link: the C library's function blocks, so that runtimes with event loops (asyncio,
+// libuv) call it on threads of a pool. It returns how many of the lookups are left, if that is many.
+func (p *parser) linkLookups() (left int) {
+	all := 0
+	var rest []int32
+	for i := range p.calls {
+		if !p.calls[i].lookup {
+			continue
+		}
+		all++
+		if p.calls[i].request < 0 {
+			rest = append(rest, int32(i))
+		}
+	}
+	if len(rest) > 0 && len(p.requests) > 0 {
+		p.linkNamings(p.namings(rest), p.unseen())
+	}
+	for i := range p.calls {
+		switch x := &p.calls[i]; {
+		case !x.lookup:
+		case x.request < 0:
+			left++
+		case x.unanswered(): // the resolver gave up before that was told
+			if r := &p.requests[x.request]; r.last > x.begun {
+				x.last = min(x.last, r.last)
+			}
+		}
+	}
+	if len(p.requests) == 0 || float64(left) <= (1-linkedLeast)*float64(all) {
+		return 0
+	}
+	return left
+}
+
+// namings puts queries together that are of one lookup: a thread sends the next at once, or soon after it was told that there is no such name.
+func (p *parser) namings(queries []int32) (all []naming) {
+	slices.SortFunc(queries, func(a, b int32) int {
+		x, y := &p.calls[a], &p.calls[b]
+		return cmp.Or(cmp.Compare(x.thread, y.thread), cmp.Compare(x.begun, y.begun), cmp.Compare(a, b))
+	})
+	thread := int64(0)
+	for _, q := range queries {
+		x := &p.calls[q]
+		var n *naming
+		if len(all) > 0 && x.thread == thread {
+			last := &all[len(all)-1]
+			if x.begun-last.begun <= atOnce || !last.ok && last.end > 0 && last.end <= x.begun && x.begun-last.end <= nextDomain {
+				n = last
+			}
+		}
+		if n == nil {
+			all = append(all, naming{begun: x.begun, end: x.first})
+			n = &all[len(all)-1]
+		}
+		thread = x.thread
+		n.calls = append(n.calls, q)
+		n.open = n.open || x.open
+		if n.ok = n.ok || x.first > 0 && !x.unknownName && !x.failed; x.first == 0 {
+			n.end = 0
+		} else if n.end > 0 {
+			n.end = max(n.end, x.first)
+		}
+	}
+	return all
+}
+
+// unseen finds when nothing was seen of requests, in order of time.
+func (p *parser) unseen() (all []unseen) {
+	first := make(map[ownEnd]int64) // the first calls of connections
+	byRequest := make([][]int32, len(p.requests))
+	for i := range p.calls {
+		x := &p.calls[i]
+		at := ownEnd{x.what, x.port}
+		if begun, known := first[at]; !known || x.begun < begun {
+			first[at] = x.begun
+		}
+		if x.request >= 0 && !x.lookup {
+			byRequest[x.request] = append(byRequest[x.request], int32(i))
+		}
+	}
+	for i := range p.requests {
+		r, calls := &p.requests[i], byRequest[i]
+		slices.SortFunc(calls, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b))
+		})
+		if len(calls) > mostCalls {
+			continue
+		}
+		since := func(at int64) int64 { // what was seen last before
+			last := r.begun
+			for _, k := range calls {
+				if end := max(p.calls[k].first, p.calls[k].last); end <= at {
+					last = max(last, end)
+				}
+			}
+			return last
+		}
+		for _, k := range calls {
+			if x := &p.calls[k]; first[ownEnd{x.what, x.port}] == x.begun {
+				all = append(all, unseen{from: since(x.begun), until: x.begun, request: int32(i)})
+			}
+		}
+		until := r.first
+		if until == 0 {
+			until = p.endOf(r)
+		}
+		all = append(all, unseen{from: since(until), until: until, request: int32(i), answers: true})
+	}
+	slices.SortFunc(all, func(a, b unseen) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.until, b.until), cmp.Compare(a.request, b.request))
+	})
+	return all
+}
+
+// took is how long (ns) a lookup took; one without an answer at least leastGiven, if that is not to come.
+func (n *naming) took() int64 {
+	if n.open {
+		return 0
+	}
+	if n.end == 0 {
+		return leastGiven
+	}
+	return n.end - n.begun
+}
+
+// find finds the shortest of the times in which the lookup fits. A request that has got a name makes a call.
+func (n *naming) find(all []unseen) {
+	n.request, n.longer = -1, mostLonger
+	at, _ := slices.BinarySearchFunc(all, n.begun, func(u unseen, t int64) int { return cmp.Compare(u.from, t+1) })
+	least := max(0, at-mostTimes)
+	for at--; at >= least && n.begun-all[at].from < n.longer; at-- {
+		u := &all[at]
+		if u.until < n.begun+n.took() || n.ok && n.end > 0 && u.answers {
+			continue
+		}
+		longer := u.until - u.from - n.took()
+		if n.end == 0 { // it is not known when the resolver gave up
+			longer = n.begun - u.from
+		}
+		if longer < n.longer {
+			n.request, n.longer = u.request, longer
+		}
+	}
+}
+
+// linkNamings links lookups to requests, if that is so of most of their time, and not by chance.
+func (p *parser) linkNamings(all []naming, times []unseen) {
+	var sum, found int64
+	for i := range all {
+		all[i].find(times)
+		sum += all[i].took()
+	}
+	slices.SortStableFunc(all, func(a, b naming) int { return cmp.Compare(a.longer, b.longer) })
+	longer := int64(-1) // for most of the time
+	for i := range all {
+		if all[i].request < 0 {
+			continue
+		}
+		found += all[i].took()
+		if float64(found) >= linkedLeast*float64(sum) {
+			longer = all[i].longer
+			break
+		}
+	}
+	if longer < 0 {
+		return
+	}
+	lengths := make([]int64, 0, len(times))
+	for i := range times {
+		lengths = append(lengths, times[i].until-times[i].from)
+	}
+	slices.Sort(lengths)
+	chance := 0. // of finding one that is another's
+	for i := range all {
+		took := all[i].took()
+		from, _ := slices.BinarySearch(lengths, took)
+		until, _ := slices.BinarySearch(lengths, took+longer+1)
+		if all[i].end == 0 {
+			until = len(lengths)
+		}
+		chance += min(1, float64(until-from)*float64(longer)/float64(max(1, p.until-p.from))) * float64(took) / float64(max(1, sum))
+	}
+	if linkedLeast < notByChance*chance {
+		return
+	}
+	for i := range all {
+		if n := &all[i]; n.request >= 0 && n.longer <= timesAtOff*max(longer, atOnce) {
+			for _, q := range n.calls {
+				p.calls[q].request = n.request
+			}
+		}
+	}
+}
