@@ -186,8 +186,9 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
-	b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "python"})
+	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "python"})
 	table(b, all)
+	facts(b, subject, all)
 	if dropped > 0 {
 		b.Warnf(0, "threads beyond the first %d: %d", mostThreads, dropped)
 	}
@@ -251,14 +252,88 @@ func isQueue(t *thread) bool {
 	return false
 }
 
+// packages are folders of Python's own library and of packages that wait
+// or call for a program: what called them is the program's own place.
+var packages = map[string]bool{
+	"aiohttp": true, "aiomysql": true, "aioredis": true, "anyio": true, "asyncio": true, "asyncpg": true, "billiard": true, "boto3": true, "botocore": true,
+	"celery": true, "clickhouse_driver": true, "concurrent": true, "confluent_kafka": true, "django": true, "dist-packages": true, "elasticsearch": true,
+	"elastic_transport": true, "eventlet": true, "flask": true, "gevent": true, "google": true, "grpc": true, "gunicorn": true, "http": true, "httpcore": true,
+	"httpx": true, "kafka": true, "kombu": true, "logging": true, "multiprocessing": true, "mysql": true, "MySQLdb": true, "pika": true, "psycopg": true,
+	"psycopg2": true, "psycopg_pool": true, "pymongo": true, "pymysql": true, "redis": true, "requests": true, "site-packages": true, "sqlalchemy": true,
+	"starlette": true, "tornado": true, "urllib": true, "urllib3": true, "uvicorn": true, "uvloop": true, "werkzeug": true, "zmq": true,
+}
+
+// modules are files of Python's own library that a thread waits within.
+var modules = map[string]bool{
+	"base_events.py": true, "contextlib.py": true, "events.py": true, "functools.py": true, "queue.py": true, "runners.py": true, "selectors.py": true,
+	"smtplib.py": true, "socket.py": true, "socketserver.py": true, "ssl.py": true, "subprocess.py": true, "threading.py": true,
+}
+
 // library says whether a file is of Python itself or of a package, by its path.
 func library(file string) bool {
-	for _, s := range []string{"threading.py", "queue.py", "selectors.py", "socket.py", "ssl.py", "/concurrent/futures/", "concurrent/futures/", "multiprocessing/", "/lib/python", "asyncio/", "_base.py", "http/client.py", "site-packages/", "logging/__init__.py", "urllib3/"} {
-		if strings.Contains(file, s) || strings.HasSuffix(file, s) {
+	if strings.HasPrefix(file, "<") {
+		return true
+	}
+	parts := strings.FieldsFunc(file, func(r rune) bool { return r == '/' || r == '\\' })
+	if len(parts) == 0 || len(parts) == 1 && modules[parts[0]] {
+		return true
+	}
+	for i, p := range parts[:len(parts)-1] {
+		// lib/python3.11/threading.py is of Python itself.
+		if packages[p] && (i == 0 || strings.HasPrefix(parts[i-1], "python") || parts[i-1] == "site-packages") || p == "site-packages" || p == "dist-packages" || strings.HasPrefix(p, "python") && i > 0 && parts[i-1] == "lib" {
 			return true
 		}
 	}
 	return false
+}
+
+// whereOf is the innermost place in the program's own code, as it is told.
+func whereOf(t *thread) string {
+	at := t.frames[0]
+	for _, f := range t.frames {
+		if !library(f.file) {
+			at = f
+			break
+		}
+	}
+	return at.function + " (" + at.file[strings.LastIndexAny(at.file, `/\`)+1:] + ")"
+}
+
+// runsLoop says whether a thread is within what its event loop called.
+func runsLoop(t *thread) bool {
+	return slices.ContainsFunc(t.frames[1:], func(f frame) bool { return f.function == "_run_once" && strings.HasSuffix(f.file, "base_events.py") })
+}
+
+// facts tell of loops that stand in a call, and of threads that wait for the network at one place.
+func facts(b *evidence.Builder, subject evidence.SubjectID, all []thread) {
+	busy, at := 0, make(map[string]int)
+	line := make(map[string]int64)
+	for i := range all {
+		t := &all[i]
+		what, where := placeOf(t), whereOf(t)
+		if runsLoop(t) && t.frames[0].function != "select" && (what == forPeer || what == asleep || what == forLock) {
+			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactLoopStands, Value: what + evidence.Link + where, Number: 1, Origin: b.Origin(t.line)})
+		}
+		if what == forWork || what == forEvents {
+			continue
+		}
+		busy++
+		if what == forPeer {
+			if at[where]++; at[where] == 1 {
+				line[where] = t.line
+			}
+		}
+	}
+	most := ""
+	for where, n := range at {
+		if n > at[most] || n == at[most] && where < most {
+			most = where
+		}
+	}
+	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactThreadsBusy, Value: strconv.Itoa(busy), Number: float64(busy), Origin: b.Origin(all[0].line)})
+	if most != "" {
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactThreadsAwait, Value: most, Number: float64(at[most]), Origin: b.Origin(line[most])})
+	}
 }
 
 // table groups threads by what they do and where.
@@ -272,14 +347,7 @@ func table(b *evidence.Builder, all []thread) {
 	for i := range all {
 		t := &all[i]
 		what := placeOf(t)
-		at := t.frames[0]
-		for _, f := range t.frames { // where the program's own code is
-			if !library(f.file) {
-				at = f
-				break
-			}
-		}
-		where := at.function + " (" + at.file[strings.LastIndexAny(at.file, `/\`)+1:] + ")"
+		where := whereOf(t)
 		g := by[what+where]
 		if g == nil {
 			g = &group{what: what, where: where, names: t.name}

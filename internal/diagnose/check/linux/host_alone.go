@@ -71,6 +71,9 @@ func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 	if v, ok := judgeKsoftirqd(c); ok {
 		return v, true
 	}
+	if v, ok := judgeProfile(c, evidence.KernelSoftirq, "handles interrupts (softirq)", check.Fix{Text: "handle fewer packets: larger ones (batches), fewer rules for each (iptables, conntrack); spread what remains over CPUs (ethtool -L, rps_cpus)"}); ok {
+		return v, true
+	}
 	if !(h.CPUs > 0) || !s.Softirq.Known() || s.Softirq.Number < check.Material.Value*h.CPUs || h.Taken() < cpusFull.Value*h.CPUs && s.Softirq.Number < mostlySoftirq.Value*h.CPUs {
 		return v, false
 	}
