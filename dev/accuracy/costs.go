@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,8 +95,12 @@ func (st *stage) measureWay(ctx context.Context, by way, c *cost) error {
 	}
 	recorder := 0.
 	if by.args != nil {
-		args := append([]string{"record", strconv.Itoa(st.target.PID), "--for", st.options.costs.String(), "--capture", filepath.Join(st.dir, "cost.unstall")}, by.args...)
-		var err error
+		capture := filepath.Join(st.dir, "cost.unstall")
+		args := append([]string{"record", strconv.Itoa(st.target.PID), "--for", st.options.costs.String(), "--capture", capture}, by.args...)
+		err := os.Remove(capture) // of the round before
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 		if recorder, err = st.unstall(ctx, "record", args...); err != nil {
 			return err
 		}

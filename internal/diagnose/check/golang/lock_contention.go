@@ -93,7 +93,7 @@ var (
 
 // manyAtOne is how many goroutines wait for one mutex at a moment for that to be told without how long they do.
 var manyAtOne = check.Threshold{Name: "goroutines that wait for one mutex at one moment", Value: 10, Unit: "count",
-	Why: "whoever comes waits for ten others", Source: "judgement"}
+	Why: "a goroutine that comes waits for ten others", Source: "judgement"}
 
 // judgeLockByDump judges who waits for which mutex in goroutine dumps; where they show nothing,
 // the profiles do.

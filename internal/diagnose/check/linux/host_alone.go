@@ -16,7 +16,7 @@ var (
 	waitsMuch = check.Threshold{Name: "share of the CPUs' time idle while a disk was waited for, beside a disk that always has requests", Value: .15, Unit: "1",
 		Why: "of eight CPUs more than one has always a task that waits", Source: "arithmetic"}
 	nearlyOne = check.Threshold{Name: "writes at a time, on average, from which a disk always has one", Value: .9, Unit: "count",
-		Why: "somebody writes the next one when the last one is done, as fsync makes it", Source: "arithmetic"}
+		Why: "a program writes the next one when the last one is done, as fsync makes it", Source: "arithmetic"}
 	slowDisk = check.Threshold{Name: "time that a disk takes for a request", Value: 5e-3, Unit: "s",
 		Why: "what a disk with a seek takes alone, and fifty times as long as an SSD does", Source: "judgement"}
 	cpusFull = check.Threshold{Name: "share of the CPUs that are busy", Value: .8, Unit: "1",

@@ -47,7 +47,7 @@ var (
 	fewSlowSyncs = check.Threshold{Name: "syncs that took so long that a program told of it", Value: 2, Unit: "count",
 		Why: "one may follow a load of data", Source: "judgement"}
 	longSync = check.Threshold{Name: "length of a single sync that a program told of", Value: 10e9, Unit: "ns",
-		Why: "whatever waits for it waits longer than anybody does", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 10 s"}
+		Why: "whatever waits for it waits longer than people do", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 10 s"}
 	slowSync = check.Threshold{Name: "median of a sync", Value: 10e6, Unit: "ns",
 		Why: "of a disk that suits, 99 of 100 take less", Source: "etcd, Hardware recommendations, Disks; FAQ: \"p99 duration should be less than 10ms\""}
 	manySyncs = check.Threshold{Name: "syncs of which a median means something", Value: 20, Unit: "count",

@@ -134,6 +134,8 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("Connections %s: %s of slow time passes in the %s, before the service sees the request.", held, units.Percent(share), where)
 	case waits < leastQueued.Value, len(c.Found) > 0: // what keeps the service from taking requests up is found
 		return v
+	case rows && readAtOnce(c): // what is unread belongs to requests that are under way, as the end of one over FastCGI does
+		return v
 	case rows && (waits/l.Requests.Rate < check.Noticeable.Duration().Seconds() || l.FromOutside() && l.Rule == ledger.RuleSLO):
 		return v
 	default: // the service's own figures begin after the wait, and clients that all wait alike are not slow for one another
@@ -154,6 +156,24 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	}
 	return v
 }
+
+// readAtOnce says whether the kernel tells of requests when they arrived and when they were read, and that was at once.
+func readAtOnce(c *check.Case) bool {
+	if len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) == 0 {
+		return false
+	}
+	rows := c.Ledger.KnownRows()
+	every := max(1, len(rows)/mostAsked)
+	n, sum := 0, int64(0)
+	for i := 0; i < len(rows); i += every {
+		sum += entranceWait(c, rows[i])
+		n++
+	}
+	return n > 0 && float64(sum) < check.Noticeable.Value*float64(n)
+}
+
+// mostAsked requests or twice as many tell how long they all waited.
+const mostAsked = 1 << 13
 
 // waitedAt is the queue of the socket that slow requests waited at most, as far as they tell it, else the first.
 func waitedAt(c *check.Case, all []metrics.ListenQueue) *metrics.ListenQueue {

@@ -36,7 +36,7 @@ can: then no single route keeps it for long.
 
 What helps: take the long work off the loop, to a pool of threads or another process, or replace the
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v; or one look at its thread in a call that blocks, where nothing tells of requests",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v; or one look at its thread in a call that blocks, where requests are not recorded",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable),
 	Thresholds: []check.Threshold{check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 

@@ -48,10 +48,10 @@ func judgeLocked(c *check.Case) (v check.Verdict, ok bool) {
 		Summary: fmt.Sprintf("waits for locks of up to %s", units.Time(longest.Number))}
 	v.Evidence = append(v.Evidence, c.Figure("database.lock_wait_ms", "longest wait for a lock", longest.Number/1e6, "ms", longest.Origin))
 	if waits, told := c.Fact(evidence.FactLockWaits); told && waits.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("database.lock_waits", "waits for locks that it tells of", waits.Number, "count", waits.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("database.lock_waits", "waits for locks, by its own log", waits.Number, "count", waits.Origin))
 	}
 	if dead, told := c.Fact(evidence.FactDeadlocks); told && dead.Number > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("database.deadlocks", "deadlocks, by the database's own words", dead.Number, "count", dead.Origin))
+		v.Evidence = append(v.Evidence, c.Figure(evidence.FactDeadlocks, "deadlocks, by the database's own words", dead.Number, "count", dead.Origin))
 	}
 	v.Fix = []check.Fix{{Text: "find the transaction that holds the lock (pg_blocking_pids, or sys.innodb_lock_waits of MySQL), and make it short: no calls to others within one, none left open, rows taken in the same order everywhere"}}
 	v.Needs = []check.Need{{What: "requests of its callers from the same time, to show what it costs them: an access log or spans"}}

@@ -27,7 +27,7 @@ func loopStands(c *check.Case) (evidence.Fact, bool) {
 func judgeLoopStands(c *check.Case, f evidence.Fact) check.Verdict {
 	what, where, _ := strings.Cut(f.Value, evidence.Link)
 	v := check.Verdict{Rule: check.StandsAlone, Weight: 1,
-		Title:   fmt.Sprintf("Probably: the event loop stands still in %s, in a call that blocks: it is to %s there, and all other requests of it wait.", where, what),
+		Title:   fmt.Sprintf("Probably: the event loop is blocked in %s, in a call that blocks: it is to %s there, and all other requests of it wait.", where, what),
 		Summary: "an event loop in a call that blocks: " + where}
 	v.Evidence = append(v.Evidence, c.Figure("loop.standing_threads", "event loops in a call that blocks, at one look: "+where, f.Number, "count", f.Origin))
 	v.Fix = []check.Fix{{Text: "make this call with a client that awaits, or on a pool of threads (asyncio: run_in_executor, or a handler that is not async)", Code: where}}

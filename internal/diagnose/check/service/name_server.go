@@ -17,7 +17,7 @@ var (
 		Why: "then lost queries matter, not slow answers alone", Source: "judgement"}
 	askedAgain = check.Threshold{Name: "time for which a resolver waits before it asks again", Value: 1e9, Unit: "ns",
 		Why: "a shorter time cannot be set", Source: "resolv.conf(5), timeout"}
-	unknownNames = check.Threshold{Name: "part of a name server's answers that there is no such name", Value: .3, Unit: "1",
+	unknownNames = check.Threshold{Name: "part of a name server's answers that the name is unknown", Value: .3, Unit: "1",
 		Why: "each lookup then needs one query more", Source: "judgement"}
 )
 
@@ -71,7 +71,7 @@ func (s *lookedUp) tell(c *check.Case, v *check.Verdict) {
 		v.Evidence = append(v.Evidence, c.Figure("lookups.sent_again", fmt.Sprintf("queries that were sent again before an answer came, of %s", units.Plural(s.queries, "query")), float64(s.again), "count", origin))
 	}
 	if s.unknown > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("lookups.unknown_share", "share of queries answered that there is no such name (NXDOMAIN)", float64(s.unknown)/float64(s.queries), "1", origin))
+		v.Evidence = append(v.Evidence, c.Figure("lookups.unknown_share", "share of queries answered that the name is unknown (NXDOMAIN)", float64(s.unknown)/float64(s.queries), "1", origin))
 	}
 	if s.lossy() {
 		v.Fix = append(v.Fix, check.Fix{Text: "have the resolver wait less before it asks again (in /etc/resolv.conf), and find out where queries or answers are lost: an overloaded name server, a firewall, a full conntrack table", Setting: "options timeout:1 attempts:3"})

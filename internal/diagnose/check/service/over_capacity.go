@@ -155,7 +155,7 @@ func judgeScheduler(c *check.Case) (v check.Verdict, ok bool) {
 	v.Evidence = append(v.Evidence, c.Figure("process.ready_goroutines", "goroutines ready to run, on average", ready.Number, "count", ready.Origin),
 		c.Figure("process.busy_ps_share", "share of the Ps that were busy", busy.Number, "1", busy.Origin))
 	v.Fix = []check.Fix{{Text: "find what runs: a CPU profile of this time shows whether it is requests, GC or a loop; then do less of it, limit how much is begun at a time, or use more CPUs"}}
-	v.Needs = []check.Need{{What: "a CPU profile of the same time, and whether the host gave the process its CPUs", Command: "unstall record PID"}}
+	v.Needs = []check.Need{{What: "a CPU profile from the same period, and whether the host gave the process its CPUs", Command: "unstall record PID"}}
 	return v, true
 }
 

@@ -49,7 +49,7 @@ func judgePlaces(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	ended, _ := c.Fact(evidence.FactWorkersBlocked)
 	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
-		Title:   fmt.Sprintf("%.0f workers of %s were blocked at the same time until they were ended: meanwhile few or none took requests.", together.Number, s.Name),
+		Title:   fmt.Sprintf("%.0f workers of %s were blocked at the same time until they were ended: until then few or none took requests.", together.Number, s.Name),
 		Summary: fmt.Sprintf("%.0f workers of %s did not answer at the same time", together.Number, s.Name)}
 	v.Evidence = append(v.Evidence, c.Figure("workers.blocked_together", "workers that were ended within two seconds, as they did nothing else for longer than they may", together.Number, "count", together.Origin),
 		c.Figure("workers.blocked_times", "times that a worker was ended so", ended.Number, "count", ended.Origin))
@@ -69,9 +69,9 @@ func judgeUnanswered(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
 		Title:   fmt.Sprintf("%s gives no answer in time: %.0f calls within a minute ended by their timeout.", s.Name, dense.Number),
 		Summary: fmt.Sprintf("%s ended by their timeout", units.Plural(int(all.Number), "call"))}
-	v.Evidence = append(v.Evidence, c.Figure("calls.unanswered", "calls that ended by their timeout, by the caller's log", all.Number, "count", all.Origin),
+	v.Evidence = append(v.Evidence, c.Figure(evidence.FactCallsUnanswered, "calls that ended by their timeout, by the caller's log", all.Number, "count", all.Origin),
 		c.Figure("calls.unanswered_in_minute", "of these within a minute, at most", dense.Number, "count", dense.Origin))
-	v.Fix = []check.Fix{{Text: "look at what it did meanwhile: its threads, its pool of workers and its own log"}}
+	v.Fix = []check.Fix{{Text: "look at what it did at that time: its threads, its pool of workers and its own log"}}
 	v.Needs = []check.Need{{What: "what the threads of it did at the same time", Command: "unstall record PID"}}
 	return v, true
 }
@@ -86,7 +86,7 @@ func judgeDeadlocks(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
 		Title:   fmt.Sprintf("Transactions of %s wait for each other's rows: %s, each ended with an error of one of them.", s.Name, units.Plural(int(dead.Number), "deadlock")),
 		Summary: units.Plural(int(dead.Number), "deadlock")}
-	v.Evidence = append(v.Evidence, c.Figure("database.deadlocks", "deadlocks, by the database's own words", dead.Number, "count", dead.Origin))
+	v.Evidence = append(v.Evidence, c.Figure(evidence.FactDeadlocks, "deadlocks, by the database's own words", dead.Number, "count", dead.Origin))
 	v.Fix = []check.Fix{{Text: "change rows in the same order in all transactions, keep each short, and repeat one that was ended so"}}
 	v.Needs = []check.Need{{What: "requests of its callers from the same time, to show what it costs them: an access log or spans"}}
 	return v, true
