@@ -118,6 +118,8 @@ var apart = map[string]bool{
 	"service.dependency-slow requests.local_ms":            true, // of all of a request
 	"service.dependency-slow requests.usual_dependency_ms": true, // of a slow request
 	"jvm.gc-cpu-starved gc.these_paused_share":             true, // of the slow time
+	"linux.cpu-saturation host.withheld_share":             true, // of the slow time
+	"linux.noisy-neighbour host.withheld_share":            true, // of the slow time
 }
 
 // digits is how many significant ones a figure has.
