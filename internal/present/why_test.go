@@ -49,7 +49,7 @@ func TestWhy(t *testing.T) {
 		{"why-supported.txt", "go.gc-rate/sick", "go.gc-rate", check.Supported},
 		{"why-ruled-out.txt", "go.gc-rate/healthy", "go.gc-rate", check.RuledOut},
 		{"why-explained.txt", "linux.cpu-throttled/sick", "linux.cpu-saturation", check.RuledOut},
-		{"why-left-open.txt", "go.gc-rate/healthy", "service.waiting", check.Inconclusive},
+		{"why-left-open.txt", "go.memory-limit-thrash/healthy", "service.waiting", check.Inconclusive},
 		{"why-not-asked.txt", "go.gc-rate/sick", "jvm.full-gc", ""},
 	} {
 		d := diagnosed(t, x.dir)
