@@ -16,7 +16,6 @@ package dotnetlog
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -147,16 +146,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		}
 		return true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(all) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(all) > 0, "the log", "dotnetlog: no line about a suspension or a heartbeat in it"); err != nil {
 		return err
-	case len(all) == 0:
-		return errors.New("dotnetlog: no line about a suspension or a heartbeat in it")
-	case err != nil:
-		b.Warnf(0, "the log is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "lines of a log", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "dotnet"})

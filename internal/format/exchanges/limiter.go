@@ -1,9 +1,7 @@
 package exchanges
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -25,7 +23,6 @@ const (
 // are linked, and what waited for a pool is known.
 func (p *parser) findLimiters() {
 	p.eachPeer(func(peer evidence.NameID, calls []int) {
-		slices.SortFunc(calls, func(a, b int) int { return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b)) })
 		free := make(map[int32]int64) // by request: when its last call was done
 		var waited []pacedCall
 		var gaps, rests, arrivals []int64

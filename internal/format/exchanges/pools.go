@@ -22,7 +22,7 @@ const (
 // findPools finds the pools of connections, and for calls how long their requests waited for one of them.
 func (p *parser) findPools() { p.eachPeer(p.findPool) }
 
-// eachPeer yields the calls of each peer, in the order of their names; but for those beside which others may be under way on their connection.
+// eachPeer yields the calls of each peer in the order in which they begin, and peers in the order of their names; but for those beside which others may be under way on their connection.
 func (p *parser) eachPeer(yield func(peer evidence.NameID, calls []int)) {
 	byPeer := make(map[evidence.NameID][]int)
 	for i := range p.calls {
@@ -36,7 +36,9 @@ func (p *parser) eachPeer(yield func(peer evidence.NameID, calls []int)) {
 	}
 	slices.SortFunc(peers, func(a, b evidence.NameID) int { return cmp.Compare(p.b.Text(a), p.b.Text(b)) })
 	for _, peer := range peers {
-		yield(peer, byPeer[peer])
+		calls := byPeer[peer]
+		slices.SortFunc(calls, func(a, b int) int { return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b)) })
+		yield(peer, calls)
 	}
 }
 
@@ -66,7 +68,6 @@ func (p *parser) openAfter(calls []int) map[int]bool {
 }
 
 func (p *parser) findPool(peer evidence.NameID, calls []int) {
-	slices.SortFunc(calls, func(a, b int) int { return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b)) })
 	holds := p.openAfter(calls)
 	carried := make(map[int64]int) // by connection
 	type edge struct {

@@ -17,7 +17,6 @@ package kernellog
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -168,16 +167,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		}
 		return true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(all) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(all) > 0, "the log", "kernellog: it has no line about memory, hung tasks or dropped packets"); err != nil {
 		return err
-	case len(all) == 0:
-		return errors.New("kernellog: it has no line about memory, hung tasks or dropped packets")
-	case err != nil:
-		b.Warnf(0, "the log is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "the kernel's log", Error: evidence.Unanchored}
 	host := b.Subject(evidence.Subject{Kind: evidence.Host})

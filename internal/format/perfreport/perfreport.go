@@ -18,7 +18,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -170,16 +169,8 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		}
 		return true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(rows) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(rows) > 0, "the listing", "perfreport: no function with its share in it"); err != nil {
 		return err
-	case len(rows) == 0:
-		return errors.New("perfreport: no function with its share in it")
-	case err != nil:
-		b.Warnf(0, "the listing is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "one profile", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Host})

@@ -16,7 +16,7 @@ func (k *keeps) sent(l layout) asm.Instructions {
 		asm.LoadMem(asm.R2, asm.R6, atPhase, asm.Word),
 		asm.LoadMem(asm.R1, asm.R6, atRole, asm.Word),
 		asm.JEq.Imm(asm.R1, roleClient, "call"),
-		asm.JEq.Imm(asm.R2, phaseIdle, "exit"), // nobody asked
+		asm.JEq.Imm(asm.R2, phaseIdle, "exit"), // no request is open
 		asm.JEq.Imm(asm.R2, phaseAnswered, "more"),
 	)
 	p.set(atPhase, phaseAnswered, asm.Word)
