@@ -126,7 +126,7 @@ func (p *parser) ofDocker(text string) (c container, ok bool) {
 	memory, ok2 := size(strings.TrimSpace(used))
 	limit, _, _ := strings.Cut(strings.TrimSpace(rest), "  ")
 	most, _ := size(strings.TrimSpace(limit))
-	c = container{name: clip(f[len(f)-2]), cpu: cpu / 100, memory: memory, limit: most}
+	c = container{name: clipText(f[len(f)-2]), cpu: cpu / 100, memory: memory, limit: most}
 	return c, ok && ok2 && err == nil && cpu >= 0 && cpu < 1e7
 }
 
@@ -143,7 +143,7 @@ func (p *parser) ofKubectl(f []string) (c container, ok bool) {
 		return c, false
 	}
 	c.cpu, _ = cores(f[at])
-	c.name = clip(strings.Join(f[:at], "/"))
+	c.name = clipText(strings.Join(f[:at], "/"))
 	m := f[at+1]
 	if p.node && at+2 < len(f) {
 		m = f[at+2]
@@ -186,7 +186,7 @@ func size(s string) (float64, bool) {
 	return 0, false
 }
 
-func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostName)], "?") }
+func clipText(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostName)], "?") }
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{}

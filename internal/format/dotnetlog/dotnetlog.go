@@ -48,7 +48,7 @@ var kinds = []kind{
 	{"stall", "times that the runtime stood still", []byte(".NET Runtime Platform stalled for "), "", false},
 }
 
-func interesting(text []byte) bool {
+func hasMark(text []byte) bool {
 	for i := range kinds {
 		if bytes.Contains(text, kinds[i].mark) {
 			return true
@@ -104,11 +104,11 @@ func durationOf(s string) float64 {
 }
 
 func match(head []byte) format.Confidence {
-	if !interesting(head) {
+	if !hasMark(head) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
-		if len(l) <= mostLine && interesting(l) {
+		if len(l) <= mostLine && hasMark(l) {
 			if k, _ := read(l); k != nil {
 				return format.Sure
 			}
@@ -128,7 +128,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
 		}
-		if len(l.Text) > mostLine || !interesting(l.Text) {
+		if len(l.Text) > mostLine || !hasMark(l.Text) {
 			return true
 		}
 		k, ns := read(l.Text)

@@ -103,11 +103,11 @@ func read(text string) (r row, ok bool) {
 		f = f[1:]
 	}
 	if len(f) > 1 {
-		r.command = clip(strings.Join(f[:len(f)-1], " "))
+		r.command = clipText(strings.Join(f[:len(f)-1], " "))
 	}
 	name := strings.TrimSpace(text[mark+len("[k] "):])
 	name, _, _ = strings.Cut(name, "  ")
-	r.function = clip(strings.TrimSpace(name))
+	r.function = clipText(strings.TrimSpace(name))
 	return r, r.function != ""
 }
 
@@ -123,7 +123,7 @@ func whole(s string) bool {
 	return err == nil
 }
 
-func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostName)], "?") }
+func clipText(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostName)], "?") }
 
 // families are functions of the kernel that are of a mechanism by themselves, by how their names begin: for listings without what
 // functions call.
@@ -190,7 +190,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 			spinning += r.self
 		}
 	}
-	table(b, rows)
+	addTable(b, rows)
 	if spinning >= muchSpinning {
 		b.Warnf(at, "%.0f %% of the samples spin for a lock of the kernel: perf record -g of a minute, and perf script of it, show for which, and under which call", min(100, 100*spinning))
 	}
@@ -226,8 +226,8 @@ func shareOf(rows []row, mechanism string, nested bool) (part float64, line int6
 	return part, line
 }
 
-// table shows the functions with most of their own.
-func table(b *evidence.Builder, rows []row) {
+// addTable shows the functions with most of their own.
+func addTable(b *evidence.Builder, rows []row) {
 	by := make(map[string]*row)
 	var all []*row
 	for i := range rows {

@@ -90,7 +90,7 @@ func headingOf(text string) (t thread, ok bool) {
 	}
 	if rest = strings.TrimSpace(rest); strings.HasSuffix(rest, "(most recent call first):") {
 		if name := strings.Trim(strings.TrimSpace(strings.TrimSuffix(rest, "(most recent call first):")), "[]"); name != "" {
-			t.name = clip(name)
+			t.name = clipText(name)
 		}
 		return t, true
 	}
@@ -105,7 +105,7 @@ func headingOf(text string) (t thread, ok bool) {
 		}
 	}
 	t.state = state
-	t.name = clip(strings.Trim(strings.TrimPrefix(strings.TrimSpace(name), ":"), ` "`))
+	t.name = clipText(strings.Trim(strings.TrimPrefix(strings.TrimSpace(name), ":"), ` "`))
 	return t, true
 }
 
@@ -129,7 +129,7 @@ func frameOf(text string) (f frame, ok bool) {
 	if rest, found := strings.CutPrefix(text, `File "`); found {
 		file, rest, ok := strings.Cut(rest, `", line `)
 		_, name, ok2 := strings.Cut(rest, " in ")
-		return frame{clip(name), clip(file)}, ok && ok2 && name != ""
+		return frame{clipText(name), clipText(file)}, ok && ok2 && name != ""
 	}
 	name, rest, found := strings.Cut(text, " (")
 	file, line, found2 := strings.Cut(strings.TrimSuffix(rest, ")"), ":")
@@ -142,10 +142,10 @@ func frameOf(text string) (f frame, ok bool) {
 		file += ":" + more
 	}
 	_, err := strconv.ParseUint(line, 10, 31)
-	return frame{clip(name), clip(file)}, err == nil && name != ""
+	return frame{clipText(name), clipText(file)}, err == nil && name != ""
 }
 
-func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostText)], "?") }
+func clipText(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostText)], "?") }
 
 func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var all []thread
@@ -187,7 +187,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "python"})
-	table(b, all)
+	addTable(b, all)
 	facts(b, subject, all)
 	if dropped > 0 {
 		b.Warnf(0, "threads beyond the first %d: %d", mostThreads, dropped)
@@ -336,8 +336,8 @@ func facts(b *evidence.Builder, subject evidence.SubjectID, all []thread) {
 	}
 }
 
-// table groups threads by what they do and where.
-func table(b *evidence.Builder, all []thread) {
+// addTable groups threads by what they do and where.
+func addTable(b *evidence.Builder, all []thread) {
 	type group struct {
 		what, where, names string
 		n                  int

@@ -49,11 +49,11 @@ const (
 )
 
 func match(head []byte) format.Confidence {
-	if !interesting(head) {
+	if !hasMark(head) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
-		if len(l) <= mostLine && interesting(l) {
+		if len(l) <= mostLine && hasMark(l) {
 			if _, ok := read(l); ok {
 				return format.Sure
 			}
@@ -62,8 +62,8 @@ func match(head []byte) format.Confidence {
 	return format.No
 }
 
-// interesting says whether text has the words of a line that is read.
-func interesting(text []byte) bool {
+// hasMark says whether text has the words of a line that is read.
+func hasMark(text []byte) bool {
 	for i := range kinds {
 		if bytes.Contains(text, kinds[i].mark) {
 			return true
@@ -72,7 +72,7 @@ func interesting(text []byte) bool {
 	return false
 }
 
-// told is what a line says.
+// told is what was read of a line.
 type told struct {
 	*kind
 	limit  float64 // how many places there are, 0 not told
@@ -125,7 +125,7 @@ func parse(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
 		}
-		if len(l.Text) > mostLine || !interesting(l.Text) {
+		if len(l.Text) > mostLine || !hasMark(l.Text) {
 			return true
 		}
 		t, ok := read(l.Text)
