@@ -1,0 +1,144 @@
+package exchanges
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
+)
+
+// called reads what a call asked for and whom.
+func (p *parser) called(x *exchange, peer, kind, text []byte) bool {
+	switch string(kind) {
+	case "h2": // what passed between two rests is no call
+		p.multiplexed++
+		return true
+	case "http2", "grpc":
+		x.multiplexed = true
+	case "resp":
+		x.shared = x.sends > 1
+	case "dns":
+		x.lookup, x.multiplexed = true, true // several are under way on one socket
+	}
+	x.what, x.known = p.peer(peer, kind), string(kind) != "-"
+	x.failed = x.first == 0 && !p.open // its connection was closed
+	if !p.asked(x, kind, text) {
+		return false
+	}
+	p.calls = append(p.calls, *x)
+	return true
+}
+
+// longestOperation is how long what a call asks for may be.
+const longestOperation = format.MaxRoute + 64
+
+// asked reads what a call asked for and what became of it, which older recordings do not tell.
+func (p *parser) asked(x *exchange, kind, text []byte) bool {
+	if len(text) == 0 {
+		return true
+	}
+	result, what, _ := bytes.Cut(text, []byte(" "))
+	if len(what) > longestOperation {
+		return false
+	}
+	if x.lookup {
+		return p.lookedUp(x, result, what)
+	}
+	if string(kind) == "grpc" {
+		code, digits := format.ParseDigits(result)
+		if !digits && string(result) != "-" {
+			return false
+		}
+		x.http, x.failed = true, x.failed || code > 0
+		if len(what) > 0 && !isUnnamed(what) {
+			x.operation = p.name(p.routes, what, mostRoutes)
+		}
+		return true
+	}
+	switch string(result) {
+	case "-":
+	case "idle":
+		x.transaction = transactionNone
+	case "open":
+		x.transaction = transactionOpen
+	case "failed":
+		x.failed = true
+	default:
+		code, digits := format.ParseDigits(result)
+		if !digits || string(kind) != "http" && string(kind) != "http2" || code > 999 {
+			return false
+		}
+		x.http, x.status = true, int16(code)
+		x.failed = x.failed || code >= 500 || code == tooMany
+	}
+	at := ownEnd{x.what, x.port}
+	before := p.prepared[at]
+	delete(p.prepared, at)
+	if rest, is := bytes.CutPrefix(what, []byte("PREPARE ")); is {
+		if len(p.prepared) < mostRoutes {
+			p.prepared[at] = string(rest)
+		}
+	} else if before != "" && (string(what) == "EXECUTE" || strings.HasPrefix(before, string(what)+" ")) {
+		what = []byte(before) // what runs is what was prepared right before
+	}
+	if len(what) > 0 && !(x.multiplexed && isUnnamed(what)) {
+		x.operation = p.name(p.routes, what, mostRoutes)
+	}
+	return true
+}
+
+// lookedUp reads what became of a query to a name server, which asked for a type of record and mostly for names of a zone.
+func (p *parser) lookedUp(x *exchange, result, what []byte) bool {
+	switch string(result) {
+	case "-", "ok", "truncated":
+	case "nxdomain":
+		x.unknownName = true
+	case "servfail", "refused", "failed":
+		x.failed = true
+	case "tcp": // as other calls
+		x.multiplexed, x.sends = false, 1
+	default:
+		return false
+	}
+	if len(what) > 0 {
+		x.operation = p.name(p.routes, what, mostRoutes)
+	}
+	return true
+}
+
+// isUnnamed says whether a route over HTTP/2 has a number for a name.
+func isUnnamed(route []byte) bool { return bytes.Contains(route, []byte(" ~")) }
+
+// ownEnd is a connection of the process to another.
+type ownEnd struct {
+	to   evidence.NameID
+	port int64
+}
+
+const tooMany = 429 // requests, says a server of HTTP that is asked too often
+
+// products are what speaks the protocols that the recorder knows.
+var products = map[string]string{"postgresql": "PostgreSQL at ", "mysql": "MySQL/MariaDB at ", "resp": "Redis at ", "mongodb": "MongoDB at ", "grpc": "gRPC at "}
+
+// peer names whom a call went to: by its product, or by the process that listens at a UNIX socket where that speaks nothing known.
+func (p *parser) peer(address, kind []byte) evidence.NameID {
+	if string(kind) == "dns" {
+		return p.nameServer(address)
+	}
+	title := products[string(kind)]
+	if who := p.ends[string(address)]; title == "" && who != "" && string(kind) == "-" {
+		title = who + " at "
+	}
+	return p.name(p.peers, append([]byte(title), address...), mostPeers)
+}
+
+func (p *parser) nameServer(address []byte) evidence.NameID {
+	key := "dns " + string(address)
+	id, known := p.peers[key]
+	if !known && len(p.peers) < mostPeers {
+		id = p.b.Wait(evidence.NameServer, string(address))
+		p.peers[key] = id
+	}
+	return id
+}
