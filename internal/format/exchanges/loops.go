@@ -237,11 +237,15 @@ func (p *parser) loopsOf(rows []int) (threads []int64, share bool) {
 // dotnetWorkers are the threads of .NET's pool, of which it starts more as they are wanted.
 const dotnetWorkers = ".NET TP Worker"
 
-// ofPool says whether requests are read by goroutines, which go on on any thread, or on threads of .NET's pool: both have other ways to wait.
+// ofPool says whether requests are read by goroutines, which go on on any thread, or on threads of a pool that starts more as they are
+// wanted: both have other ways to wait. .NET before 6 gives its threads no names, so they are called as the process is; event loops
+// that share connections have names.
 func (p *parser) ofPool(rows []int) bool {
+	process := p.names[p.pid]
 	return slices.ContainsFunc(rows, func(i int) bool {
 		x := &p.requests[i]
-		return x.goroutines[0] > 0 || p.names[x.thread] == dotnetWorkers
+		name := p.names[x.thread]
+		return x.goroutines[0] > 0 || name == dotnetWorkers || name != "" && name == process
 	})
 }
 

@@ -143,6 +143,7 @@ func (w *watching) close() {
 // run writes exchanges until the context or the process ends.
 func (w *watching) run(ctx context.Context, out io.Writer) error {
 	w.buf = fmt.Appendf(w.buf, "# exchanges of pid %d\nfrom %d\n", w.pid, w.began)
+	w.name(uint32(w.pid)) // threads that have no name of their own are called so
 	for next := time.Now().Add(refreshEach); ; {
 		ended := !probe.Wait(ctx, drainEach) || !probe.Alive(w.pid)
 		if err := w.drain(); err != nil {
