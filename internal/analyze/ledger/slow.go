@@ -33,10 +33,10 @@ const floorFactor = 3
 const differ = .1
 
 // LeastSlow (ns) is what no request is slow below where nobody says what is: handlers of some µs take several times
-// that by a mere switch of threads, which nobody notices who asks over a network.
+// that by a mere switch of threads, and who asks over a network does not notice less than a millisecond.
 const LeastSlow = floorFactor * shortest
 
-const shortest = 100_000 // ns, the least floor
+const shortest = 333_334 // ns, the least floor
 
 // floorPart is the part of a route's requests that nothing much stood in the way of: what
 // the last of them takes is the route's floor. The very quickest may have been refused, or

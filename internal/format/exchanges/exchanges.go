@@ -68,6 +68,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
@@ -304,6 +305,9 @@ func (p *parser) exchange(text []byte, request bool) bool {
 	case n[3] > 0:
 		x.last = x.begun + n[3]
 	}
+	if request && x.port < 0 && isDiagnostic(p.listenerText(x.port)) {
+		return true // what tools ask the runtime, this one among them
+	}
 	if len(p.requests)+len(p.calls) >= mostRows {
 		p.dropped++
 		return true
@@ -371,6 +375,16 @@ func (p *parser) listenerText(port int64) string {
 		return p.pathTexts[-1-port]
 	}
 	return fmt.Sprintf("port %d", port)
+}
+
+// diagnosticSockets are how the names of those begin on which runtimes answer tools: the diagnostic port of .NET, the pipe of its debugger,
+// and the attach mechanism of HotSpot.
+var diagnosticSockets = []string{"dotnet-diagnostic-", "clr-debug-pipe-", ".java_pid"}
+
+// isDiagnostic says whether the runtime and not the service answers on a UNIX socket.
+func isDiagnostic(path string) bool {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	return slices.ContainsFunc(diagnosticSockets, func(begin string) bool { return strings.HasPrefix(name, begin) })
 }
 
 // unixPrefix is how the address of a UNIX socket begins: "unix:/run/app.sock", "unix:@name"; mostPath bytes at most have it, as each that is
