@@ -58,8 +58,9 @@ type source struct {
 	mean      float64 // latency, ns
 }
 
-// every is the sources that have the time of day, by subject, the innermost first; of several proxies those in front take longer.
-func every(b *evidence.Bundle) []*source {
+// listSources returns the sources that have the time of day, by subject, the innermost first; of
+// several proxies those in front take longer.
+func listSources(b *evidence.Bundle) []*source {
 	type key struct {
 		s evidence.SubjectID
 		a evidence.ArtifactID

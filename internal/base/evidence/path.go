@@ -97,7 +97,7 @@ func (p Path) Add(s *Segment) Path {
 	if s.Holder != 0 || holder != 0 {
 		head |= hasHolder
 	}
-	mask := s.Held.mask()
+	mask := s.Held.holderMask()
 	if mask != 0 {
 		head |= hasHeld
 	}
@@ -126,7 +126,7 @@ func (p Path) Add(s *Segment) Path {
 		}
 	}
 	if mask != 0 {
-		p = s.Held.append(p, mask)
+		p = s.Held.appendShares(p, mask)
 	}
 	return p
 }
@@ -153,7 +153,7 @@ func (p Path) Plain(kind Kind, dur int64, stack StackID, cause NameID) Path {
 
 // Runnable adds a wait for a processor of which no more is known than who held them; the duration is positive.
 func (p Path) Runnable(dur int64, held *Shares) Path {
-	mask := held.mask()
+	mask := held.holderMask()
 	head := uint64(Runnable) << flagBits
 	if mask != 0 {
 		head |= hasHeld
@@ -161,13 +161,13 @@ func (p Path) Runnable(dur int64, held *Shares) Path {
 	p = appendUvarint(p, head)
 	p = appendUvarint(p, uint64(dur))
 	if mask != 0 {
-		p = held.append(p, mask)
+		p = held.appendShares(p, mask)
 	}
 	return p
 }
 
-// mask has a bit for each holder that has a share.
-func (s *Shares) mask() (mask uint64) {
+// holderMask has a bit for each holder that has a share.
+func (s *Shares) holderMask() (mask uint64) {
 	for h, v := range s {
 		some := uint64(0)
 		if v > 0 {
@@ -178,8 +178,8 @@ func (s *Shares) mask() (mask uint64) {
 	return mask
 }
 
-// append writes the mask and the shares that it has.
-func (s *Shares) append(p Path, mask uint64) Path {
+// appendShares appends the mask and the shares that it has.
+func (s *Shares) appendShares(p Path, mask uint64) Path {
 	p = appendUvarint(p, mask)
 	for ; mask != 0; mask &= mask - 1 {
 		p = appendUvarint(p, uint64(s[bits.TrailingZeros64(mask)]))
@@ -254,44 +254,44 @@ func (p *Path) Next(s *Segment) bool {
 		return false
 	}
 	*s = Segment{}
-	head := p.uvarint()
+	head := p.nextUvarint()
 	s.Kind = Kind(head >> flagBits)
-	s.Dur = int64(p.uvarint())
+	s.Dur = int64(p.nextUvarint())
 	if head&hasLane != 0 {
-		s.Lane = LaneID(p.uvarint())
+		s.Lane = LaneID(p.nextUvarint())
 	}
 	if head&hasStack != 0 {
-		s.Stack = StackID(p.uvarint())
+		s.Stack = StackID(p.nextUvarint())
 	}
 	if head&hasCause != 0 {
-		s.Cause = NameID(p.uvarint())
+		s.Cause = NameID(p.nextUvarint())
 	}
 	if head&hasHolder != 0 {
-		s.Holder = LaneID(p.uvarint())
-		holder := p.uvarint()
+		s.Holder = LaneID(p.nextUvarint())
+		holder := p.nextUvarint()
 		s.HolderKind = Kind(holder >> holderFlagBits)
 		if holder&holderHasCause != 0 {
-			s.HolderCause = NameID(p.uvarint())
+			s.HolderCause = NameID(p.nextUvarint())
 		}
 		if holder&holderHasStack != 0 {
-			s.HolderStack = StackID(p.uvarint())
+			s.HolderStack = StackID(p.nextUvarint())
 		}
 		if holder&holderHasVia != 0 {
-			s.Via = NameID(p.uvarint())
+			s.Via = NameID(p.nextUvarint())
 		}
 	}
 	if head&hasHeld != 0 {
-		mask := p.uvarint()
+		mask := p.nextUvarint()
 		for h := range s.Held {
 			if mask&(1<<h) != 0 {
-				s.Held[h] = int64(p.uvarint())
+				s.Held[h] = int64(p.nextUvarint())
 			}
 		}
 	}
 	return true
 }
 
-func (p *Path) uvarint() uint64 {
+func (p *Path) nextUvarint() uint64 {
 	if b := *p; len(b) > 0 && b[0] < 0x80 {
 		*p = b[1:]
 		return uint64(b[0])
