@@ -94,7 +94,8 @@ func init() {
 		}},
 		{"entrance", "Of the requests outside, as many wait in the accept queue, or are accepted and unread, as these hold (Little's law).", "queues of sockets", []Mechanism{Queued}, func(w *walker, f *freeTime) {
 			unread := w.isUnread(f)
-			if e := w.l.entrance; e != nil && f.s.Kind == evidence.BeforeService && (f.s.Cause == 0 || unread) {
+			read := w.l.byKernel && f.s.Cause == 0 // the kernel tells until when it was not
+			if e := w.l.entrance; e != nil && f.s.Kind == evidence.BeforeService && (f.s.Cause == 0 || unread) && !read {
 				w.chargeEntrance(e.queues, f)
 				if !unread {
 					w.chargeEntrance(e.unread, f)
@@ -118,8 +119,8 @@ func init() {
 				w.takeAll(f)
 			}
 		}},
-		{"pool's queue", "Of the requests outside, as many wait for a thread of the runtime's pool as its queue holds.", "the pool's queue", []Mechanism{PoolThread, Queued}, func(w *walker, f *freeTime) {
-			if q := w.l.queued; q != nil && f.s.Kind == evidence.BeforeService && f.s.Cause == 0 {
+		{"pool's queue", "Of the requests outside, as many wait for a thread of the runtime's pool as its queue holds: one that reads them, or runs their handler.", "the pool's queue", []Mechanism{PoolThread, Queued}, func(w *walker, f *freeTime) {
+			if q := w.l.queued; q != nil && f.s.Kind == evidence.BeforeService && (f.s.Cause == 0 || w.isUnread(f)) {
 				w.c = Charges{PoolThread: int64(q.meanShare(f.at, f.s.Dur) * float64(f.s.Dur))}
 				w.c[Queued] = f.s.Dur - w.c[PoolThread]
 				w.takeAll(f)

@@ -39,8 +39,8 @@ const (
 // The bundle's clocks are aligned and its threads' states attached. A row lasts as long as it was seen by anybody: one of the
 // service's own log begins when the traced request does, if that is earlier.
 func Join(b *evidence.Bundle) (all []Joined) {
-	every := listSources(b)
 	traced, outer := splitSources(b)
+	every := listSources(b, traced)
 	x := joins{b: b, paths: make(map[int]evidence.Path)}
 	for _, s := range slices.Sorted(maps.Keys(traced)) {
 		inner := slices.Concat(slices.Collect(inOrder(traced[s]))...)
@@ -234,9 +234,9 @@ func (j *joining) placeRow(p Pair, began, ended bool) {
 	}
 }
 
-// canExtend says whether rows may have been under way before they say: what a proxy saw is around
+// canExtend says whether rows may have been under way before they say: what the kernel and a proxy saw is around
 // all that is further inside.
-func (j *joining) canExtend() bool { return j.Side < ByProxy }
+func (j *joining) canExtend() bool { return j.Side < ByKernel }
 
 // composePath makes the path of a row: how late it was sent, what passed before the service saw
 // it, its states, and what passed until the answer was out. What a request waited for when its
@@ -269,13 +269,14 @@ func (j *joining) composePath(p Pair, inner evidence.Path, began, ended bool) ev
 	}
 	skip := max(0, sent-start) // the client's clock is behind: what it cannot have seen
 	left := until - max(sent, start)
+	own := r.Path(p.Row)
 	var s evidence.Segment
 	for inner.Next(&s) && left > 0 {
 		cut := min(skip, s.Dur)
 		skip -= cut
 		if dur := min(s.Dur-cut, left); dur > 0 {
 			s.Resize(dur)
-			path = path.Add(&s)
+			path = appendKnown(path, &s, own, r.Latency(p.Row)-left)
 			left -= dur
 		}
 	}
@@ -290,6 +291,29 @@ func (j *joining) composePath(p Pair, inner evidence.Path, began, ended bool) ev
 	}
 	j.path = path
 	return path
+}
+
+// appendKnown adds a state that begins at a time (ns) after its row does. Where who saw the request from inside does not know what it did,
+// the row may: the kernel knows whom it called.
+func appendKnown(path evidence.Path, s *evidence.Segment, own evidence.Path, at int64) evidence.Path {
+	if s.Kind != evidence.Unobserved {
+		return path.Add(s)
+	}
+	until, from := at+s.Dur, int64(0)
+	var x evidence.Segment
+	for own.Next(&x) && at < until {
+		end := from + x.Dur
+		if dur := min(end, until) - max(from, at); dur > 0 {
+			x.Resize(dur)
+			if x.Kind == evidence.BeforeService || x.Kind == evidence.AfterService || x.Kind == evidence.SentLate {
+				x = evidence.Segment{Kind: evidence.Unobserved, Dur: dur} // by then the service had it
+			}
+			path = path.Add(&x)
+			at += dur
+		}
+		from = end
+	}
+	return path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: until - at})
 }
 
 // appendOutside adds the time until the service saw a request: what a proxy knows of it, and the

@@ -17,7 +17,7 @@ const (
 // Unite puts sources of one service on one clock, and gives the rows of proxies, and of clients that asked these, to the services behind.
 // Requests that both saw say which is which. The bundle's clocks are aligned, and it is not clipped yet.
 func Unite(b *evidence.Bundle) {
-	all := listSources(b)
+	all := listSources(b, nil)
 	if len(all) < 2 {
 		return
 	}

@@ -34,6 +34,8 @@ type Capture struct {
 	byName    map[string]*stored
 	chunks    int
 	last      *stored // whose chunk is the last member, nil: it is an event
+
+	withoutNote int // members that would be chunks, if unstall had noted what they are
 }
 
 // stored is an artifact in the file.
@@ -94,6 +96,9 @@ func readIndex(f io.ReaderAt, size int64) (*Capture, error) {
 			damage = c.addMember(h, offset, t)
 		}
 	}
+	if len(c.artifacts) == 0 && c.withoutNote > 0 {
+		return nil, errors.New("was packed again by another program, which dropped what unstall notes of each part: give the capture as it was recorded")
+	}
 	if !c.Ended {
 		c.dropTorn(f)
 		c.cutOff(damage)
@@ -142,7 +147,11 @@ func (c *Capture) addMember(h *tar.Header, offset int64, content io.Reader) (dam
 	}
 	name, seq, ok := parseChunkName(h.Name)
 	var n note
-	if !ok || json.Unmarshal([]byte(h.PAXRecords["comment"]), &n) != nil || n.CRC == "" {
+	if !ok {
+		return ""
+	}
+	if json.Unmarshal([]byte(h.PAXRecords["comment"]), &n) != nil || n.CRC == "" {
+		c.withoutNote++
 		return ""
 	}
 	if h.Size > maxStored {
