@@ -106,6 +106,7 @@ type Ledger struct {
 	awaitGate *gate                     // by which these are split; nil: by none
 	alike     *similarRequests          // nil: no request's awaits are known one by one
 	onThreads bool                      // a request holds one thread until it is answered
+	ownCPUs   float64                   // the part of the processors, of those others leave, that its own work keeps busy; 0 where that was not watched
 	byKernel  bool                      // the requests' paths tell what passed before the service read them
 	entrance  *entrance                 // nil: nothing waits at the service's sockets, or that is not known
 	queued    *poolQueue                // nil: nothing waited for a thread of the pool, or that was not watched

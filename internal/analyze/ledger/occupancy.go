@@ -69,6 +69,13 @@ func (o *occupancy) hasLockWaits() bool {
 	return o != nil && slices.ContainsFunc(slices.Concat(o.met[0], o.met[1]), func(x share) bool { return x.mechanism == Lock && x.part > 0 })
 }
 
+// hasWaits says whether looks at threads saw requests wait for each other in any way.
+func (o *occupancy) hasWaits() bool {
+	return o != nil && slices.ContainsFunc(slices.Concat(o.met[0], o.met[1]), func(x share) bool {
+		return x.part > 0 && slices.Contains([]Mechanism{Lock, Pool, PoolThread, Goroutine}, x.mechanism)
+	})
+}
+
 // usedUp is the part of a pool's threads that must stand still for requests without a thread
 // to wait for one: else what is not on a thread is elsewhere.
 const usedUp = .5

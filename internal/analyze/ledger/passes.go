@@ -92,6 +92,12 @@ func init() {
 				w.handOver(f)
 			}
 		}},
+		{"turns", "What serves one request at a time, threads tell that were seen to wait, or full CPUs: the other list charges it.", "samples of threads", nil, func(w *walker, f *freeTime) {
+			if f.s.Kind == evidence.SyncWait && w.l.isWaitOf(f.s.Cause, evidence.Turn) && (w.l.occupancy.hasWaits() || w.l.ownCPUs >= overloadedFrom) {
+				*f.s = evidence.Segment{Kind: evidence.Unobserved, Dur: f.s.Dur}
+				w.handOver(f)
+			}
+		}},
 		{"entrance", "Of the requests outside, as many wait in the accept queue, or are accepted and unread, as these hold (Little's law).", "queues of sockets", []Mechanism{Queued}, func(w *walker, f *freeTime) {
 			unread := w.isUnread(f)
 			read := w.l.byKernel && f.s.Cause == 0 // the kernel tells until when it was not

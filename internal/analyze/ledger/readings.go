@@ -42,6 +42,7 @@ func init() { // some of them walk through requests, which asks for all that was
 			l.entrance = l.entranceOf()
 			l.Unread = l.unreadBusy()
 			l.queued = l.buildPoolQueue()
+			l.ownCPUs = l.ownCPUShare()
 		}},
 		{"what is awaited", nil, func(l *Ledger, in *input) {
 			l.awaiteds = l.awaitShares(in.opt.Stacks)

@@ -56,8 +56,8 @@ func (l *Ledger) runReplay() {
 		l.Replay.Why = "no pauses are known at the time of the requests"
 	case reach > typical:
 		l.Replay.Why = fmt.Sprintf("the clocks of requests and pauses may differ by %s, which is more than a pause lasts (%s)", units.Time(float64(reach)), units.Time(float64(typical)))
-	case l.ownCPUShare() >= overloadedFrom:
-		l.Replay.Why = fmt.Sprintf("the service's own work keeps %.0f %% of the CPUs busy: requests queue for CPUs, with or without pauses", 100*l.ownCPUShare())
+	case l.ownCPUs >= overloadedFrom:
+		l.Replay.Why = fmt.Sprintf("the service's own work keeps %.0f %% of the CPUs busy: requests queue for CPUs, with or without pauses", 100*l.ownCPUs)
 	case len(l.Rows) < queue.MinReplay:
 		l.Replay.Why = fmt.Sprintf("a replay needs at least %d requests, and there are %d", queue.MinReplay, len(l.Rows))
 	case l.hasQueuedRequests():

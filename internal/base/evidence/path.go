@@ -225,12 +225,12 @@ func (p Path) All(yield func(Segment) bool) {
 }
 
 // Followed says whether a path holds states of who served the request: not just what an access log knows of an upstream, of the queue
-// before it and of its client, a client of its own delay, or the kernel of the thread that it waits for.
+// before it and of its client, a client of its own delay, or the kernel of the thread or the turn that it waits for.
 func (p Path) Followed() bool {
 	var s Segment
 	for p.Next(&s) {
 		switch s.Kind {
-		case Unobserved, NetWait, PoolWait, ClientWait, KindUnknown, SentLate, BeforeService, AfterService, ThreadWait:
+		case Unobserved, NetWait, PoolWait, SyncWait, ClientWait, KindUnknown, SentLate, BeforeService, AfterService, ThreadWait:
 		default:
 			return true
 		}

@@ -63,6 +63,7 @@ func (p *parser) linkAndEmit() {
 	p.findShared()
 	loops.findBusy()
 	p.findAwaited(loops)
+	p.findTurns(loops)
 	p.nameByCalls()
 	slices.SortStableFunc(p.calls, func(x, y exchange) int {
 		return cmp.Or(cmp.Compare(x.request, y.request), cmp.Compare(x.begun, y.begun))
@@ -71,6 +72,7 @@ func (p *parser) linkAndEmit() {
 	unread := make(map[int64]evidence.NameID) // by port
 	next, _ := slices.BinarySearchFunc(p.calls, 0, func(x exchange, _ int) int { return cmp.Compare(x.request, 0) })
 	alone := next
+	turn := b.TellWait("the requests before them, as one at a time is served", evidence.Wait{Kind: evidence.Turn})
 	var path evidence.Path
 	for i := range p.requests {
 		x := &p.requests[i]
@@ -84,7 +86,7 @@ func (p *parser) linkAndEmit() {
 			at = b.Wait(evidence.ArrivedAt, p.listenerText(x.port))
 			unread[x.port] = at
 		}
-		path = appendStates(path[:0], x, int32(i), end, p.calls[from:next], at, loops)
+		path = appendStates(path[:0], x, int32(i), end, p.calls[from:next], at, turn, loops)
 		r := evidence.Request{Subject: p.subject, Route: x.what, Start: x.came, End: end, Path: path, Origin: b.Origin(x.line)}
 		switch {
 		case x.open:
@@ -175,7 +177,7 @@ func (p *parser) emitCall(c *exchange, request evidence.RequestID) {
 // appendStates appends the states of a request to path: the wait until it was read, and its calls,
 // of which some may run side by side. Where a thread is an event loop, it also appends what that
 // did before it read what had arrived.
-func appendStates(path evidence.Path, x *exchange, number int32, end int64, calls []exchange, unread evidence.NameID, loops *loops) evidence.Path {
+func appendStates(path evidence.Path, x *exchange, number int32, end int64, calls []exchange, unread, turn evidence.NameID, loops *loops) evidence.Path {
 	at := x.came
 	until := func(to int64, s evidence.Segment) {
 		if to = min(to, end); to > at {
@@ -201,6 +203,9 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 		until(to, evidence.Segment{Kind: evidence.Unobserved})
 	}
 	looped(x.thread, x.begun, evidence.Segment{Kind: evidence.BeforeService, Cause: unread})
+	if len(calls) == 0 {
+		until(x.turn, evidence.Segment{Kind: evidence.SyncWait, Cause: turn})
+	}
 	for i := range calls {
 		c := &calls[i]
 		done := max(c.first, c.last)

@@ -105,6 +105,7 @@ const (
 
 // exchange is a request or a call; moments in ns since the epoch.
 type exchange struct {
+	turn  int64 // until when (ns since the epoch) others are served before a request; 0: it does not wait for its turn, or that is not known
 	came  int64 // of a request: its first bytes were there
 	begun int64 // the process read it, or sent it
 	first int64 // of the answer was sent, or read; 0 none

@@ -321,7 +321,7 @@ func placeTitle(m ledger.Mechanism, what evidence.Wait, name string) string {
 		}
 		return "Slow requests wait in a system call: " + name
 	case ledger.Goroutine:
-		if what.Kind == evidence.ForcedCycle {
+		if what.Kind == evidence.ForcedCycle || what.Kind == evidence.Turn {
 			return "Slow requests wait for " + name
 		}
 		return "Slow requests wait for other requests: " + name
@@ -359,6 +359,7 @@ var waitFix = []struct {
 	text  string
 }{
 	{kind: evidence.ForcedCycle, text: "do not call runtime.GC or debug.FreeOSMemory in a request: GC starts a cycle when the heap has grown; if memory must stay below a limit, set GOMEMLIMIT"},
+	{kind: evidence.Turn, text: "one request at a time is served here: behind a lock, in a queue with one worker, or by a limit of one: do long work before the lock is taken, or split what it protects, by key or by shard"},
 	{kind: evidence.RoomToWrite, text: "the reader of the other end is slower than the writer, and the buffer between them is full: make the reader faster, write less, or add a queue that drops, with O_NONBLOCK"},
 	{class: evidence.KernelDiskFault, text: "the file's pages are not in memory when requests access them: give the host memory for them, read them ahead (madvise MADV_WILLNEED, MAP_POPULATE), or access them outside requests"},
 	{class: evidence.KernelThreads, text: "the program starts a thread for each piece of work: each start needs stack memory and the lock of the process's memory map, for which other thread starts and page faults wait: use a pool of threads"},
