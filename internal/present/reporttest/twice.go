@@ -113,6 +113,7 @@ var apart = map[string]bool{
 	"redis.fork fork.longest_ms":                           true, // of a fork in the mean
 	"linux.swap kernel.stack_share":                        true, // of the slow time
 	"dotnet.gen2-pause slow.paused_ms":                     true, // of all time
+	"dotnet.gen2-pause slow.paused_most_ms":                true, // with what was queued behind
 	"service.pool-exhausted requests.p99_ms":               true, // of the mean of slow requests
 	"service.pool-exhausted requests.traced_p99_ms":        true, // of the mean of slow requests
 	"service.over-capacity process.own_work_cpus_share":    true, // of the slow time
