@@ -276,7 +276,11 @@ func (j *joining) composePath(p Pair, inner evidence.Path, began, ended bool) ev
 		skip -= cut
 		if dur := min(s.Dur-cut, left); dur > 0 {
 			s.Resize(dur)
-			path = appendKnown(path, &s, own, r.Latency(p.Row)-left)
+			if j.Side == ByKernel {
+				path = appendKnown(path, &s, own, r.Latency(p.Row)-left)
+			} else {
+				path = path.Add(&s)
+			}
 			left -= dur
 		}
 	}
@@ -293,8 +297,8 @@ func (j *joining) composePath(p Pair, inner evidence.Path, began, ended bool) ev
 	return path
 }
 
-// appendKnown adds a state that begins at a time (ns) after its row does. Where who saw the request from inside does not know what it did,
-// the row may: the kernel knows whom it called.
+// appendKnown adds a state that begins at a time (ns) after the row of the kernel does. Where who saw the request from inside does not know
+// what it did, the kernel may: it knows whom the service called.
 func appendKnown(path evidence.Path, s *evidence.Segment, own evidence.Path, at int64) evidence.Path {
 	if s.Kind != evidence.Unobserved {
 		return path.Add(s)

@@ -96,7 +96,7 @@ func readIndex(f io.ReaderAt, size int64) (*Capture, error) {
 			damage = c.addMember(h, offset, t)
 		}
 	}
-	if len(c.artifacts) == 0 && c.withoutNote > 0 {
+	if c.Ended && len(c.artifacts) == 0 && c.withoutNote > 0 {
 		return nil, errors.New("was packed again by another program, which dropped what unstall notes of each part: give the capture as it was recorded")
 	}
 	if !c.Ended {
