@@ -76,6 +76,7 @@ func (w *world) readBeside(ctx context.Context, in io.Reader) error {
 			return err
 		})
 	}()
+	w.out.beside()
 	err := guard(func() error {
 		for b := range decoded {
 			w.interpret(b)
@@ -89,6 +90,9 @@ func (w *world) readBeside(ctx context.Context, in io.Reader) error {
 	close(free)
 	for range decoded { // until the other one has ended
 	}
+	if unwritten := w.out.end(); unwritten != nil {
+		return unwritten
+	}
 	if err != nil {
 		return err
 	}
@@ -99,6 +103,10 @@ func (w *world) interpret(b *wire.Batch) {
 	w.batch = b
 	w.stacks.generation(b.Generation)
 	w.reasons.generation(b.Generation)
+	if w.events == 0 && len(b.Events) > 0 {
+		w.first = b.Events[0].Time
+		w.held.last = w.first
+	}
 	for i := range b.Events {
 		w.event(&b.Events[i])
 	}

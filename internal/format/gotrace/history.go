@@ -13,16 +13,16 @@ import (
 // forgotten. At most maxMemories goroutines have one, and all but the first of them a short
 // one: memory stays bounded with any number of them.
 type memory struct {
-	earlier, later       half
-	upto                 int64
-	mostStates, mostRest int // in a half
+	upto           int64
+	later, earlier half
 }
 
 // half is states in order.
 type half struct {
-	states  []state
-	rest    []int64
-	numbers int // that bound it: of a holder three, whether it takes them or not
+	states               []state
+	rest                 []int64
+	numbers              int32 // that bound it: of a holder three, whether it takes them or not
+	mostStates, mostRest int16
 }
 
 // state is a [evidence.Segment] as it is remembered: it ends where the next begins. What not
@@ -101,13 +101,26 @@ func (h *half) room() *[1 + evidence.NumHolders]int64 {
 	return (*[1 + evidence.NumHolders]int64)(h.rest[n : n+1+int(evidence.NumHolders)])
 }
 
-// held adds to the last state the shares that are the difference of two.
-func (h *half) held(x *state, now, before *integrals) {
+// held adds to the last state the shares that are the difference of two, and returns how it has
+// written them; empty if there are none.
+func (h *half) held(x *state, now, before *integrals) []int64 {
 	room := h.room()
+	n := difference(room, now, before)
+	if n > 0 {
+		x.has |= hasHeld
+		h.rest = h.rest[:len(h.rest)+n]
+		h.numbers += int32(n)
+	}
+	return room[:n]
+}
+
+// difference writes a bit for each holder of which two differ, lowest first, and by how much; it returns how
+// many numbers these are, 0 if none differs.
+func difference(to *[1 + evidence.NumHolders]int64, now, before *integrals) int {
 	mask, n := int64(0), 1
 	for i := range now { // which are 0 follows no pattern: without a branch
 		v := now[i] - before[i]
-		room[n] = v
+		to[n] = v
 		some := 0
 		if v != 0 {
 			some = 1
@@ -115,12 +128,11 @@ func (h *half) held(x *state, now, before *integrals) {
 		mask |= int64(some) << i
 		n += some
 	}
-	if mask != 0 {
-		room[0] = mask
-		x.has |= hasHeld
-		h.rest = h.rest[:len(h.rest)+n]
-		h.numbers += n
+	if mask == 0 {
+		return 0
 	}
+	to[0] = mask
+	return n
 }
 
 // copyHeld adds the shares of a state to the last state of h.
@@ -130,7 +142,7 @@ func (h *half) copyHeld(to *state, from *half, x *state) {
 	*h.room() = *all
 	to.has |= hasHeld
 	h.rest = h.rest[:len(h.rest)+n]
-	h.numbers += n
+	h.numbers += int32(n)
 }
 
 // part is the shares of a state of which only dur of its duration counts.
@@ -219,7 +231,7 @@ func (w *world) within(h *half, from, to, upto int64, spells []spell, depth int)
 func (w *world) followed(x *state, from, to int64, spells []spell, depth int) []spell {
 	p := hop{wait: wait{x.kind, x.cause, x.stack}, at: x.holderStack}
 	at, n := from, len(spells)
-	if by := w.gs[int64(x.lane)]; by != nil {
+	if by := w.gs.Find(int64(x.lane)); by != nil {
 		spells = w.recall(by, from, to, spells, depth)
 	} else {
 		spells = w.recorded(w.memories.ended[evidence.LaneID(x.lane)], from, to, spells, depth)
@@ -279,9 +291,14 @@ func (p *memories) take() *memory {
 	}
 	p.used++
 	if p.used > longMemories {
-		return &memory{mostStates: shortStates, mostRest: shortRest}
+		return newMemory(shortStates, shortRest)
 	}
-	return &memory{mostStates: longStates, mostRest: longRest}
+	return newMemory(longStates, longRest)
+}
+
+func newMemory(states, rest int16) *memory {
+	h := half{mostStates: states, mostRest: rest}
+	return &memory{later: h, earlier: h}
 }
 
 func (p *memories) give(m *memory) {
@@ -302,7 +319,7 @@ func (w *world) remembers(g *goroutine, at, upto int64) *half {
 		m.upto = at
 	}
 	h := &m.later
-	if len(h.states)+1 >= m.mostStates || h.numbers >= m.mostRest {
+	if len(h.states)+1 >= int(h.mostStates) || h.numbers >= int32(h.mostRest) {
 		m.earlier, m.later = m.later, m.earlier
 		h.empty()
 	}
