@@ -1,0 +1,136 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/gotrace"
+	"github.com/unstall/unstall/internal/format/gotrace/wire"
+)
+
+// scaling compares reading a trace by one processor and by all, and computes from the time of each generation
+// what more processors could gain.
+func scaling(name string, data []byte, rounds int) error {
+	heading(fmt.Sprintf("Scaling: %s: %.1f MB", name, float64(len(data))/1e6))
+	all := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(all)
+	whole := func(processors int) (cost, error) {
+		runtime.GOMAXPROCS(processors)
+		defer runtime.GOMAXPROCS(all)
+		return measure(func() error { return read(artifact("trace", data), gotrace.Format) })
+	}
+	var alone, together, faster, dearer, ahead, apart, longest figures
+	for range rounds {
+		a, err := whole(1)
+		if err != nil {
+			return err
+		}
+		b, err := whole(all)
+		if err != nil {
+			return err
+		}
+		alone, together = append(alone, a.wall*1000), append(together, b.wall*1000)
+		faster, dearer = append(faster, a.wall/b.wall), append(dearer, b.cpu/a.cpu)
+
+		runtime.GOMAXPROCS(1)
+		decoding, whole, err := generations(data)
+		runtime.GOMAXPROCS(all)
+		if err != nil {
+			return err
+		}
+		ahead = append(ahead, sum(whole)/(sum(whole)-sum(decoding)))
+		apart = append(apart, sum(whole)/schedule(whole, 8))
+		longest = append(longest, slices.Max(whole).Seconds()/sum(whole))
+		if len(longest) == 1 {
+			row("generations", fmt.Sprint(len(whole)), "", true)
+		}
+	}
+	row("by one processor", alone.of("%.0f")+" ms", "", true)
+	row(fmt.Sprintf("by %d", all), together.of("%.0f")+" ms", "", true)
+	row("  times as fast", faster.of("%.2f"), "", true)
+	row("  its CPU time by that of one", dearer.of("%.2f"), "", true)
+	row("computed: all but interpreting beside", ahead.of("%.2f")+" ×", "", true)
+	row("computed: 8, each generation alone", apart.of("%.2f")+" ×", "", true)
+	row("  longest generation of all", longest.of("%.2f"), "", true)
+	return nil
+}
+
+// generations are how long one processor decodes each generation of a trace, and how long it takes for it in all.
+func generations(data []byte) (decoding, whole []time.Duration, err error) {
+	d := &pauses{r: bytes.NewReader(data)}
+	if decoding, err = d.between(func() error { return decodeAll(d) }); err != nil {
+		return nil, nil, err
+	}
+	w := &pauses{r: bytes.NewReader(data)}
+	a := &format.Artifact{Name: "trace", Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(w), nil }}
+	if whole, err = w.between(func() error { return read(a, gotrace.Format) }); err != nil {
+		return nil, nil, err
+	}
+	return decoding, whole, nil
+}
+
+// pauses is a stream that notes how long it is not read. One processor reads a generation to its end before it
+// decodes it: the pauses are the generations.
+type pauses struct {
+	r     io.Reader
+	left  time.Time
+	spent []time.Duration
+}
+
+// leastPause is what a generation takes at least; between two reads of the same one less passes.
+const leastPause = 2 * time.Millisecond
+
+func (p *pauses) Read(to []byte) (int, error) {
+	p.leave()
+	n, err := p.r.Read(to)
+	p.left = time.Now()
+	return n, err
+}
+
+func (p *pauses) leave() {
+	if d := time.Since(p.left); !p.left.IsZero() && d >= leastPause {
+		p.spent = append(p.spent, d)
+	}
+}
+
+func (p *pauses) between(f func() error) ([]time.Duration, error) {
+	err := f()
+	p.leave()
+	return p.spent, err
+}
+
+func decodeAll(in io.Reader) error {
+	r, err := wire.NewReader(in)
+	b := wire.NewBatch(wire.Few)
+	for err == nil {
+		err = r.Read(b)
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// schedule is how long so many processors take, each for the next of the tasks in turn, in s.
+func schedule(tasks []time.Duration, processors int) float64 {
+	busy := make([]time.Duration, processors)
+	for _, d := range tasks {
+		slices.Sort(busy)
+		busy[0] += d
+	}
+	return slices.Max(busy).Seconds()
+}
+
+func sum(all []time.Duration) (s float64) {
+	for _, d := range all {
+		s += d.Seconds()
+	}
+	return s
+}
