@@ -68,8 +68,11 @@ func generations(data []byte) (decoding, whole []time.Duration, err error) {
 	if decoding, err = d.between(func() error { return decodeAll(d) }); err != nil {
 		return nil, nil, err
 	}
-	w := &pauses{r: bytes.NewReader(data)}
-	a := &format.Artifact{Name: "trace", Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(w), nil }}
+	w := new(pauses)
+	a := &format.Artifact{Name: "trace", Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
+		*w = pauses{r: bytes.NewReader(data)} // what it is, is found out by reading its begin first
+		return io.NopCloser(w), nil
+	}}
 	if whole, err = w.between(func() error { return read(a, gotrace.Format) }); err != nil {
 		return nil, nil, err
 	}
