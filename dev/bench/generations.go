@@ -15,16 +15,16 @@ import (
 	"github.com/unstall/unstall/internal/format/gotrace/wire"
 )
 
-// scaling compares reading a trace by one processor and by all, and computes from the time of each generation
+// measureScaling compares reading a trace by one processor and by all, and computes from the time of each generation
 // what more processors could gain.
-func scaling(name string, data []byte, rounds int) error {
-	heading(fmt.Sprintf("Scaling: %s: %.1f MB", name, float64(len(data))/1e6))
+func measureScaling(name string, data []byte, rounds int) error {
+	printHeading(fmt.Sprintf("Scaling: %s: %.1f MB", name, float64(len(data))/1e6))
 	all := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(all)
 	whole := func(processors int) (cost, error) {
 		runtime.GOMAXPROCS(processors)
 		defer runtime.GOMAXPROCS(all)
-		return measure(func() error { return read(artifact("trace", data), gotrace.Format) })
+		return measureCost(func() error { return readArtifact(newArtifact("trace", data), gotrace.Format) })
 	}
 	var alone, together, faster, dearer, ahead, apart, longest figures
 	for range rounds {
@@ -40,32 +40,32 @@ func scaling(name string, data []byte, rounds int) error {
 		faster, dearer = append(faster, a.wall/b.wall), append(dearer, b.cpu/a.cpu)
 
 		runtime.GOMAXPROCS(1)
-		decoding, whole, err := generations(data)
+		decoding, whole, err := timeGenerations(data)
 		runtime.GOMAXPROCS(all)
 		if err != nil {
 			return err
 		}
-		ahead = append(ahead, sum(whole)/(sum(whole)-sum(decoding)))
-		apart = append(apart, sum(whole)/schedule(whole, 8))
-		longest = append(longest, slices.Max(whole).Seconds()/sum(whole))
+		ahead = append(ahead, sumSeconds(whole)/(sumSeconds(whole)-sumSeconds(decoding)))
+		apart = append(apart, sumSeconds(whole)/computeMakespan(whole, 8))
+		longest = append(longest, slices.Max(whole).Seconds()/sumSeconds(whole))
 		if len(longest) == 1 {
-			row("generations", fmt.Sprint(len(whole)), "", true)
+			printRow("generations", fmt.Sprint(len(whole)), "", true)
 		}
 	}
-	row("by one processor", alone.of("%.0f")+" ms", "", true)
-	row(fmt.Sprintf("by %d", all), together.of("%.0f")+" ms", "", true)
-	row("  times as fast", faster.of("%.2f"), "", true)
-	row("  its CPU time by that of one", dearer.of("%.2f"), "", true)
-	row("computed: all but interpreting beside", ahead.of("%.2f")+" ×", "", true)
-	row("computed: 8, each generation alone", apart.of("%.2f")+" ×", "", true)
-	row("  longest generation of all", longest.of("%.2f"), "", true)
+	printRow("by one processor", alone.formatMedian("%.0f")+" ms", "", true)
+	printRow(fmt.Sprintf("by %d", all), together.formatMedian("%.0f")+" ms", "", true)
+	printRow("  times as fast", faster.formatMedian("%.2f"), "", true)
+	printRow("  its CPU time by that of one", dearer.formatMedian("%.2f"), "", true)
+	printRow("computed: all but interpreting beside", ahead.formatMedian("%.2f")+" ×", "", true)
+	printRow("computed: 8, each generation alone", apart.formatMedian("%.2f")+" ×", "", true)
+	printRow("  longest generation of all", longest.formatMedian("%.2f"), "", true)
 	return nil
 }
 
-// generations are how long one processor decodes each generation of a trace, and how long it takes for it in all.
-func generations(data []byte) (decoding, whole []time.Duration, err error) {
+// timeGenerations returns how long one processor decodes each generation of a trace, and how long it takes for it in all.
+func timeGenerations(data []byte) (decoding, whole []time.Duration, err error) {
 	d := &pauses{r: bytes.NewReader(data)}
-	if decoding, err = d.between(func() error { return decodeAll(d) }); err != nil {
+	if decoding, err = d.collectPauses(func() error { return decodeAll(d) }); err != nil {
 		return nil, nil, err
 	}
 	w := new(pauses)
@@ -73,7 +73,7 @@ func generations(data []byte) (decoding, whole []time.Duration, err error) {
 		*w = pauses{r: bytes.NewReader(data)} // what it is, is found out by reading its begin first
 		return io.NopCloser(w), nil
 	}}
-	if whole, err = w.between(func() error { return read(a, gotrace.Format) }); err != nil {
+	if whole, err = w.collectPauses(func() error { return readArtifact(a, gotrace.Format) }); err != nil {
 		return nil, nil, err
 	}
 	return decoding, whole, nil
@@ -91,21 +91,21 @@ type pauses struct {
 const leastPause = 2 * time.Millisecond
 
 func (p *pauses) Read(to []byte) (int, error) {
-	p.leave()
+	p.notePause()
 	n, err := p.r.Read(to)
 	p.left = time.Now()
 	return n, err
 }
 
-func (p *pauses) leave() {
+func (p *pauses) notePause() {
 	if d := time.Since(p.left); !p.left.IsZero() && d >= leastPause {
 		p.spent = append(p.spent, d)
 	}
 }
 
-func (p *pauses) between(f func() error) ([]time.Duration, error) {
+func (p *pauses) collectPauses(f func() error) ([]time.Duration, error) {
 	err := f()
-	p.leave()
+	p.notePause()
 	return p.spent, err
 }
 
@@ -121,8 +121,8 @@ func decodeAll(in io.Reader) error {
 	return err
 }
 
-// schedule is how long so many processors take, each for the next of the tasks in turn, in s.
-func schedule(tasks []time.Duration, processors int) float64 {
+// computeMakespan returns how long so many processors take, each for the next of the tasks in turn, in s.
+func computeMakespan(tasks []time.Duration, processors int) float64 {
 	busy := make([]time.Duration, processors)
 	for _, d := range tasks {
 		slices.Sort(busy)
@@ -131,7 +131,7 @@ func schedule(tasks []time.Duration, processors int) float64 {
 	return slices.Max(busy).Seconds()
 }
 
-func sum(all []time.Duration) (s float64) {
+func sumSeconds(all []time.Duration) (s float64) {
 	for _, d := range all {
 		s += d.Seconds()
 	}

@@ -47,7 +47,7 @@ func main() {
 		return
 	}
 	if *plan != "" {
-		if err := send(*plan); err != nil {
+		if err := sendPlan(*plan); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
@@ -60,14 +60,14 @@ func main() {
 		}
 		return
 	}
-	if err := run(*large, *rounds, *peak, *only, *doc, *before, flag.Args()); err != nil {
+	if err := runBench(*large, *rounds, *peak, *only, *doc, *before, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// builtWith says whether this program was built with a profile, as unstall is.
-func builtWith() string {
+// describeBuild says whether this program was built with a profile, as unstall is.
+func describeBuild() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "-pgo" {
@@ -84,10 +84,10 @@ func writeProfile(to string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	return profile(dir, to)
+	return profileReading(dir, to)
 }
 
-func run(large, rounds int, peak, only, doc, before string, recorded []string) error {
+func runBench(large, rounds int, peak, only, doc, before string, recorded []string) error {
 	if peak != "" {
 		return readPeak(peak)
 	}
@@ -96,30 +96,30 @@ func run(large, rounds int, peak, only, doc, before string, recorded []string) e
 		return err
 	}
 	defer os.RemoveAll(dir)
-	conditions := fmt.Sprintf("%s%s, %d processors, %d rounds; median (least–most)", runtime.Version(), builtWith(), runtime.NumCPU(), rounds)
+	conditions := fmt.Sprintf("%s%s, %d processors, %d rounds; median (least–most)", runtime.Version(), describeBuild(), runtime.NumCPU(), rounds)
 	fmt.Println(conditions)
 	p := page{name: doc}
 	for _, part := range []struct {
 		name    string
 		measure func() error
 	}{
-		{"traces", func() error { return traces(dir, rounds) }},
-		{"logs", func() error { return logs(dir, rounds, large) }},
+		{"traces", func() error { return measureTraces(dir, rounds) }},
+		{"logs", func() error { return measureLogs(dir, rounds, large) }},
 		{"gclogs", func() error { return gcLogs(dir, rounds, 2*large) }},
-		{"events", func() error { return events(dir, rounds, recorded) }},
-		{"flights", func() error { return flights(dir, rounds, large) }},
-		{"load", func() error { return loads(dir, rounds) }},
-		{"whole", func() error { return whole(dir, rounds, large, before) }},
-		{"memory", func() error { return memory(filepath.Join(dir, "large.trace"), large) }},
+		{"events", func() error { return measureEvents(dir, rounds, recorded) }},
+		{"flights", func() error { return measureFlights(dir, rounds, large) }},
+		{"load", func() error { return measureLoads(dir, rounds) }},
+		{"whole", func() error { return measureDiagnoses(dir, rounds, large, before) }},
+		{"memory", func() error { return measureMemory(filepath.Join(dir, "large.trace"), large) }},
 	} {
 		if only != "" && only != part.name || (part.name == "memory" || part.name == "flights") && large == 0 {
 			continue
 		}
-		p.begin(conditions)
+		p.beginPart(conditions)
 		if err := part.measure(); err != nil {
 			return err
 		}
-		if err := p.end(part.name); err != nil {
+		if err := p.endPart(part.name); err != nil {
 			return err
 		}
 	}

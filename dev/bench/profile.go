@@ -20,8 +20,8 @@ import (
 // profiledFor is how long each kind of file is read for the profile that unstall is built with.
 const profiledFor = 5 * time.Second
 
-// profile writes a CPU profile of reading large files, for the compiler: nothing else that unstall does takes long.
-func profile(dir, to string) error {
+// profileReading writes a CPU profile of reading large files, for the compiler: nothing else that unstall does takes long.
+func profileReading(dir, to string) error {
 	type input struct {
 		format format.Format
 		data   []byte
@@ -29,7 +29,7 @@ func profile(dir, to string) error {
 	all := []input{{gctrace.Format, gcLog()}, {accesslog.Format, accessText()}, {accesslog.Format, accessJSON()}, {spans.Format, jaegerSpans()}}
 	for _, s := range []service{{pieces: 0}, {pieces: 100}} {
 		var trace bytes.Buffer
-		if err := s.record(&trace, 6<<20); err != nil {
+		if err := s.recordTrace(&trace, 6<<20); err != nil {
 			return err
 		}
 		all = append(all, input{gotrace.Format, trace.Bytes()})
@@ -54,9 +54,9 @@ func profile(dir, to string) error {
 	}
 	defer pprof.StopCPUProfile()
 	for _, x := range all {
-		a := artifact("profiled", x.data)
+		a := newArtifact("profiled", x.data)
 		for began := time.Now(); time.Since(began) < profiledFor; {
-			if err := read(a, x.format); err != nil {
+			if err := readArtifact(a, x.format); err != nil {
 				return err
 			}
 		}

@@ -7,8 +7,9 @@ import "bytes"
 // breaks are what ends a line in HTML.
 var breaks = [][]byte{[]byte("<br />"), []byte("<br/>"), []byte("<br>"), []byte("<BR>")}
 
-// broken takes lines apart that a page of HTML broke by its own marks, and puts dashes back that a tracker made bullets of.
-func (p *paste) broken() {
+// splitHTMLBreaks splits lines at the line breaks of HTML, and restores the dashes that an issue
+// tracker turned into bullets.
+func (p *paste) splitHTMLBreaks() {
 	n := 0
 	for _, l := range p.lines {
 		for _, b := range breaks {
@@ -29,7 +30,7 @@ func (p *paste) broken() {
 				break
 			}
 			x := l
-			x.Text = undotted(bytes.TrimRight(part, " "))
+			x.Text = restoreDash(bytes.TrimRight(part, " "))
 			out = append(out, x)
 		}
 	}
@@ -39,8 +40,8 @@ func (p *paste) broken() {
 // ofMonitor are words of a thread dump behind a dash.
 var ofMonitor = [][]byte{[]byte("waiting on "), []byte("waiting to lock "), []byte("locked "), []byte("parking to wait "), []byte("eliminated ")}
 
-// undotted writes "* locked <0x…>" as jstack does.
-func undotted(l []byte) []byte {
+// restoreDash writes "* locked <0x…>" as jstack does: "- locked <0x…>".
+func restoreDash(l []byte) []byte {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(l, " "), []byte("* "))
 	if !ok {
 		return l
@@ -53,8 +54,9 @@ func undotted(l []byte) []byte {
 	return l
 }
 
-// returns takes off what syslog daemons and terminals write for the end of lines of Windows: "#015", "^M".
-func (p *paste) returns() {
+// stripReturnMarks takes off "#015" and "^M", which syslog daemons and terminals write for the
+// carriage return of Windows.
+func (p *paste) stripReturnMarks() {
 	for _, mark := range [][]byte{[]byte("#015"), []byte("^M")} {
 		n := 0
 		for _, l := range p.lines {
@@ -72,8 +74,9 @@ func (p *paste) returns() {
 	}
 }
 
-// undiffed takes the marks of a patch off lines that were all added, or all taken away; nil if they were not.
-func undiffed(lines []Line) (out []Line) {
+// stripDiffMarks takes the marks of a patch off lines that were all added or all removed. It
+// returns nil if they were not.
+func stripDiffMarks(lines []Line) (out []Line) {
 	var mark byte
 	n := 0
 	for _, l := range lines {
@@ -107,9 +110,9 @@ const (
 	leastPrefix = 8
 )
 
-// unprefixed takes off lines what all of them begin with but for its figures, as where a logger puts its time and the name of a program before
-// each; nil if there is nothing, or no time in it.
-func unprefixed(lines []Line) (out []Line) {
+// stripCommonPrefix takes off the beginning that all lines share but for its digits, such as the
+// time and the program's name of a logger. It returns nil if there is none, or no time in it.
+func stripCommonPrefix(lines []Line) (out []Line) {
 	var shape []byte
 	n, same := 0, true
 	for _, l := range lines {
@@ -122,7 +125,7 @@ func unprefixed(lines []Line) (out []Line) {
 			continue
 		}
 		same = same && bytes.Equal(shape, s)
-		if shape = shape[:common(shape, s)]; len(shape) < leastPrefix {
+		if shape = shape[:commonShapeLength(shape, s)]; len(shape) < leastPrefix {
 			return nil
 		}
 	}
@@ -161,8 +164,9 @@ func shapeOf(l []byte) (s []byte) {
 	return s
 }
 
-// common is how long two shapes are the same, up to the end of a word.
-func common(a, b []byte) int {
+// commonShapeLength returns how long the common beginning of two shapes is, up to the end of a
+// word.
+func commonShapeLength(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

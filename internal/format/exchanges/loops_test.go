@@ -112,8 +112,29 @@ func TestNoLoop(t *testing.T) {
 
 // A few threads share all connections, and both are in calls that block while data is not read.
 func TestSharedLoop(t *testing.T) {
+	got := spent(shareThreads(t, "t 4711 quotes\nt 9 tokio-rt-worker\nt 10 tokio-rt-worker\n"), "GET /orders")
+	what := "thread wait | event loop of 2 threads tokio-rt-worker | GET /quotes | PostgreSQL at 10.0.0.7:5432"
+	if v := got[what]; v < 38*30 || v > 40*31 {
+		t.Errorf("waited %v ms for the threads, of %v", v, got)
+	}
+}
+
+// Threads that are called as the process is are those of a pool: .NET before 6 names none.
+func TestNoLoopOfUnnamedThreads(t *testing.T) {
+	for _, name := range []string{"dotnet", "Quotes"} {
+		names := fmt.Sprintf("t 4711 %s\nt 9 %[1]s\nt 10 %[1]s\n", name)
+		for what, ms := range spent(shareThreads(t, names), "GET /orders") {
+			if strings.Contains(what, "event loop") {
+				t.Errorf("%s: %s for %v ms", name, what, ms)
+			}
+		}
+	}
+}
+
+// shareThreads reads a recording in which two threads share all connections and block in calls, while a third request comes.
+func shareThreads(t *testing.T, names string) *evidence.Bundle {
 	w := newText()
-	w.WriteString("t 9 tokio-rt-worker\nt 10 tokio-rt-worker\n")
+	w.WriteString(names)
 	for i := range 40 {
 		at := float64(100 * i)
 		for n := range 2 {
@@ -123,11 +144,7 @@ func TestSharedLoop(t *testing.T) {
 		}
 		w.request(at+10, at+40.6, at+45, 9+i%2, 4+i%2, "GET /orders")
 	}
-	got := spent(w.read(t, 4000), "GET /orders")
-	what := "thread wait | event loop of 2 threads tokio-rt-worker | GET /quotes | PostgreSQL at 10.0.0.7:5432"
-	if v := got[what]; v < 38*30 || v > 40*31 {
-		t.Errorf("waited %v ms for the threads, of %v", v, got)
-	}
+	return w.read(t, 4000)
 }
 
 // Goroutines that share threads are no event loops.

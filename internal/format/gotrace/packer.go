@@ -49,8 +49,8 @@ func newRows(spans, requests int) *rows {
 	return &rows{spans: make([]laneSpan, 0, spans), requests: make([]evidence.Request, 0, requests)}
 }
 
-// beside has another goroutine write from now on, until end.
-func (o *packer) beside() {
+// startBeside has another goroutine write from now on, until finish.
+func (o *packer) startBeside() {
 	o.flush()
 	o.full, o.free = make(chan *rows, rowsBeside), make(chan *rows, rowsBeside)
 	for range rowsBeside {
@@ -59,9 +59,9 @@ func (o *packer) beside() {
 	o.rows = <-o.free
 	go func() {
 		defer close(o.free)
-		o.err = guard(func() error {
+		o.err = catchPanic(func() error {
 			for r := range o.full {
-				o.write(r)
+				o.writeRows(r)
 				o.free <- r
 			}
 			return nil
@@ -69,8 +69,8 @@ func (o *packer) beside() {
 	}()
 }
 
-// end returns when all is written; what comes then is written by who calls.
-func (o *packer) end() error {
+// finish returns when all is written; what comes then is written by who calls.
+func (o *packer) finish() error {
 	if o.full == nil {
 		o.flush()
 		return nil
@@ -89,13 +89,13 @@ var errNotWritten = errors.New("what was read cannot be kept")
 // flush returns when all is written that was found out.
 func (o *packer) flush() {
 	if o.full == nil {
-		o.write(o.rows)
+		o.writeRows(o.rows)
 		return
 	}
 	o.full <- o.rows
 	var all [rowsBeside]*rows
 	for i := range all {
-		all[i] = o.take()
+		all[i] = o.takeRows()
 	}
 	o.rows = all[0]
 	for _, r := range all[1:] {
@@ -106,14 +106,14 @@ func (o *packer) flush() {
 // handOver goes on with empty rows; if there are none yet, it waits for the packer.
 func (o *packer) handOver() {
 	if o.full == nil {
-		o.write(o.rows)
+		o.writeRows(o.rows)
 		return
 	}
 	o.full <- o.rows
-	o.rows = o.take()
+	o.rows = o.takeRows()
 }
 
-func (o *packer) take() *rows {
+func (o *packer) takeRows() *rows {
 	r, ok := <-o.free
 	if !ok {
 		o.rows = newRows(spansHere, requestsHere)
@@ -122,7 +122,7 @@ func (o *packer) take() *rows {
 	return r
 }
 
-func (o *packer) write(r *rows) {
+func (o *packer) writeRows(r *rows) {
 	var s evidence.ProcessorSpan
 	for i := range r.spans {
 		x := &r.spans[i]
@@ -136,8 +136,8 @@ func (o *packer) write(r *rows) {
 	r.spans, r.requests, r.paths = r.spans[:0], r.requests[:0], r.paths[:0]
 }
 
-// span is the next one, to be filled in.
-func (o *packer) span() *laneSpan {
+// addSpan returns the next span, to be filled in.
+func (o *packer) addSpan() *laneSpan {
 	r := o.rows
 	if len(r.spans) == cap(r.spans) {
 		o.handOver()
@@ -147,8 +147,8 @@ func (o *packer) span() *laneSpan {
 	return &r.spans[len(r.spans)-1]
 }
 
-// request notes a request; its path may be used again at once.
-func (o *packer) request(q *evidence.Request) {
+// addRequest notes a request; its path may be used again at once.
+func (o *packer) addRequest(q *evidence.Request) {
 	r := o.rows
 	if len(r.requests) == cap(r.requests) || len(r.paths)+len(q.Path) > pathsAtMost {
 		o.handOver()

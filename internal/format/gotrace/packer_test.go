@@ -18,7 +18,7 @@ func TestPacksBeside(t *testing.T) {
 		var log evidence.ProcessorLog
 		o := packer{b: p, rows: newRows(spansHere, requestsHere)}
 		if beside {
-			o.beside()
+			o.startBeside()
 		}
 		rng := rand.New(rand.NewPCG(1, 2))
 		var lanes []*evidence.LaneLog
@@ -31,7 +31,7 @@ func TestPacksBeside(t *testing.T) {
 				lanes, at = append(lanes, log.Lane(len(lanes), 0)), append(at, 0)
 			}
 			k := rng.IntN(len(lanes))
-			s := o.span()
+			s := o.addSpan()
 			from := at[k] + rng.Int64N(2)*rng.Int64N(5000)
 			at[k] = from + 1 + rng.Int64N(50000)
 			*s = laneSpan{on: lanes[k], from: from, to: at[k], lane: evidence.LaneID(rng.IntN(90)), name: evidence.NameID(rng.IntN(9)), work: evidence.WorkRequest}
@@ -41,10 +41,10 @@ func TestPacksBeside(t *testing.T) {
 				for range rng.IntN(200) {
 					path = path.Plain(evidence.Running, 1+rng.Int64N(1e6), evidence.StackID(rng.IntN(100)), 0)
 				}
-				o.request(&evidence.Request{Subject: subject, Lane: s.lane, Start: from, End: at[k], Path: path})
+				o.addRequest(&evidence.Request{Subject: subject, Lane: s.lane, Start: from, End: at[k], Path: path})
 			}
 		}
-		if err := o.end(); err != nil {
+		if err := o.finish(); err != nil {
 			t.Fatal(err)
 		}
 		p.Processors(subject, &log, 0, at[0])
@@ -63,13 +63,13 @@ func TestPacksBeside(t *testing.T) {
 // TestPackerBreaksOff has the goroutine that packs panic: the one that fills is told of it, and waits for nothing.
 func TestPackerBreaksOff(t *testing.T) {
 	o := packer{rows: newRows(spansHere, requestsHere)} // without a builder
-	o.beside()
-	err := guard(func() error {
+	o.startBeside()
+	err := catchPanic(func() error {
 		for {
-			o.request(&evidence.Request{})
+			o.addRequest(&evidence.Request{})
 		}
 	})
-	if err == nil || o.end() == nil {
+	if err == nil || o.finish() == nil {
 		t.Errorf("not told: %v", err)
 	}
 }

@@ -27,14 +27,14 @@ const leastSlots = 64
 // Len is how many there are.
 func (t *ByID[V]) Len() int { return t.n }
 
-func (t *ByID[V]) home(id int64) uint64 { return uint64(id) * t.spread >> (t.shift & 63) }
+func (t *ByID[V]) homeSlot(id int64) uint64 { return uint64(id) * t.spread >> (t.shift & 63) }
 
 // Find returns nil for none.
 func (t *ByID[V]) Find(id int64) *V {
 	if len(t.slots) == 0 {
 		return nil
 	}
-	for i := t.home(id); ; i++ {
+	for i := t.homeSlot(id); ; i++ {
 		if s := &t.slots[i&uint64(len(t.slots)-1)]; s.id == id || s.v == nil {
 			return s.v
 		}
@@ -44,21 +44,21 @@ func (t *ByID[V]) Find(id int64) *V {
 // Add puts in what is not there yet.
 func (t *ByID[V]) Add(id int64, v *V) {
 	if 2*t.n >= len(t.slots) {
-		t.grow()
+		t.growSlots()
 	}
 	t.n++
-	t.put(id, v)
+	t.putSlot(id, v)
 }
 
-func (t *ByID[V]) put(id int64, v *V) {
-	i := t.home(id)
+func (t *ByID[V]) putSlot(id int64, v *V) {
+	i := t.homeSlot(id)
 	for t.slots[i&uint64(len(t.slots)-1)].v != nil {
 		i++
 	}
 	t.slots[i&uint64(len(t.slots)-1)] = slot[V]{id, v}
 }
 
-func (t *ByID[V]) grow() {
+func (t *ByID[V]) growSlots() {
 	old := t.slots
 	t.slots = make([]slot[V], max(leastSlots, 2*len(old)))
 	t.shift = uint8(64 - bits.TrailingZeros(uint(len(t.slots))))
@@ -67,7 +67,7 @@ func (t *ByID[V]) grow() {
 	}
 	for _, s := range old {
 		if s.v != nil {
-			t.put(s.id, s.v)
+			t.putSlot(s.id, s.v)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (t *ByID[V]) Remove(id int64) {
 		return
 	}
 	mask := uint64(len(t.slots) - 1)
-	i := t.home(id) & mask
+	i := t.homeSlot(id) & mask
 	for ; t.slots[i].id != id || t.slots[i].v == nil; i = (i + 1) & mask {
 		if t.slots[i].v == nil {
 			return
@@ -91,7 +91,7 @@ func (t *ByID[V]) Remove(id int64) {
 		if s.v == nil {
 			break
 		}
-		if (j-t.home(s.id))&mask >= (j-i)&mask { // it is found where the gap is, too
+		if (j-t.homeSlot(s.id))&mask >= (j-i)&mask { // it is found where the gap is, too
 			t.slots[i] = s
 			i = j
 		}
