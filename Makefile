@@ -12,7 +12,7 @@ WHEELARCH     ?= amd64
 VERSION       ?= $(patsubst v%,%,$(shell git describe --tags --match 'v*' --dirty 2>/dev/null || echo 0.1.0-dev))
 COMMIT        ?= $(shell git describe --always --dirty --match - 2>/dev/null)
 LDFLAGS        = -X main.release=$(VERSION) -X main.commit=$(COMMIT)
-# Of reading large files, by dev/bench: the compiler inlines what is hot. Builds of our own go without, as it takes twice as long.
+# Of reading large files, by dev/bench: the compiler inlines what is hot. Wheels and releases are built with it; it makes a build take twice as long.
 PROFILE       ?= dev/bench/reading.pgo
 FUZZTIME      ?= 60s
 FIXTURE       ?= go.gc-rate/
@@ -26,7 +26,7 @@ GRID          ?= out/grid
 PREDICTIONS   ?= dev/grid/predictions.md
 
 build: ## bin/unstall, one static binary
-	CGO_ENABLED=0 $(GO) build -trimpath -pgo=$(PROFILE) -ldflags '$(LDFLAGS)' -o bin/unstall ./cmd/unstall
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/unstall ./cmd/unstall
 
 lab: ## bin/unstall-lab, to run labs
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.release=$(VERSION)' -o bin/unstall-lab ./cmd/lab
