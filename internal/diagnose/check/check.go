@@ -418,7 +418,8 @@ func (c *Case) PredictSlow(less func(row int) int64) Prediction {
 // PredictFreed returns the p99 (ms) of all requests if each had been shorter within the service by what less returns for its row (ns), and
 // those that waited before it had waited less.
 func (c *Case) PredictFreed(less func(row int) int64) Prediction {
-	return c.PredictP99(c.Ledger.FreeServers(less))
+	freed := c.Ledger.FreeServers(less)
+	return c.PredictP99(func(row int) int64 { return less(row) + freed(row) })
 }
 
 // PredictP99 returns the p99 (ms) of all requests if each had been shorter by what less returns
