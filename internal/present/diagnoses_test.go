@@ -21,8 +21,7 @@ func at(clock string) *time.Time {
 	return &t
 }
 
-// diagnoses are what the reports are tried with, by the name of their golden
-// files.
+// diagnoses are the diagnoses that every report is tested with, by the name of their golden file.
 var diagnoses = map[string]func() *diagnose.Diagnosis{
 	"sick":         sick,
 	"two-causes":   twoCauses,

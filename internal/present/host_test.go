@@ -67,7 +67,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// within holds that a screen of 80 columns shows it.
+// within checks that a text fits a screen of 80 columns.
 func within(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
