@@ -1,6 +1,7 @@
 // Package capturestore reads a directory of captures and other evidence: it lists the files, and
 // makes a diagnosis, a comparison or a prediction of those a caller names.
-// ¶ Its opinion: a name is that of a file in the directory, not a path. Names may come from a browser
+//
+// Its opinion: a name is that of a file in the directory, not a path. Names may come from a browser
 // or an assistant, so nothing outside the directory is opened and no link is followed. One thing is
 // read at a time: evidence is large, and the host may be the sick one.
 package capturestore

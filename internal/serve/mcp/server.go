@@ -1,7 +1,8 @@
 // Package mcp lets assistants diagnose: it serves the tools of unstall over a directory of captures
 // by the Model Context Protocol (https://modelcontextprotocol.io/specification), and the captures as
 // resources.
-// ¶ Its opinion: an assistant may take what it reads for instructions. Recorded data, which anybody who
+//
+// Its opinion: an assistant may take what it reads for instructions. Recorded data, which anybody who
 // sends a request can write, is therefore marked as data and kept apart from unstall's own words. An
 // answer has a bound, and says what it left out; files are named by names, not by paths; and nothing
 // is recorded unless the user allowed it at the start.

@@ -1,6 +1,7 @@
 // Package web serves a directory of captures as pages over HTTP, and records into it: the reports
 // are those of package internal/present/html, the same that unstall writes to files.
-// ¶ Its opinion: access to a port is not permission to read captures. So it listens on loopback, and
+//
+// Its opinion: access to a port is not permission to read captures. So it listens on loopback, and
 // demands a token on any other address; it answers only to host names that no foreign page can point
 // at it (DNS rebinding); a change must come from its own pages; what is sent to it is bounded; and
 // files are named by names, not by paths.
