@@ -1,7 +1,7 @@
 //go:build linux
 
-// Bench measures how fast and in how much memory unstall reads, in one run that
-// needs nothing but this program: it records traces of an HTTP server within
+// Bench measures how fast and in how much memory unstall reads. It needs
+// no other program: it records traces of an HTTP server within
 // itself and writes its own logs.
 //
 //	go run ./dev/bench                       all of it, with a trace of 100 MB for memory
@@ -9,11 +9,11 @@
 //	go run ./dev/bench -only traces -page dev/bench/performance.md   one part, and its figures into the page
 //	go run ./dev/bench -only events A.nettrace …   streams of .NET only, these too
 //
-// Its opinion: a figure of one machine means little and a ratio measured in turn
-// on the same machine much. So what is compared is run in turn, every figure is
+// Its opinion: a figure of one machine means little, and a ratio measured in turn
+// on the same machine means much. So compared programs run in turn, every figure is
 // a median with the least and the most beside it, ratios are taken within each
-// round, and nothing fails: it reports what was asked and what came out. Beside
-// other work ratios of CPU time still hold; of wall time they do not where one of
+// round, and nothing fails: the output has the required figures and the measured ones. On a busy host,
+// ratios of CPU time still hold; ratios of wall time do not if one of
 // the two has more threads.
 package main
 

@@ -94,9 +94,9 @@ func plateauChecks(s *lab.Stand, one *lab.Service, pattern threadpool.Pattern) (
 
 // settledRate returns how many requests a second are answered after the end of the climb, in the
 // median of its parts and in the worst part. The end alone is not enough: once .NET 9 has all threads, it takes
-// some ten away again, because hill climbing tries fewer, and for ten seconds it
-// answers 50 to 200 requests/s less until they are back. If a climb never ends, or so late
-// that fewer than leastParts remain, the last leastParts count.
+// some ten away again, because hill climbing tries fewer, and answers only 50 to 200 requests/s for
+// ten seconds until they are back. If a climb never ends, or so late that fewer than
+// leastParts remain, the last leastParts count.
 func settledRate(answered func(from, to time.Duration) float64, plateau float64) (median, low float64, since time.Duration) {
 	var parts []float64
 	reached := -1
