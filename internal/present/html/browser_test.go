@@ -29,9 +29,9 @@ import (
 	"github.com/unstall/unstall/dev/tools/tooltest"
 )
 
-// patience is how long a page may take for what a test waits for. It decides only
-// when a test that has failed says so.
+// patience bounds every wait for a page. It only decides when a failing test gives up.
 const patience = time.Minute
+
 // browser is a Chromium with a profile of its own. It ends with the test.
 type browser struct {
 	ctx context.Context
