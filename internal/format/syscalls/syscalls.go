@@ -27,10 +27,10 @@
 // program calls the word of memory that a futex is: a variable, with an offset in a large one; of poll it is the one
 // descriptor that is asked for, of msync the file that is mapped there. The threads may be the workers of a process, each the first thread of one.
 //
-// What does not tell: a thread that "runs" may wait for a CPU; one that is in no system call
-// and waits (number -1) waits for a page. What poll and epoll wait for is not in their
-// arguments. Of a futex the kernel knows an address only: that it is a mutex is told by the value
-// which its word had, "taken, and somebody waits", by the conventions of glibc, musl, Rust
+// Limits: a thread that "runs" may wait for a CPU; one that is in no system call
+// and waits (number -1) waits for a page. The arguments of poll and epoll do not show what they wait
+// for. The kernel knows only the address of a futex: it is a mutex if
+// its word had the value "taken, and some thread waits", by the conventions of glibc, musl, Rust
 // and Go.
 //
 // A look at a thread is a sample of type "syscall" ([evidence.SampleSyscall]), on its thread's
@@ -50,7 +50,7 @@ import (
 	"github.com/unstall/unstall/internal/format/recording"
 )
 
-// Format is looks at the system calls of a process's threads.
+// Format reads samples of the system calls of a process's threads.
 var Format = format.Format{
 	Name:  "syscalls",
 	About: "what the threads of a Linux process do in the kernel, looked at now and then: calls, files, locks",

@@ -1,5 +1,5 @@
-// Package sysstat reads what people have when they looked at a Linux host with its usual
-// tools, as text: vmstat of procps, and mpstat, pidstat, iostat and sar of sysstat.
+// Package sysstat reads the text output of a Linux host's usual tools:
+// vmstat of procps, and mpstat, pidstat, iostat and sar of sysstat.
 //
 //	top                     CPU by mode (top.go)
 //	free                    memory (free.go)
@@ -31,8 +31,8 @@
 //     thread, but with -t.
 //   - With vmstat -S units are others than the headings say: those are not known here.
 //
-// The package's opinion: what somebody copied into a ticket is evidence, headings of several
-// pages, averages and decimal commas included; a column that is not known is no error.
+// The package's opinion: text copied into a ticket is evidence, including headings of several
+// pages, averages and decimal commas; an unknown column is no error.
 package sysstat
 
 import (
@@ -45,7 +45,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is the output of one of these tools, or of several.
+// Format reads the output of these tools, of one or of several.
 var Format = format.Format{
 	Name:  "sysstat",
 	About: "text of vmstat, mpstat, pidstat, iostat, sar, free and the head of top, procps 3.2 to 4.0, sysstat 9.0 to 12.7, and JSON of iostat and mpstat",
