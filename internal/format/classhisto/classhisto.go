@@ -190,7 +190,7 @@ func (p *parser) parseLine(l format.Line) {
 	h := p.now
 	switch {
 	case !ok:
-		return // the line below the heading, or somebody else's
+		return // the line below the heading, or one of another program
 	case r.rank == 0:
 		h.total = r
 		p.endHistogram()

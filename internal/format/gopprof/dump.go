@@ -90,7 +90,7 @@ type dumps struct {
 	best    *dump
 	seen    []sighting
 	singles int64
-	strange int64 // lines within goroutines that are none of their frames
+	strange int64 // lines within goroutines that are not frames
 	first   int64 // of them
 	doubt   int64 // lines that are strange if a frame follows; else they are text after the dump
 

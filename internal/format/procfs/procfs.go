@@ -72,7 +72,7 @@
 //   - Times in /proc/stat and /proc/PID/stat are in 1/100 s (USER_HZ) whatever
 //     the kernel's own tick is. A process's is exact but rounded down; a host's is
 //     sampled by the tick on most kernels, so that short work between two ticks is
-//     charged to whoever the tick finds.
+//     charged to the task that the tick finds.
 //   - A guest's time is also in user time: it is not added again. iowait may
 //     decrease; such readings are left out.
 //   - Steal is what the hypervisor gave to others: neither busy nor idle.

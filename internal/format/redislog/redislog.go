@@ -71,7 +71,7 @@ type entry struct {
 	coarse   bool // its time is whole seconds
 }
 
-// entryOf reads a line, false if it is none of a server's.
+// entryOf reads a line; it returns false for lines that are not a server's.
 func entryOf(s string) (e entry, ok bool) {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "pid=") {

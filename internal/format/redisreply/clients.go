@@ -104,7 +104,7 @@ func (c *clients) addAddress(addr, laddr string) {
 	c.where = append(c.where, at)
 }
 
-// mostAddresses are told of a server; it listens at one or two.
+// mostAddresses bounds the addresses of a server; it listens at one or two.
 const mostAddresses = 8
 
 // hostOf is an address without its port; a UNIX socket's is its path and 0.

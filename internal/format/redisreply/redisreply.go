@@ -347,7 +347,7 @@ func (p *parser) takeAnswer(n *node) bool {
 	case name == "CONFIG GET" || name == "" && n.isConfig():
 		return p.takeSettings(n.itemTexts())
 	case n.kind == list && len(n.items) == 0:
-		return true // of nobody knows what
+		return true // an empty answer to an unknown command
 	case n.kind == text && strings.Contains(n.text, "\n"): // redis-cli --no-raw quotes these
 		p.understood--
 		now := p.now

@@ -92,13 +92,13 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	return nil
 }
 
-// thread is one that is looked at.
+// thread is a recorded thread.
 type thread struct {
 	id    int64
 	name  string
-	does  evidence.ThreadInfo // what its line said
+	does  evidence.ThreadInfo // as in its line
 	in    []evidence.Frame
-	next  []evidence.Frame // of the line that comes
+	next  []evidence.Frame // of the following line
 	line  int64
 	stack evidence.StackID // 0: nothing known
 	named bool             // stack is of its present name
@@ -129,7 +129,7 @@ type parser struct {
 	backwardsLine int64
 }
 
-// parseLine reads one line, and says whether it understood it.
+// parseLine reads one line, and says whether it was understood.
 func (p *parser) parseLine(text []byte) bool {
 	word, rest, _ := bytes.Cut(text, []byte(" "))
 	switch {
@@ -237,7 +237,7 @@ func (p *parser) ensureThread(tid int64) *thread {
 	return t
 }
 
-// parseThread reads what a thread does now.
+// parseThread reads a thread's current state.
 func (p *parser) parseThread(word, rest []byte) bool {
 	tid, ok := format.ParseDigits(word)
 	kernel, call, two := bytes.Cut(rest, []byte(" "))
@@ -255,7 +255,7 @@ func (p *parser) parseThread(word, rest []byte) bool {
 	return true
 }
 
-// endLook ends a look: each thread does what its last line says.
+// endLook ends a sample: each thread has the state of its last line.
 func (p *parser) endLook(at int64) {
 	switch {
 	case at == 0:

@@ -123,7 +123,7 @@ type parser struct {
 	host  tracks
 	name  string
 	cpus  int
-	seen  string // what parseBanner said of the kernel
+	seen  string // the kernel, from parseBanner
 
 	processes []*process
 	byPID     map[int]*process
@@ -131,11 +131,11 @@ type parser struct {
 	disks     []string
 
 	h       *heading
-	thread  *process     // whose threads' rows follow (pidstat -t)
+	thread  *process     // the process of the following rows of threads (pidstat -t)
 	greeted bool         // a banner was there
-	cpuRows map[int]bool // CPUs that have rows of their own beside one of all of them
+	cpuRows map[int]bool // CPUs with rows of their own beside one of all of them
 	told    [kinds]bool  // kinds of rows in this report, where reports have no time
-	boot    [kinds]int   // reports of a kind that may be of the time since boot
+	boot    [kinds]int   // reports of a kind that may be since boot
 	sums    []sum        // of this moment
 	sumsAt  int64
 
@@ -144,7 +144,7 @@ type parser struct {
 	averages, ignored       int64 // rows
 
 	freeColumns   []string
-	freeUnit      float64 // bytes
+	freeUnit      float64 // unit, bytes
 	freeTotal     float64 // bytes of the host, by free
 	freeTotalLine int64
 
@@ -218,7 +218,7 @@ func isAverage(first string) bool {
 	return strings.HasSuffix(first, ":") && first[0] > '9' || first == "Moyenne"
 }
 
-// greeting is what tools of sysstat begin with.
+// greeting is the first line of sysstat's tools.
 type greeting struct {
 	release, host, date string
 	cpus                int
@@ -239,7 +239,7 @@ func parseBanner(text string) (g greeting, ok bool) {
 	return g, true
 }
 
-// takeBanner takes what a banner says. Several may follow each other, of several tools.
+// takeBanner takes the figures of a banner. Several may follow each other, of several tools.
 func (p *parser) takeBanner(g greeting) {
 	p.flushSums()
 	p.greeted = true
