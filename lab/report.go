@@ -116,7 +116,7 @@ func (p *Plan) formatBlocks() string {
 	return fmt.Sprintf("%d blocks in random order (seed %d)", p.Blocks, p.Seed)
 }
 
-// underLoad is the title of the figures of the blocks.
+// underLoad returns the title of the figures of the blocks.
 func (p *Plan) underLoad() string {
 	if p.Connections != nil {
 		return "Under load"

@@ -268,7 +268,7 @@ func scanKeys(ctx context.Context, c *goredis.Client, _ *rand.Rand) error {
 
 const spin = `local n = 0; for i = 1, tonumber(ARGV[1]) do n = n + i % 7 end; return n`
 
-// redisServers are the fixtures of Redis's causes.
+// redisServers returns the fixtures of Redis's causes.
 func redisServers() []recording {
 	of := func(fill func(context.Context, *goredis.Client) error, clients ...redisClients) recording {
 		return recording{redis: &redisServer{fill: fill, clients: clients}, warm: time.Second, capture: 10 * time.Second, noisy: true}

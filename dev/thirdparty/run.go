@@ -209,7 +209,7 @@ func startBeside(ctx context.Context, name string, args ...string) (end func(), 
 	return func() { _ = c.Process.Kill(); _ = c.Wait() }, nil
 }
 
-// serveBackend is a dependency that answers after a given delay, a given number of requests at
+// serveBackend serves as a dependency that answers after a given delay, a given number of requests at
 // a time; or a neighbour that burns CPU.
 func serveBackend(args []string) {
 	if args[0] == "burn" {

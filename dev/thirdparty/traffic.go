@@ -73,7 +73,7 @@ func (h httpLoad) sendRequests(ctx context.Context, p *place, to *rows) error {
 // its route.
 type exchange func(n int) (route string, err error)
 
-// protocolLoad is an open loop over that many connections of a protocol other than
+// protocolLoad returns an open loop over that many connections of a protocol other than
 // HTTP. A request that finds no free connection waits for one, and its latency
 // counts from the intended time.
 func protocolLoad(rate float64, connections int, dial func(ctx context.Context, p *place, i int) (exchange, error)) traffic {

@@ -159,7 +159,7 @@ func excepted(where, text string) bool {
 
 type literal struct{ where, text string }
 
-// literals are the string literals of non-test Go code, and the help in its struct tags.
+// literals returns the string literals of non-test Go code, and the help in its struct tags.
 func literals(t *testing.T) (all []literal) {
 	for _, dir := range []string{"cmd", "internal", "lab"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {

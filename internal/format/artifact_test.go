@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// text is an artifact held in memory.
+// text returns an artifact held in memory.
 func text(s string) *Artifact {
 	return &Artifact{Name: "test", Size: int64(len(s)), Modified: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC).UnixNano(),
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }}

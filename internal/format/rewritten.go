@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Rewritten is one format's conversion of an artifact for another format: lines in that format's form, each with the number
+// Rewritten returns one format's conversion of an artifact for another format: lines in that format's form, each with the number
 // of its source line.
 func Rewritten(a *Artifact, lines []Line) *Artifact {
 	p := &paste{name: a.Name}

@@ -52,7 +52,7 @@ func TestNoOtherRuntime(t *testing.T) {
 	}
 }
 
-// rendered is the diagnosis of a fixture in all forms that are read as they are, without the
+// rendered returns the diagnosis of a fixture in all forms that are read as they are, without the
 // files that match; "" if none is left.
 func rendered(t *testing.T, dir string, without *regexp.Regexp) string {
 	t.Helper()

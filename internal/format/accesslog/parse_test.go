@@ -228,7 +228,7 @@ func medianOf(v []float64) float64 {
 	return sortedValues(rows)[len(v)/2]
 }
 
-// logOf is a log of n nginx lines with request and upstream time.
+// logOf returns a log of n nginx lines with request and upstream time.
 func logOf(n int) []byte {
 	var log bytes.Buffer
 	at := time.Date(2026, 10, 10, 13, 0, 0, 0, time.UTC)

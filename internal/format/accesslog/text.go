@@ -14,7 +14,7 @@ type shape struct {
 	status  int
 }
 
-// anchorColumn is the last column that is counted from a line's start. A user agent with stray
+// anchorColumn returns the last column that is counted from a line's start. A user agent with stray
 // quotes shifts the columns behind it, so later ones are counted from the line's end.
 func (s shape) anchorColumn() int { return max(s.time+s.span, s.request, s.method+1, s.status) }
 

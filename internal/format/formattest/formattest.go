@@ -67,7 +67,7 @@ type Suite struct {
 	Cuts int
 }
 
-// Artifact is an artifact in memory.
+// Artifact returns an artifact in memory.
 func Artifact(name string, data []byte) *format.Artifact {
 	return &format.Artifact{Name: name, Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(data)), nil

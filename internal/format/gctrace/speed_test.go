@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/format/formattest"
 )
 
-// pure is a log of n cycles alone.
+// pure returns a log of n cycles alone.
 func pure(n int) []byte {
 	var w bytes.Buffer
 	for i := range n {
@@ -21,7 +21,7 @@ func pure(n int) []byte {
 	return w.Bytes()
 }
 
-// mixed is a service's log with one gc line in every hundred.
+// mixed returns a service's log with one gc line in every hundred.
 func mixed(n int) []byte {
 	var w bytes.Buffer
 	for i, gc := range bytes.SplitAfter(pure(n), []byte("\n")) {

@@ -297,7 +297,7 @@ func (p *parser) emitSafepoints() {
 	}
 }
 
-// allocationStall is a thread that waits until a concurrent collector has freed memory.
+// allocationStall emits that a thread waited until a concurrent collector has freed memory.
 func (p *parser) allocationStall(e *recording.Record) {
 	t := p.symbols.fieldThread(e, "eventThread")
 	from := e.Start()

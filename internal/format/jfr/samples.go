@@ -117,7 +117,7 @@ type state struct {
 	sleeps bool
 }
 
-// executionSample is a thread that ran Java code. The JDK's sampler examines up to five of them every 10 or 20 ms
+// executionSample counts a sample of a thread that ran Java code. The JDK's sampler examines up to five of them every 10 or 20 ms
 // (https://github.com/openjdk/jdk/blob/master/src/hotspot/share/jfr/periodic/sampling/jfrThreadSampler.cpp);
 // CPUTimeSample (JDK 25) has the CPU time that it stands for. Async-profiler's may be of a thread that
 // sleeps, if it samples by wall-clock time.
@@ -143,7 +143,7 @@ func (p *parser) executionSample(e *recording.Record) {
 	}
 }
 
-// nativeSample is a thread in native code, where it may wait: the sampler examines one of them at a time.
+// nativeSample counts a sample of a thread in native code, where it may wait: the sampler examines one of them at a time.
 func (p *parser) nativeSample(e *recording.Record) {
 	t := p.symbols.fieldThread(e, "sampledThread")
 	if stack := p.symbols.eventStack(e, t); stack != 0 && t.lane != 0 && len(p.natives) < maxSightings {
@@ -184,7 +184,7 @@ func (p *parser) countSample(to *sums, e *recording.Record, class string, value 
 	like.sum = to.addAt(p, site{p.symbols.eventStack(e, t), p.symbols.fieldClass(e, class)}, value)
 }
 
-// oldObject is one of the objects that the JVM sampled at their allocation and that are still alive at the
+// oldObject counts one of the objects that the JVM sampled at their allocation and that are still alive at the
 // end: each recording, or piece of it, lists all of them again, so the last list counts.
 // https://github.com/openjdk/jdk/tree/master/src/hotspot/share/jfr/leakprofiler
 func (p *parser) oldObject(e *recording.Record) {

@@ -49,7 +49,7 @@ func (p *parser) addWait(e *recording.Record, of lock) (w wait) {
 	return w
 }
 
-// monitorEnter is a wait for a monitor that another thread holds: the last holder, as the JVM records it at the
+// monitorEnter records a wait for a monitor that another thread holds: the last holder, as the JVM records it at the
 // end of the wait (previousOwner).
 func (p *parser) monitorEnter(e *recording.Record) {
 	class := p.symbols.fieldClass(e, "monitorClass")
@@ -68,7 +68,7 @@ func (p *parser) lockWait(w wait, class evidence.NameID, holder evidence.LaneID)
 		Holder: holder, Origin: p.b.Origin(p.number)})
 }
 
-// monitorWait is Object.wait, which releases the monitor.
+// monitorWait records Object.wait, which releases the monitor.
 func (p *parser) monitorWait(e *recording.Record) {
 	p.addWait(e, lock{evidence.WaitsOn, p.symbols.fieldClass(e, "monitorClass")})
 }

@@ -44,7 +44,7 @@ func (r *run) countFailed() int64 {
 	return r.Codes["1xx"] + r.Codes["4xx"] + r.Codes["5xx"] + r.Codes["other"]
 }
 
-// clone is a copy that can be changed.
+// clone returns a copy that can be changed.
 func (r *run) clone() *run {
 	c := *r
 	c.Codes = maps.Clone(r.Codes)

@@ -140,7 +140,7 @@ func (c *counters) sortedByName() []*counter {
 	return slices.SortedFunc(maps.Values(c.series), func(a, b *counter) int { return cmp.Compare(a.name, b.name) })
 }
 
-// heapSeries are the heap's sizes after each collection, by the names of the
+// heapSeries returns the heap's sizes after each collection, by the names of the
 // counters that show the newest of them every second.
 func (g *collector) heapSeries() map[string]*points {
 	names := [...]string{evidence.SeriesGen0Size, evidence.SeriesGen1Size, evidence.SeriesGen2Size, evidence.SeriesLOHSize, evidence.SeriesPOHSize}

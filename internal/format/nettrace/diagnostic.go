@@ -107,7 +107,7 @@ func (a *arguments) classifyEvent() about {
 	return aboutNothing
 }
 
-// activityName is what a start and its stop share beside their event
+// activityName returns what a start and its stop share beside their event
 // source's activity id.
 func (a *arguments) activityName() []byte {
 	return a.findValue("ActivityId", "Id", "SpanId", "ActivitySpanId")
@@ -120,7 +120,7 @@ var callBegins = [][]byte{[]byte("System.Net.Http.Request"), []byte(".WriteComma
 var callEnds = [][]byte{[]byte("System.Net.Http.Response"), []byte(".WriteCommandAfter"), []byte(".WriteCommandError"), []byte(".WriteConnectionOpenAfter"), []byte(".WriteConnectionOpenError"),
 	[]byte(".Command.CommandExecuted"), []byte(".Command.CommandError")}
 
-// callKey is the common key of the two events of such a call.
+// callKey returns the common key of the two events of such a call.
 func (a *arguments) callKey() []byte {
 	return a.findValue("LoggingRequestId", "OperationId", "CommandId")
 }

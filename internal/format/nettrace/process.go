@@ -140,7 +140,7 @@ func (q *process) runtimeStart(e *eventpipe.Event) {
 	}
 }
 
-// frameworkVersion is the version in the path of a shared framework's runtime:
+// frameworkVersion returns the version in the path of a shared framework's runtime:
 // …/shared/Microsoft.NETCore.App/3.1.2/libcoreclr.so. "" if it is not in one: a
 // self-contained program has the runtime beside it.
 func frameworkVersion(dll string) string {

@@ -167,7 +167,7 @@ func (q *process) moduleLoad(e *eventpipe.Event) {
 	}
 }
 
-// moduleName is a module's file without folder and extension, as stacks show it.
+// moduleName returns a module's file without folder and extension, as stacks show it.
 func moduleName(file string) string {
 	if i := strings.LastIndexAny(file, `/\`); i >= 0 {
 		file = file[i+1:]

@@ -44,7 +44,7 @@ func newSubject(b *evidence.Builder) evidence.SubjectID {
 	return b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: runtime})
 }
 
-// poolName is what a pool of workers is called among other pools.
+// poolName returns the name of a pool of workers among other pools.
 func poolName(pool string) string {
 	return evidence.Wait{Kind: evidence.WorkerPool, By: "PHP-FPM", Of: pool}.String()
 }

@@ -89,7 +89,7 @@ func parsePrompt(line string) (asked []string, ok bool) {
 	return nil, false
 }
 
-// takesValue are the options of redis-cli behind which a value follows.
+// takesValue says whether an option of redis-cli is followed by a value.
 func takesValue(option string) bool {
 	switch option {
 	case "-h", "-p", "-s", "-a", "-u", "-n", "-r", "-i", "-t", "-d", "-D", "--user", "--pass", "--cacert", "--cert", "--key", "--sni":

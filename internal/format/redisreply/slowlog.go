@@ -207,7 +207,7 @@ func parseMore(s, what string) (int64, bool) {
 	return n, err == nil && n >= 0 && n < 1<<40
 }
 
-// addressOf is a client's address, clean.
+// addressOf returns a client's address, clean.
 func addressOf(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), 128)], "?")
 }

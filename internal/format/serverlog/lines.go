@@ -158,7 +158,7 @@ func addressOf(url string) string {
 	return scheme + "://" + strings.ToValidUTF8(rest, "?")
 }
 
-// apacheUpstream is a message of the proxies alone: others tell of clients.
+// apacheUpstream says whether a message is of the proxies: others are about clients.
 func apacheUpstream(_ *told, before, after string) bool {
 	return strings.Contains(before, "proxy") || strings.Contains(before, "fcgi") || strings.Contains(after, "AH0107") || strings.Contains(after, "AH011") || strings.Contains(after, "AH0089")
 }
@@ -189,7 +189,7 @@ func unicornWorker(t *told, before, _ string) bool {
 	return ok && ok2 && strings.Contains(rest, "timeout (")
 }
 
-// mysqlError is an error message of the server or of a client, and not prose about it.
+// mysqlError says whether a line is an error message of the server or of a client, and not prose about it.
 func mysqlError(_ *told, before, _ string) bool {
 	return strings.Contains(before, "1040") || strings.Contains(before, "08004") || strings.Contains(before, "[ERROR]") || strings.Contains(before, "[Warning]")
 }

@@ -405,7 +405,7 @@ func (x *listener) setHolder(words []string) {
 	}
 }
 
-// addressOf is an address as ss and netstat write it, in one way: "*:80" of ss and ":::80" of netstat are "[::]:80".
+// addressOf returns an address as ss and netstat write it, in one way: "*:80" of ss and ":::80" of netstat are "[::]:80".
 func addressOf(s string) string {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/format/all"
 )
 
-// starving is a report of dotnet-stack.
+// starving returns a report of dotnet-stack.
 func starving(t testing.TB) []byte {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.FromSlash("../../format/dotnetstack/testdata/starvation.txtar"))

@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
-// threaded is a time line with flames of threads: some idle, one lock that two routes wait for.
+// threaded returns a time line with flames of threads: some idle, one lock that two routes wait for.
 func threaded() *timeline.Timeline {
 	t := many(500, 50)
 	node := func(parent int32, name, kind string, v int64) timeline.Node {

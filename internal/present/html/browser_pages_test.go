@@ -91,7 +91,7 @@ func savePage(t testing.TB, p Page) string {
 // begin is when synthetic recordings begin.
 const begin = int64(1_795_000_000_000_000_000)
 
-// many is a time line of n requests over a minute, of which a few are very slow,
+// many returns a time line of n requests over a minute, of which a few are very slow,
 // and as many intervals in bands.
 func many(n, intervals int) *timeline.Timeline {
 	const span = int64(60e9)
@@ -190,7 +190,7 @@ func taint(v reflect.Value) {
 	}
 }
 
-// tainted is a diagnosis and its time line with hostile text in everything.
+// tainted returns a diagnosis and its time line with hostile text in everything.
 func tainted(t testing.TB) (*diagnose.Diagnosis, *timeline.Timeline) {
 	t.Helper()
 	d := diagnosis(t, "sick")

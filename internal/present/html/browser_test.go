@@ -159,7 +159,7 @@ func (b *browser) open(t testing.TB, file string, l look) *tab {
 	return p
 }
 
-// blank is a tab without a page yet.
+// blank returns a tab without a page yet.
 func (b *browser) blank(t testing.TB, l look) *tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(b.ctx)

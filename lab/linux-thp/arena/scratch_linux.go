@@ -15,7 +15,7 @@ func useScratch(size, every int) error {
 	return syscall.Munmap(m)
 }
 
-// touchPages is the function that faults pages in.
+// touchPages faults pages in; its name shows in stacks.
 //
 //go:noinline
 func touchPages(m []byte, every int) {

@@ -58,7 +58,7 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// settings are variables of the environment.
+// settings returns variables of the environment.
 func settings(pairs ...string) func(string) string {
 	all := map[string]string{"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI"}
 	for i := 0; i < len(pairs); i += 2 {

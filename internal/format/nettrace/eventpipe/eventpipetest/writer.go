@@ -219,7 +219,7 @@ func TextLabel(key, value string) Label {
 	return Label{5, appendCounted(appendCounted(nil, key), value)}
 }
 
-// NumberLabel is a label with a key and a number.
+// NumberLabel returns a label with a key and a number.
 func NumberLabel(key string, value int64) Label {
 	return Label{6, binary.AppendVarint(appendCounted(nil, key), value)}
 }
