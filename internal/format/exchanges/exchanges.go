@@ -54,7 +54,7 @@
 // what it reads before it reads more, and mostly where goroutines continue on the thread that woke them. Where
 // some threads read requests and others answer them, it is the request that the thread answers next. Where calls outlive the
 // requests that threads give them, times decide, if most requests are answered as soon as a call has ended; otherwise nothing does. Times also
-// decide lookups by threads of their own, as the C library's function blocks: a request is idle for
+// decide lookups by threads of their own, as the C library's function blocks: a request shows no activity for
 // hardly longer than its lookup takes.
 //
 // The package's opinion: on a port with HTTP, exchanges that are not HTTP are messages of upgraded connections, and no

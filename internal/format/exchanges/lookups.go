@@ -12,22 +12,22 @@ type naming struct {
 	open       bool  // one is in progress at the end
 	calls      []int32
 
-	request int32 // that it may be for, and by how much (ns) that one was idle longer
+	request int32 // that it may be for, and by how much (ns) that one's time is longer
 	longer  int64
 }
 
-// unseen is a time in which a request was idle: until it made a call on a new connection, or was answered.
+// unseen is a time in which a request showed no activity: until it made a call on a new connection, or was answered.
 type unseen struct {
 	from, until int64
 	request     int32
 	answers     bool
 }
 
-// Conditions to link lookups to requests if threads do not show it: a request was idle except for a moment before its lookup and another
-// after it. The shorter these moments, and the fewer other requests were idle for about as long, the less likely is chance.
+// Conditions to link lookups to requests if threads do not show it: a request showed no activity except for a moment before its lookup and another
+// after it. The shorter these moments, and the fewer other requests showed none for about as long, the less likely is chance.
 const (
 	nextDomain = int64(5e6) // ns until a thread asks for the next name after the answer that there is no such name
-	mostLonger = int64(1e9) // ns that a request may be idle beyond its lookup
+	mostLonger = int64(1e9) // ns that a request may show no activity beyond its lookup
 	mostCalls  = 1 << 8     // of a request that are examined
 	mostTimes  = 1 << 10    // that are examined for a lookup
 	timesAtOff = 4          // a few may exceed the time of most this many times
@@ -101,7 +101,7 @@ func (p *parser) groupLookups(queries []int32) (all []naming) {
 	return all
 }
 
-// findUnseen finds the times in which requests were idle, in order of time.
+// findUnseen finds the times in which requests showed no activity, in order of time.
 func (p *parser) findUnseen() (all []unseen) {
 	first := make(map[ownEnd]int64) // the first calls of connections
 	byRequest := make([][]int32, len(p.requests))
@@ -161,7 +161,7 @@ func (n *naming) lookupTime() int64 {
 	return n.end - n.begun
 }
 
-// findRequest finds the request with the shortest idle time in which the lookup fits. A request
+// findRequest finds the request with the shortest such time in which the lookup fits. A request
 // that has got an address makes a call.
 func (n *naming) findRequest(all []unseen) {
 	n.request, n.longer = -1, mostLonger

@@ -35,7 +35,7 @@ func resolving(requests int, each, handover, connect int64) string {
 	return w.String()
 }
 
-// TestLinkLookups checks that lookups by pool threads are linked to the idle requests of an event loop, and that many unlinked ones are reported.
+// TestLinkLookups checks that lookups by pool threads are linked to requests of an event loop by times without activity, and that many unlinked ones are reported.
 func TestLinkLookups(t *testing.T) {
 	for _, x := range []struct {
 		name                    string
