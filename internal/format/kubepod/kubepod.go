@@ -1,5 +1,5 @@
-// Package kubepod reads what kubectl describe pod prints of the containers of a pod: their limits, how often they were started again, and
-// why they ended the last time (https://kubernetes.io/docs/reference/kubectl/generated/kubectl_describe/, kubectl 1.10 to 1.34).
+// Package kubepod reads the containers of a pod from kubectl describe pod: their limits, how often they were restarted, and
+// why they last ended (https://kubernetes.io/docs/reference/kubectl/generated/kubectl_describe/, kubectl 1.10 to 1.34).
 //
 //	Last State:     Terminated
 //	  Reason:       OOMKilled
@@ -9,7 +9,7 @@
 //	  cpu:     500m
 //	  memory:  512Mi
 //
-// It tells what is set and how it ended, nothing of how slow requests are. Of its environment, volumes and annotations nothing is read.
+// It shows settings and ends, and nothing about the latency of requests. The environment, volumes and annotations are not read.
 package kubepod
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format is such a description.
+// Format reads such a description.
 var Format = format.Format{
 	Name:  "kubepod",
 	About: "kubectl describe pod: limits of its containers, restarts, and why they ended",
@@ -33,7 +33,7 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-// mostContainers bounds how many are kept.
+// mostContainers bounds the number of containers.
 const mostContainers = 200
 
 func matchHead(head []byte) format.Confidence {
