@@ -97,14 +97,14 @@ func findUpstreamPool(path evidence.Path, at map[evidence.NameID]*workerPool) (n
 }
 
 const (
-// With fewer requests the mean means nothing.
+	// With fewer requests the mean means nothing.
 	leastPassed = 20
-// The two logs must agree on the number of requests up to this factor: else the pool has other callers, or a part of its log is missing.
+	// The two logs must agree on the number of requests up to this factor: else the pool has other callers, or a part of its log is missing.
 	aboutAll = 1.25
 	// Means are compared over this time (ns): the pool's log has whole seconds, so that a shorter bin would hold a part
 	// of the next one's requests.
 	binWidth = 2e9
-// A request's wait is the median over this many requests before and after it in the queue.
+	// A request's wait is the median over this many requests before and after it in the queue.
 	together = 7
 )
 
@@ -235,7 +235,7 @@ func (p *workerPool) estimateWaits(b *evidence.Bundle, took map[int]int64) map[i
 		slices.Sort(near)
 		out[row] = max(0, near[len(near)/2])
 	}
-// All requests of a route together waited for their time beyond the pool's work.
+	// All requests of a route together waited for their time beyond the pool's work.
 	beyond := make(map[evidence.NameID]mean)
 	for k, row := range rows {
 		x := beyond[r.Route.At(row)]

@@ -17,15 +17,15 @@ type service struct {
 }
 
 const (
-// At most this many looks are shared out; of more, every second, third and so on counts.
+	// At most this many looks are shared out; of more, every second, third and so on counts.
 	mostShared = 20_000
-// One look is shared out among at most this many requests.
+	// One look is shared out among at most this many requests.
 	mostUnderWay = 64
 	// Rounds in which shares settle.
 	sharings = 40
-// The route's states count as this many looks at the request itself.
+	// The route's states count as this many looks at the request itself.
 	routeLooks = 2
-// The shortest work on a request, ns, where the log says 0: it counts whole milliseconds.
+	// The shortest work on a request, ns, where the log says 0: it counts whole milliseconds.
 	leastWork = 100e3
 )
 

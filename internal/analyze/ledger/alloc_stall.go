@@ -89,7 +89,7 @@ func (l *Ledger) underWayUntil() func(t int64) float64 {
 		return out
 	}
 	began, ended := sums(starts), sums(ends)
-// passed sums the time since each of the moments.
+	// passed sums the time since each of the moments.
 	passed := func(v []int64, sums []float64, t int64) float64 {
 		n := countBefore(v, t)
 		if n == 0 {

@@ -63,7 +63,7 @@ func (l *Ledger) estimateBacklog(gone stops) (behind []int64, low, high int64, w
 	for n, row := range l.Slow {
 		slow[row] = n
 	}
-// spared is what each slow request would not have waited if a part of the pauses' time had come back.
+	// spared is what each slow request would not have waited if a part of the pauses' time had come back.
 	spared := func(back float64) []int64 {
 		out := make([]int64, len(l.Slow))
 		var before int64 // the previous answer without the pauses

@@ -20,7 +20,7 @@ type Options struct {
 	Baseline Baseline        // without an SLO: usual latencies by route, from a healthy service
 	Stacks   threads.Readers // of runtimes whose stacks tell what threads do
 	Joined   []sightings.Joined
-// OnThreads reports whether requests of a runtime keep an OS thread until they are answered; nil: those of all runtimes do.
+	// OnThreads reports whether requests of a runtime keep an OS thread until they are answered; nil: those of all runtimes do.
 	OnThreads func(runtime string) bool
 }
 
@@ -94,7 +94,7 @@ type Ledger struct {
 	way    int64                     // ns of the usual way to the service and back, without queues
 	sample *tracedSample             // nil: all requests are traced, or none
 	limits map[evidence.NameID]int64 // ns: the limit by route; other routes have the threshold of all
-// Unread is how full the process kept the processors while data had arrived that no thread read; nil: not known, or not full.
+	// Unread is how full the process kept the processors while data had arrived that no thread read; nil: not known, or not full.
 	Unread *BusyWhileUnread
 
 	stops     stops

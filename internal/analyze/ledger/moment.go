@@ -59,7 +59,7 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 	queue := l.queued.lengthAt(at)
 	waits := 0. // requests that wait for a thread
 	if rest := inFlight - sum - awaiting; rest > 0 {
-// A pool is full if no thread is idle and most work on requests: the others read one, or answer.
+		// A pool is full if no thread is idle and most work on requests: the others read one, or answer.
 		full := workers > 0 && !free && float64(serves) > usedUp*float64(workers)
 		switch {
 		case l.queued.isStandingAt(at) && m.clients: // every request without a thread is behind others

@@ -120,7 +120,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	if cpu.Span() == 0 || l.To <= l.From {
 		return 0, "the CPU time of the process was not recorded"
 	}
-// A recording may end before the last answers of a queue come.
+	// A recording may end before the last answers of a queue come.
 	from, to := max(l.From, cpu.T[0]), min(l.To, cpu.T[len(cpu.T)-1])
 	mean := cpu.Over(metrics.Window{From: from, Until: to})
 	if !mean.Known() || mean.Watched*float64(to-from) < metrics.Most*float64(l.To-l.From) {
@@ -136,7 +136,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 		}
 	}
 	stopped := float64(l.stops.stoppedWithin(from, to)) / float64(to-from)
-// CPU time that others on the host use is not available to requests, which take longer for it.
+	// CPU time that others on the host use is not available to requests, which take longer for it.
 	all := float64(l.Replay.Servers)
 	left := host.Left(all, metrics.Window{From: from, Until: to})
 	free := left * (1 - stopped)

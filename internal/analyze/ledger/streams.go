@@ -33,7 +33,7 @@ func withoutStreams(b *evidence.Bundle, subject evidence.SubjectID, sources map[
 				short[of]++
 			}
 		}
-// Where most requests end sooner than possible streams, a long one is not a stream.
+		// Where most requests end sooner than possible streams, a long one is not a stream.
 		maps.DeleteFunc(routes, func(of string, stream bool) bool { return !stream || short[of] > 0 })
 		rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool {
 			return routes[family[r.Route.At(i)]] && (r.Latency(i) >= least || r.Outcome.At(i) == evidence.Unfinished)
