@@ -40,7 +40,7 @@ type Collector struct {
 	Each     Value // mean bytes allocated from one collection to the next; JVM
 	Promoted Value // bytes/s into the old generation; JVM
 
-// Processors. On a host that does not run the process, time on them is not CPU time.
+	// Processors. On a host that does not run the process, time on them is not CPU time.
 	Assist     Value // s/s of mark assists; Go
 	Background Value // s/s of dedicated and fractional mark workers; Go
 	Idle       Value // s/s of mark workers on otherwise idle processors; Go
@@ -143,7 +143,7 @@ func (g *Collector) listLooks() (all []*look) {
 			x.pauses = append(x.pauses, Pause{Row: i, From: v.Start[i], To: v.End[i], Of: k})
 		}
 	}
-// A collector that only a counter reports for a running process has no pauses to show.
+	// A collector that only a counter reports for a running process has no pauses to show.
 	slices.SortStableFunc(all, func(x, y *look) int {
 		return cmp.Or(-compareBool(x.clock.Anchored(), y.clock.Anchored()), cmp.Compare(min(1, len(y.pauses)), min(1, len(x.pauses))), cmp.Compare(y.Until-y.From, x.Until-x.From))
 	})

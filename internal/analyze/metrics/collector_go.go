@@ -19,7 +19,6 @@ const manyCycles = 12
 // leaves out the first third. For a whole run (see [Scope]) it reads the longest recording: a log, a trace, or several short
 // traces of one recording, in which the absence of cycles is a figure, too. Counts of runtime.MemStats come first there,
 // because they cover the whole run.
-// of it.
 func GoCollector(b *evidence.Bundle, subject evidence.SubjectID, scope Scope) *Collector {
 	if scope.Whole {
 		return wholeGo(b, subject, scope)

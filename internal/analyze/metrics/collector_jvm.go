@@ -89,7 +89,7 @@ func (g *Collector) heapRates() {
 	if grown := g.Allocated(); took > 0 {
 		g.Alloc, g.Each = g.valueOf(grown.Sum()/took), g.valueOf(grown.Sum()/float64(len(grown.V)))
 	}
-// What the first collection promoted was allocated before the counted time.
+	// What the first collection promoted was allocated before the counted time.
 	if promoted := g.Promotions(); len(promoted.V) > 1 {
 		if d := float64(promoted.At[len(promoted.At)-1]-promoted.At[0]) / 1e9; d > 0 {
 			g.Promoted = g.valueOf((promoted.Sum() - promoted.V[0]) / d)
@@ -229,9 +229,9 @@ func (g *Collector) OldGenerationLeft() (all []Left) {
 	for _, p := range g.All.Of(evidence.PauseFull) {
 		put(Left{p.To, g.Get(p, evidence.HeapAfter), g.OriginOf(p)})
 	}
-// Fully concurrent collectors give the heap of each cycle.
+	// Fully concurrent collectors give the heap of each cycle.
 	for _, i := range g.concurrentRows() {
-// A young cycle leaves the old generation as it was.
+		// A young cycle leaves the old generation as it was.
 		if name := g.bundle.Names.Text(v.Cause[i]); !strings.Contains(name, "Minor") && !strings.Contains(strings.ToLower(name), "young") {
 			put(Left{v.End[i], figureOrNaN(v, i, evidence.HeapAfter), v.Origin[i]})
 		}

@@ -17,7 +17,7 @@ type GCTrigger struct {
 	Induced bool
 	Stack   evidence.StackID // one of the stacks summed up here
 
-// The code responsible: short frames without namespaces; "": none.
+	// The code responsible: short frames without namespaces; "": none.
 	Caller string   // the caller of what collects or allocates, whether the user's code or not: "MemoryTrimmer.Trim"
 	Owner  string   // the nearest of the user's own code, else of a library
 	Began  string   // what runs it: "timer", "thread pool", "finalizer", "own thread"; "" unknown

@@ -19,7 +19,7 @@ type HugePages struct {
 
 	Small, Large float64 // bytes of a page of each kind; the usual sizes where unknown
 
-// Faults of the host, 1/s.
+	// Faults of the host, 1/s.
 	Faults    Value // that got a huge page
 	Fallbacks Value // that asked for a huge page in vain
 	Stalls    Value // allocations that compacted memory themselves

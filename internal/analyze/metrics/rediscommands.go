@@ -99,7 +99,7 @@ func (r *Redis) readCommands(w Window) {
 		return
 	}
 	if !r.InCommands.Known() && len(r.Commands) > 0 {
-// Which of the other commands were called by scripts is unknown: it may be all of them.
+		// Which of the other commands were called by scripts is unknown: it may be all of them.
 		r.InCommands = Value{Number: min(1, max(nested, others)), Origin: r.Commands[0].Time.Origin, Watched: t.watched}
 	}
 }

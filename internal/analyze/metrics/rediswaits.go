@@ -187,19 +187,17 @@ func (r *Redis) ranShare() float64 {
 }
 
 const (
-// leastInCommands is the share of the time in commands below which the CPU time says nothing.
+	// leastInCommands is the share of the time in commands below which the CPU time says nothing.
 	leastInCommands = .02
-// hardlyMore × the time in commands is the CPU time of a thread that does little else, or did not always run: a thread with
+	// hardlyMore × the time in commands is the CPU time of a thread that does little else, or did not always run: a thread with
 	// short commands uses twice as much to read and answer them.
-	// short commands uses twice as much, to read and to answer them.
 	hardlyMore = 1.1
-// heldFor is the part of the time up to which a thread with enough CPU time may have been kept off its CPU.
+	// heldFor is the part of the time up to which a thread with enough CPU time may have been kept off its CPU.
 	heldFor = .05
-// turn is the least time (ns) that the kernel runs a thread before another's turn (the scheduler's base slice is about
+	// turn is the least time (ns) that the kernel runs a thread before another's turn (the scheduler's base slice is about
 	// 3 ms), which bounds how often it can be taken off its CPU.
-	// not taken off its CPU more often.
 	turn = 3e6
-// moreThanChance × the long calls that a command's part of all time in commands would explain make the command long by itself.
+	// moreThanChance × the long calls that a command's part of all time in commands would explain make the command long by itself.
 	moreThanChance = 3
 )
 
