@@ -293,7 +293,7 @@ func (c *Case) Slow() bool {
 	return float64(l.Total) >= SlowShare.Value*all
 }
 
-// spentInAll returns the time of all requests, ns.
+// spentInAll is the time of all requests, ns.
 type spentInAll int64
 
 func allTime(c *Case) (all spentInAll) {
@@ -306,7 +306,6 @@ func allTime(c *Case) (all spentInAll) {
 // Noticeable is the p99, over all requests with 0 for those not slow, from which slow requests are noticed without an
 // objective: three times the quickest may still be quick, beside requests that always take long. A call that takes longer than
 // its own usual time is reported earlier.
-// still be quick, beside others that always take long. A call that takes longer than its own usual time is worth naming earlier.
 var (
 	Noticeable = Threshold{Name: "p99 of slow requests from which they are noticed, unless --slo is given", Value: float64(20 * time.Millisecond), Unit: "ns",
 		Why: "what takes three times as long as the quickest may still be quick", Source: "judgement; people notice 100 ms (J. Nielsen, Usability Engineering, 1993, chapter 5), and a page makes several requests"}
