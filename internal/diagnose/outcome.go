@@ -24,16 +24,16 @@ const (
 	NotJudged    = "not_judged"    // too little was watched, or of the wrong seconds
 )
 
-// Without an objective, a service is unwell if this many of its requests are slow and take long enough to be noticed, or if this much of all requests'
-// time passes in such ones. An objective is missed if more than one request in a hundred misses it.
+// Without an objective, a service is unwell if this many of its requests are slow and take long enough to be noticed, or if this much of
+// all requests' time passes in such ones. An objective is missed if more than one request in a hundred misses it.
 const (
 	unwellRequests = .05
 	unwellTime     = .25
 	missed         = .01
 )
 
-// rarely is a part of the requests so small that one pause per minute explains it: it counts against a service only if a twentieth of arriving clients
-// would meet such requests.
+// rarely is a part of the requests so small that one pause per minute explains it: it counts against a service only if a twentieth of
+// arriving clients would meet such requests.
 const rarely = .001
 
 // decideOutcome returns the overall result of the diagnosis.
@@ -144,8 +144,8 @@ const someone = .01
 // mostly is the part of the time of threads at requests from which their activity is reported.
 const mostly = .5
 
-// areRequestsQuick reports whether clients' requests show that all is well, whatever was not recorded: half of them end before users notice, and hardly
-// any is noticeably slow.
+// areRequestsQuick reports whether clients' requests show that all is well, whatever was not recorded: half of them end before users
+// notice, and hardly any is noticeably slow.
 func (r *run) areRequestsQuick() bool {
 	some := false
 	for _, l := range r.incident.Ledgers() {

@@ -31,8 +31,8 @@ type PredictOptions struct {
 	Version string // of the tool
 }
 
-// Predict predicts the effect of settings on the process in a bundle, which it does not change. An impossible setting is an error beside the rest of the
-// answer.
+// Predict predicts the effect of settings on the process in a bundle, which it does not change. An impossible setting is an error beside
+// the rest of the answer.
 func Predict(read *evidence.Bundle, opt PredictOptions) (*model.Answer, error) {
 	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until})
 	if i.Nothing() {

@@ -26,8 +26,8 @@ type Options struct {
 	Baseline     *evidence.Bundle // from when the service was healthy; nil: none
 }
 
-// Run diagnoses the evidence in a bundle, which it does not change. It returns an error if no evidence is of the time asked for. In long evidence it also
-// diagnoses the worst stretches separately, because a day's share says little about one bad hour.
+// Run diagnoses the evidence in a bundle, which it does not change. It returns an error if no evidence is of the time asked for. In long
+// evidence it also diagnoses the worst stretches separately, because a day's share says little about one bad hour.
 func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
 	d, err := diagnoseWindow(ctx, read, opt)
 	if err != nil || !opt.Since.IsZero() || !opt.Until.IsZero() {
@@ -208,8 +208,8 @@ const (
 	fewShow = .1
 )
 
-// enoughSlow slow requests show what happened in a recording, even if another recording would differ: a few stalls of one cause delay many requests, and
-// their sampling interval is wide because the stalls are few.
+// enoughSlow slow requests show what happened in a recording, even if another recording would differ: a few stalls of one cause delay many
+// requests, and their sampling interval is wide because the stalls are few.
 const enoughSlow = ledger.MinRequests
 
 // withdrawVague makes a supported verdict inconclusive if its share of the slow time may be nearly

@@ -442,7 +442,8 @@ func Clients(b *evidence.Bundle) func(row int) bool {
 
 func abs(v int64) int64 { return max(v, -v) }
 
-// routesOf are the routes of rows. A traced request with one of these routes is no row of another; a request named differently, by its handler, may be any row.
+// routesOf are the routes of rows. A traced request with one of these routes is no row of another; a request named differently, by its
+// handler, may be any row.
 func routesOf(r *evidence.Requests, rows []int) map[evidence.NameID]bool {
 	known := make(map[evidence.NameID]bool)
 	for _, j := range rows {

@@ -61,8 +61,8 @@ var unframed = []struct {
 	{evidence.AllocStall, "memory"}, // of CoreCLR for a large object, while generation 2 is collected in the background
 }
 
-// byEvents marks looks at threads as waiting where the runtime's own events show a wait: no frame shows CoreCLR's Monitor, and where others compute in
-// the same function a thread that waits there seems to run.
+// byEvents marks looks at threads as waiting where the runtime's own events show a wait: no frame shows CoreCLR's Monitor, and where others
+// compute in the same function a thread that waits there seems to run.
 //
 // A thread in native code of a function in which others waited for memory, and which does not wait itself, allocates: it clears its new memory.
 // Allocating leaves no frame either.

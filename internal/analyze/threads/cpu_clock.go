@@ -10,8 +10,9 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// clock is where threads of a process ran, by the kernel's clock of CPU time, in functions of its runtime that are resolved by others. The runtime's own
-// looks see a running thread where it can be stopped, and a thread that has not run since in native code; the kernel sees a thread where it is.
+// clock is where threads of a process ran, by the kernel's clock of CPU time, in functions of its runtime that are resolved by others. The
+// runtime's own looks see a running thread where it can be stopped, and a thread that has not run since in native code; the kernel sees a
+// thread where it is.
 type clock struct {
 	runs   map[evidence.LaneID][]ran // by time
 	period int64                     // ns

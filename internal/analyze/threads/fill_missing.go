@@ -8,9 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Other looks supply what a look lacks: a wait that ended while its stack was read has no function, and a page fault has its file only where its wait was
-// recorded. If nearly all looks at a process in the same call on the same object are in one function, the others are, too; and if nearly all in the same
-// call in one function are on one file, the others are, too.
+// Other looks supply what a look lacks: a wait that ended while its stack was read has no function, and a page fault has its file only
+// where its wait was recorded. If nearly all looks at a process in the same call on the same object are in one function, the others are,
+// too; and if nearly all in the same call in one function are on one file, the others are, too.
 const leastSame = 3 // looks that are enough
 
 // likeness is what looks have in common.

@@ -7,8 +7,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// adoptFlight turns flight recordings' facts on threads ([evidence.SampleFlight]) into looks, for processes without looks: a dump shows every thread, a
-// recording those with a long wait or a sample.
+// adoptFlight turns flight recordings' facts on threads ([evidence.SampleFlight]) into looks, for processes without looks: a dump shows
+// every thread, a recording those with a long wait or a sample.
 func adoptFlight(b *evidence.Bundle) {
 	from := b.Names.Lookup(evidence.SampleFlight)
 	if from == 0 {
@@ -37,8 +37,8 @@ func adoptFlight(b *evidence.Bundle) {
 // farApart is the distance of looks (ns) from which a flight recording fills the time between them.
 const farApart = int64(4e9)
 
-// manyWaits is the part of a flight recording's looks at serving virtual threads from which waits in them matter: dumps show the running ones, and all
-// at once.
+// manyWaits is the part of a flight recording's looks at serving virtual threads from which waits in them matter: dumps show the running
+// ones, and all at once.
 const manyWaits = .25
 
 // listFlightRows returns the rows from flight recordings on threads.
@@ -57,9 +57,9 @@ func (t *Threads) listFlightRows() map[evidence.SubjectID][]int {
 	return rows
 }
 
-// fillGaps adds looks from a flight recording to a process's looks where these leave out what matters: the runtime's own threads that serve requests and
-// wait, which the JVM's dumps do not show, or the seconds between two looks. While the recording ran, dumps without those threads say nothing of
-// requests.
+// fillGaps adds looks from a flight recording to a process's looks where these leave out what matters: the runtime's own threads that serve
+// requests and wait, which the JVM's dumps do not show, or the seconds between two looks. While the recording ran, dumps without those
+// threads say nothing of requests.
 func (t *Threads) fillGaps(s evidence.SubjectID, rows []int, complete bool) {
 	if len(rows) == 0 {
 		return

@@ -39,8 +39,8 @@ type Group struct {
 	Origin evidence.Origin
 }
 
-// How far apart the looks of one burst may be, and how long it may last, in ns: a sampling profiler visits all threads within a few ms, and a burst of it
-// lasts some 50 ms.
+// How far apart the looks of one burst may be, and how long it may last, in ns: a sampling profiler visits all threads within a few ms, and
+// a burst of it lasts some 50 ms.
 const (
 	burstGap  = 200e6
 	burstLong = 1e9
@@ -136,7 +136,8 @@ func (t *Threads) keyOf(l *Sample) groupKey {
 	return k
 }
 
-// placeOf returns the function that called what waits; for a thread that does not wait the innermost function, unless only the kernel showed that it runs.
+// placeOf returns the function that called what waits; for a thread that does not wait the innermost function, unless only the kernel
+// showed that it runs.
 func (t *Threads) placeOf(l *Sample) string {
 	if l.View.Kernel && l.View.State == evidence.Running {
 		return ""

@@ -11,8 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Holding is what keeps a thread waiting, as far as looks at all threads at that moment tell: the holder of a lock, one of the threads beyond a limit, the
-// thread that got the work; and what the last in the chain of holders, the root, does.
+// Holding is what keeps a thread waiting, as far as looks at all threads at that moment tell: the holder of a lock, one of the threads
+// beyond a limit, the thread that got the work; and what the last in the chain of holders, the root, does.
 type Holding struct {
 	Lane  evidence.LaneID  // the first holder; 0: unknown
 	State evidence.Kind    // what the root does: Running, or what it waits for
@@ -151,8 +151,8 @@ func (h *holding) namedHolder(l *Sample) evidence.LaneID {
 	return v.Holder[rows[n-1]]
 }
 
-// findLockHolders finds the holders of locks: the thread that the dump names, else the one thread in code called by the waiting function that does not
-// wait itself.
+// findLockHolders finds the holders of locks: the thread that the dump names, else the one thread in code called by the waiting function
+// that does not wait itself.
 func (h *holding) findLockHolders(burst []*Sample) {
 	lanes := make(map[evidence.LaneID]*Sample)
 	for _, l := range burst {

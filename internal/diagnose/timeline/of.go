@@ -12,8 +12,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Of lays out what happened to a subject. Ledgers are the bundle's, of any subjects; the subject's own tells which requests were slow. The bundle must
-// have been unified and aligned; Of does not change it.
+// Of lays out what happened to a subject. Ledgers are the bundle's, of any subjects; the subject's own tells which requests were slow. The
+// bundle must have been unified and aligned; Of does not change it.
 func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID) *Timeline {
 	t := &Timeline{}
 	if int(subject) < 0 || int(subject) >= len(b.Subjects) {
