@@ -55,7 +55,7 @@ func TestStart(t *testing.T) {
 	t.Logf("%d bytes; %d packages allocate %d bytes before main", fi.Size(), packages, all)
 }
 
-// TestInstall holds that go install PACKAGE@VERSION takes the module: it refuses one that replaces others.
+// TestInstall checks that go install PACKAGE@VERSION takes the module: it refuses one that replaces others.
 func TestInstall(t *testing.T) {
 	text, err := os.ReadFile("../../go.mod")
 	if err != nil {

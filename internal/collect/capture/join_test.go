@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// TestJoin holds that captures which follow each other are one: what goes on does in one artifact,
+// TestJoin checks that captures which follow each other are one: what goes on does in one artifact,
 // pieces stay pieces, and one that was cut off gives what is whole.
 func TestJoin(t *testing.T) {
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/exporter"
 )
 
-// TestFleet holds that what watchers of eight hosts tell a real store is what unstall fleet asks it for: where
+// TestFleet checks that what watchers of eight hosts tell a real store is what unstall fleet asks it for: where
 // slow time went, which cause most of it has, and that a version made it worse that came to all of them.
 func TestFleet(t *testing.T) {
 	t.Parallel()

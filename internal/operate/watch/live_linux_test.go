@@ -155,7 +155,7 @@ func watching(t *testing.T, opt Options, change func(*Watcher)) (lines func(even
 	return lines, stop
 }
 
-// TestAlarm holds that a rule that is set off gives a capture with what was before, which is diagnosed,
+// TestAlarm checks that a rule that is set off gives a capture with what was before, which is diagnosed,
 // and that a target that ends and comes back is watched again.
 func TestAlarm(t *testing.T) {
 	t.Parallel()
@@ -203,7 +203,7 @@ func TestAlarm(t *testing.T) {
 	}
 }
 
-// TestRing holds that the ring stays within its bound, and that what a killed watcher left there is
+// TestRing checks that the ring stays within its bound, and that what a killed watcher left there is
 // bounded, too, and read.
 func TestRing(t *testing.T) {
 	dir := t.TempDir()
@@ -241,7 +241,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// TestTrouble holds that rules go on where nothing can be kept.
+// TestTrouble checks that rules go on where nothing can be kept.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
@@ -257,7 +257,7 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestFull holds that a disk that is full is said once, that rules go on, and that all is kept again once
+// TestFull checks that a disk that is full is said once, that rules go on, and that all is kept again once
 // there is room.
 func TestFull(t *testing.T) {
 	t.Parallel()
@@ -285,7 +285,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestReadOnly holds that rules go on where nothing can be written, and that this is said once.
+// TestReadOnly checks that rules go on where nothing can be written, and that this is said once.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -318,7 +318,7 @@ func watchUntilKilled(dir, pid string) {
 	_ = w.Run(context.Background())
 }
 
-// TestKilled holds that what a watcher leaves that is killed can be read, and that the next one goes on in the same
+// TestKilled checks that what a watcher leaves that is killed can be read, and that the next one goes on in the same
 // folder.
 func TestKilled(t *testing.T) {
 	t.Parallel()

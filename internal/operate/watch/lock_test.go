@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestLock holds that two watchers do not bound each other's ring, and that a folder is free again once
+// TestLock checks that two watchers do not bound each other's ring, and that a folder is free again once
 // its watcher is gone.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()

@@ -95,7 +95,7 @@ func value(server, query string) string {
 	return fmt.Sprint(of.Data.Result[0].Value[1])
 }
 
-// TestStores holds that what is watched arrives in Prometheus (which asks for it, and is sent it) and in
+// TestStores checks that what is watched arrives in Prometheus (which asks for it, and is sent it) and in
 // VictoriaMetrics, and that a rule made for Prometheus fires within 30 s of a fault, reaches Alertmanager, and
 // is resolved after.
 func TestStores(t *testing.T) {

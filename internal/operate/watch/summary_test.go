@@ -38,7 +38,7 @@ func (w *Watcher) serviceOf(name, version string) *subject {
 	return s
 }
 
-// TestSummary holds that a day is told of once, with the day before and what its last version had not,
+// TestSummary checks that a day is told of once, with the day before and what its last version had not,
 // also where the watcher was started anew in between, and that a clock that is set back ends no day.
 func TestSummary(t *testing.T) {
 	dir := t.TempDir()
@@ -103,7 +103,7 @@ func line(t *testing.T, said *bytes.Buffer) (x Line) {
 	return x
 }
 
-// TestMemory holds that what is remembered is put aside where it is damaged, and that this is said.
+// TestMemory checks that what is remembered is put aside where it is damaged, and that this is said.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "memory.json"), []byte(`{"schema":"unstall.memory/v1","usual":{"max`), 0o600); err != nil {
@@ -170,7 +170,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestRequests holds that requests are counted while their log is recorded, and what is slow: what the
+// TestRequests checks that requests are counted while their log is recorded, and what is slow: what the
 // user says, else far more than is usual.
 func TestRequests(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)

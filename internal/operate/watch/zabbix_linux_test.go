@@ -20,7 +20,7 @@ import (
 // nobody is whom PostgreSQL runs as: root it refuses.
 const nobody = 65534
 
-// TestZabbix holds that what is watched arrives in a real Zabbix server, that a trigger as the template has
+// TestZabbix checks that what is watched arrives in a real Zabbix server, that a trigger as the template has
 // them fires within 30 s of a fault, and ends after. The server has no frontend here: host, item and trigger
 // are put into its database. That the template itself can be imported was seen with a frontend.
 func TestZabbix(t *testing.T) {

@@ -43,7 +43,7 @@ func everything() State {
 	return s
 }
 
-// TestPrometheus holds that what Prometheus is told is whole, and by its conventions.
+// TestPrometheus checks that what Prometheus is told is whole, and by its conventions.
 func TestPrometheus(t *testing.T) {
 	at, done, err := Serve("127.0.0.1:0", everything)
 	if err != nil {
@@ -126,7 +126,7 @@ d_seconds_sum 2
 	}
 }
 
-// TestRemoteWrite holds that a store gets each sample, with sorted labels and its time.
+// TestRemoteWrite checks that a store gets each sample, with sorted labels and its time.
 func TestRemoteWrite(t *testing.T) {
 	var got []byte
 	var head http.Header
@@ -305,7 +305,7 @@ func TestZabbix(t *testing.T) {
 	}
 }
 
-// TestPusher holds that what a store does not take waits within a bound, then is lost and counted; that
+// TestPusher checks that what a store does not take waits within a bound, then is lost and counted; that
 // a wrong token is told as that, once; and that all goes on once the store is there.
 func TestPusher(t *testing.T) {
 	var code atomic.Int32

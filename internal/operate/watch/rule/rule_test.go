@@ -35,7 +35,7 @@ func begin(rules []Rule, usual *Usual) *Evaluator {
 	return e
 }
 
-// TestMinimum holds that a rule must hold for its time, that it ends below its bound and not at
+// TestMinimum checks that a rule must hold for its time, that it ends below its bound and not at
 // it, and that what swings about the bound is one alarm.
 func TestMinimum(t *testing.T) {
 	rules := one(t, "- {id: x, title: x, series: jvm/gc-time, over: 1s, above: 10, for: 20s, clear-for: 30s}\n")
@@ -65,7 +65,7 @@ func TestMinimum(t *testing.T) {
 	}
 }
 
-// TestUnknown holds that no figure is neither a reason for an alarm nor for its end, but that an
+// TestUnknown checks that no figure is neither a reason for an alarm nor for its end, but that an
 // alarm about nothing ends.
 func TestUnknown(t *testing.T) {
 	e := begin(one(t, "- {id: x, title: x, series: jvm/gc-time, over: 1s, above: 10, for: 5s, clear-for: 30s}\n"), nil)
@@ -84,7 +84,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestClock holds that a clock that is set ends no alarm and begins none.
+// TestClock checks that a clock that is set ends no alarm and begins none.
 func TestClock(t *testing.T) {
 	e := begin(one(t, "- {id: x, title: x, series: jvm/gc-time, over: 5s, above: 10, for: 20s}\n"), nil)
 	sick := func(int64) float64 { return 50 }
@@ -115,7 +115,7 @@ func day20(s int64) float64 {
 	return base + float64(s*7919%1000)*1e4
 }
 
-// TestUsual holds that what is usual is the median of the days' maxima: 20 stable days set off
+// TestUsual checks that what is usual is the median of the days' maxima: 20 stable days set off
 // nothing, one bad day does, and does not become usual; restarts of the watcher forget nothing.
 func TestUsual(t *testing.T) {
 	rules := one(t, "- {id: x, title: x, series: System.Runtime/loh-size, over: 1m, above: 1.5, usual: {days: 14}, for: 2m}\n")
@@ -162,7 +162,7 @@ func TestUsual(t *testing.T) {
 	}
 }
 
-// TestPeriod holds that what comes back is told from what comes as it likes.
+// TestPeriod checks that what comes back is told from what comes as it likes.
 func TestPeriod(t *testing.T) {
 	rules := one(t, "- {id: x, title: x, series: requests/slow, over: 1s, period: {least: 10s, most: 15m, times: 5, above: 1}}\n")
 	run := func(v func(s int64) float64) []Event { return feed(begin(rules, nil), "requests/slow", 0, 1800, v) }
@@ -194,7 +194,7 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-// TestClimb holds that what grows is told from what jumps or swings.
+// TestClimb checks that what grows is told from what jumps or swings.
 func TestClimb(t *testing.T) {
 	rules := one(t, "- {id: x, title: x, series: proc/threads, take: climb, over: 15s, above: 0.5, for: 3s}\n")
 	run := func(v func(s int64) float64) []Event { return feed(begin(rules, nil), "proc/threads", 0, 120, v) }
@@ -209,7 +209,7 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// TestMistakes holds that a mistake in a file is one line with its place and what is meant.
+// TestMistakes checks that a mistake in a file is one line with its place and what is meant.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "r.yaml: is empty: give rules, as unstall watch --print-rules writes them",
@@ -228,7 +228,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestOwn holds that a file adds rules to those that are shipped, changes one by its ID, and leaves
+// TestOwn checks that a file adds rules to those that are shipped, changes one by its ID, and leaves
 // some out.
 func TestOwn(t *testing.T) {
 	shipped, err := Shipped()
