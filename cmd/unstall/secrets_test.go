@@ -193,7 +193,7 @@ func wire(number uint64, content []byte) []byte {
 // TestPrivate overwrites a file that all users could read.
 func TestPrivate(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(name, []byte("before"), 0o644); err != nil { //nolint:gosec // the test needs this mode
+	if err := os.WriteFile(name, []byte("before"), 0o644); err != nil { //nolint:gosec // is what is tested
 		t.Fatal(err)
 	}
 	f, err := createPrivate(name)
