@@ -67,7 +67,7 @@ func neededRights(user int, kernel bool) (all []Right, adds []string) {
 	return all, adds
 }
 
-// runsAs returns the user to run as: root to look into the kernel, else the user of the process.
+// runsAs returns the user whose rights are needed. It is -1 to record the kernel beside an ordinary user's process, because that needs root.
 func runsAs(user int, kernel bool) int {
 	if kernel && user > 0 {
 		return -1
