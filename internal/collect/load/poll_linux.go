@@ -125,8 +125,8 @@ func (l *loop) reportAnswers() {
 	}
 }
 
-// sendNext sends the next requests once all available answers have been read. A server woken by the first of them would otherwise answer it alone, and
-// each such answer would wake this thread, which takes 7 % more CPU time.
+// sendNext sends the next requests once all available answers have been read. A server woken by the first of them would otherwise
+// answer it alone, and each such answer would wake this thread, which takes 7 % more CPU time.
 func (l *loop) sendNext() {
 	for i := range l.next {
 		g := &l.next[i]
@@ -137,9 +137,10 @@ func (l *loop) sendNext() {
 	l.next = l.next[:0]
 }
 
-// waitEvents returns the number of events. The runtime does not know that the thread waits. Otherwise it would take the thread's processor away within
-// 20 µs, look for such threads as often from then on, and have to find a processor when the thread wakes, which was a sixth of all CPU time. One more
-// processor (pace.Spare) makes up for the kept one. The runtime's signal to stop a thread also ends the wait.
+// waitEvents returns the number of events. The runtime does not know that the thread waits. Otherwise it would take the thread's
+// processor away within 20 µs, look for such threads as often from then on, and have to find a processor when the thread wakes, which
+// was a sixth of all CPU time. One more processor (pace.Spare) makes up for the kept one. The runtime's signal to stop a thread also
+// ends the wait.
 func (l *loop) waitEvents(events []unix.EpollEvent) int {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), ^uintptr(0), 0, 0)
 	if errno != 0 {

@@ -88,8 +88,8 @@ func (l *Latencies) spreadBetween(from, to time.Time) (s Spread) {
 	return s
 }
 
-// Slower says how requests that ended shortly before a moment, and after from, took longer than earlier ones; "" if they did not, or if there are too
-// few to say so.
+// Slower says how requests that ended shortly before a moment, and after from, took longer than earlier ones; "" if they did not, or if
+// there are too few to say so.
 func (l *Latencies) Slower(before Spread, from, at time.Time) string {
 	if f := at.Add(-compared); f.After(from) {
 		from = f

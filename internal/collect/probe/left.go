@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// SwitchedOn is something that is on in a process during a recording, or a setting that a try has changed. It is written down before it is switched on
-// and forgotten when it is off. So the next start of the tool, with any command, can switch off what a killed recorder left on, or what a process did
-// not answer about.
+// SwitchedOn is something that is on in a process during a recording, or a setting that a try has changed. It is written down before it
+// is switched on and forgotten when it is off. So the next start of the tool, with any command, can switch off what a killed recorder
+// left on, or what a process did not answer about.
 type SwitchedOn struct {
 	Probe string `json:"probe"` // the probe that switched it on
 	What  string `json:"what"`  // the probe's own name for it: "gc"
@@ -55,8 +55,8 @@ func Note(l SwitchedOn) (*SwitchedOn, error) {
 	return writeNote(l, func(*os.File) error { return nil })
 }
 
-// Hold writes l down as [Note] does, and locks the note while the file is open, here or in a process that got the file. The lock shows that a process
-// will still switch it off.
+// Hold writes l down as [Note] does, and locks the note while the file is open, here or in a process that got the file. The lock shows
+// that a process will still switch it off.
 func Hold(l SwitchedOn) (held *SwitchedOn, f *os.File, err error) {
 	held, err = writeNote(l, func(note *os.File) error {
 		if err := lockFile(note); err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openPrivate opens a directory that belongs to this user, that no other user can write or read, and that is not a link. Its parent may be writable by
-// other users.
+// openPrivate opens a directory that belongs to this user, that no other user can write or read, and that is not a link. Its parent may
+// be writable by other users.
 func openPrivate(dir string) (*os.Root, error) {
 	before, err := os.Lstat(dir)
 	if err != nil {

@@ -125,8 +125,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// BenchmarkAgainstStop stops the server for a second of ten at 500 users/s. It compares the p99 with the true one: the schedule replayed through one
-// queue that is served at the server's highest speed, except during the stop.
+// BenchmarkAgainstStop stops the server for a second of ten at 500 users/s. It compares the p99 with the true one: the schedule
+// replayed through one queue that is served at the server's highest speed, except during the stop.
 func BenchmarkAgainstStop(b *testing.B) {
 	url, server := serverProcess(b)
 	for b.Loop() {

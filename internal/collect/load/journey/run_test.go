@@ -240,8 +240,8 @@ func TestClosedWhileThinking(t *testing.T) {
 	}
 }
 
-// The time of a step equals the server's measurement within 2 %: from the first request that the server saw to the end of the last. If the generator
-// reports that it did not get CPU time, the test decides nothing.
+// The time of a step equals the server's measurement within 2 %: from the first request that the server saw to the end of the last. If
+// the generator reports that it did not get CPU time, the test decides nothing.
 func TestLatenciesAreTheServers(t *testing.T) {
 	held := 0
 	for range 6 {

@@ -11,7 +11,8 @@ import (
 // Pacer sleeps in the kernel on a thread of its own. The thread wakes 50 µs late unless its timer slack is changed (prctl(2), PR_SET_TIMERSLACK).
 type Pacer struct{ event int } // eventfd, < 0 none
 
-// spare lets the pacer continue when it wakes while the runtime's other threads hold all of its processors and themselves wait for one of the host's.
+// spare lets the pacer continue when it wakes while the runtime's other threads hold all of its processors and themselves wait for one
+// of the host's.
 var spare = sync.OnceFunc(func() { Spare(2) })
 
 var processors sync.Mutex

@@ -11,7 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// Client reads single pages of the server at which a process serves net/http/pprof. It reads only pages that cost the process little and switch nothing on.
+// Client reads single pages of the server at which a process serves net/http/pprof. It reads only pages that cost the process little
+// and switch nothing on.
 type Client struct{ e *endpoint }
 
 // Dial finds the net/http/pprof of a target as a recording does. The error is one line: where, why, and what to do.
@@ -35,8 +36,8 @@ func Dial(ctx context.Context, t discover.Target) (*Client, error) {
 // Where returns the address of the index page, without secrets.
 func (c *Client) Where() string { return c.e.shown }
 
-// Get requests a page below the index page, "" for the index page itself, or with a leading "/" at the same server. The caller closes it. The error names no
-// address.
+// Get requests a page below the index page, "" for the index page itself, or with a leading "/" at the same server. The caller closes
+// it. The error names no address.
 func (c *Client) Get(ctx context.Context, page, query string, within time.Duration) (io.ReadCloser, error) {
 	e := c.e
 	if strings.HasPrefix(page, "/") {

@@ -27,8 +27,8 @@ type endpoint struct {
 	client *http.Client
 }
 
-// newEndpoint takes the URL of an index page. It accepts self-signed certificates on loopback only, where no other host is in between. socket is a path, "@name"
-// for an abstract one, "" for TCP.
+// newEndpoint takes the URL of an index page. It accepts self-signed certificates on loopback only, where no other host is in
+// between. socket is a path, "@name" for an abstract one, "" for TCP.
 func newEndpoint(u *url.URL, socket string) *endpoint {
 	base := *u
 	base.User, base.Fragment = nil, ""
@@ -80,8 +80,8 @@ func dialAskFirst(dial func(context.Context, string, string) (net.Conn, error)) 
 	}
 }
 
-// askFirst is a connection that is read only after something was written to it. Servers of other protocols send a greeting, which net/http would log as an
-// unsolicited answer.
+// askFirst is a connection that is read only after something was written to it. Servers of other protocols send a greeting, which
+// net/http would log as an unsolicited answer.
 type askFirst struct {
 	net.Conn
 	once  sync.Once
@@ -142,7 +142,8 @@ func (r *refused) Error() string {
 	return fmt.Sprintf("HTTP status %d: %s", r.status, r.text)
 }
 
-// requestPath requests a path below the index page, "" for the page itself. The request and the reading of its body end after the time within. The error is of
+// requestPath requests a path below the index page, "" for the page itself. The request and the reading of its body end after the time
+// within. The error is of
 // type *refused if the status is not 200.
 func (e *endpoint) requestPath(ctx context.Context, path, query string, within time.Duration) (*answer, error) {
 	u := *e.base

@@ -9,13 +9,15 @@
 //	cpu-0001.pb.gz …      CPU profiles back to back; series "cpu"
 //	trace-0001.out …      an execution trace of the whole recording; series "trace"
 //
-// A trace costs a service some CPU for each event. If that is less than 2 %, or 1 % of one CPU, one trace covers the whole recording and is stored as it
-// comes, because slow moments are not known in advance. Otherwise the trace is ended, and 1 s in each 7.5 s is traced. The distance varies, because slow
-// moments may come at a fixed one. A service built with Go before 1.22, whose traces take much memory to read, is also recorded this way.
+// A trace costs a service some CPU for each event. If that is less than 2 %, or 1 % of one CPU, one trace covers the whole recording
+// and is stored as it comes, because slow moments are not known in advance. Otherwise the trace is ended, and 1 s in each 7.5 s is
+// traced. The distance varies, because slow moments may come at a fixed one. A service built with Go before 1.22, whose traces take
+// much memory to read, is also recorded this way.
 //
-// The package's opinion: only a switch that expires by itself is safe. So every request has a length in seconds and is for one piece; a lost piece costs
-// seconds, not the recording. Another program that already profiles the process takes precedence: the package warns and tries again. Everything that a
-// recording switched on is off when it returns. The handlers stop when the client goes away (golang/go#13833), and the package checks that they did.
+// The package's opinion: only a switch that expires by itself is safe. So every request has a length in seconds and is for one piece;
+// a lost piece costs seconds, not the recording. Another program that already profiles the process takes precedence: the package
+// warns and tries again. Everything that a recording switched on is off when it returns. The handlers stop when the client goes away
+// (golang/go#13833), and the package checks that they did.
 package gopprof
 
 import (
@@ -43,8 +45,9 @@ const givePprof = "give the URL of net/http/pprof, such as http://host:6060/debu
 // switches are the names of what recording switches on.
 var switches = []string{"CPU profile", "execution trace (of the whole recording while it costs less than 2 % of its CPU, or 1 % of one CPU)"}
 
-// findAccess looks for the endpoint that a URL names, else for one among the sockets of a Go process, because users also name the port that serves requests,
-// or http for https. If there should be an endpoint and there is none, the access has a lack that says so. Recording a URL then fails with the same line.
+// findAccess looks for the endpoint that a URL names, else for one among the sockets of a Go process, because users also name the
+// port that serves requests, or http for https. If there should be an endpoint and there is none, the access has a lack that says
+// so. Recording a URL then fails with the same line.
 func findAccess(ctx context.Context, t discover.Target) []probe.Access {
 	if t.URL != nil && t.URL.Scheme != "http" && t.URL.Scheme != "https" || t.Runtime == "redis" { // Redis takes HTTP for an attack
 		return nil
@@ -119,8 +122,8 @@ func missingAccess(t discover.Target, why error) probe.Access {
 	}
 }
 
-// isOtherService says whether an address answered as another service than net/http/pprof, so that the user did not mean it. An address that does not answer
-// may still be meant, and then its process says why it does not.
+// isOtherService says whether an address answered as another service than net/http/pprof, so that the user did not mean it. An address
+// that does not answer may still be meant, and then its process says why it does not.
 func isOtherService(why error) bool {
 	var status *refused
 	return errors.Is(why, errOther) || errors.Is(why, errNotHTTP) || errors.Is(why, errTLS) || errors.Is(why, errPlain) || errors.As(why, &status)

@@ -25,9 +25,9 @@ const (
 	lastLook  = 200 * time.Millisecond
 )
 
-// dumpThreads dumps all threads until the context ends. The cost of a dump is how long it stopped all threads, by the log of safepoints. If that log
-// is missing, the answer's time is an upper bound, because the JVM answers when the dump is done. On a busy host answers sometimes take longer, so the
-// quickest of the last three counts.
+// dumpThreads dumps all threads until the context ends. The cost of a dump is how long it stopped all threads, by the log of
+// safepoints. If that log is missing, the answer's time is an upper bound, because the JVM answers when the dump is done. On a busy
+// host answers sometimes take longer, so the quickest of the last three counts.
 func (r *recording) dumpThreads(ctx context.Context) (failed error) {
 	command := "Thread.print -e" // with each thread's CPU time: JDK 11
 	usual := max(soonest, r.plan.For/mostLooks)
@@ -129,7 +129,8 @@ func (c *crowd) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ofVirtual are the traces of virtual threads in a dump, which lacks the threads themselves: the one that a carrier runs at that moment, the threads
+// ofVirtual are the traces of virtual threads in a dump, which lacks the threads themselves: the one that a carrier runs at that
+// moment, the threads
 // that wake them, and, if none is at work, those that wait for their sockets (sun.nio.ch.Poller: only virtual threads use it).
 var ofVirtual = [][]byte{[]byte("Carrying virtual thread"), []byte(`"VirtualThread-un`), []byte(`"Read-Poller`), []byte(`"Write-Poller`), []byte(`"MasterPoller`)}
 

@@ -29,8 +29,8 @@ func ownFile(kind string, vm *attach.VM, extension string) string {
 		hex.EncodeToString(random[:]), extension)
 }
 
-// isAbandoned says whether a file was made for a recorder of this PID namespace that has ended. For a recorder in another namespace that is unknown, and
-// it returns false.
+// isAbandoned says whether a file was made for a recorder of this PID namespace that has ended. For a recorder in another namespace
+// that is unknown, and it returns false.
 func isAbandoned(file string, vm *attach.VM) bool {
 	rest, ok := strings.CutPrefix(filepath.Base(file), probe.OwnFile)
 	f := strings.Split(rest, "-")

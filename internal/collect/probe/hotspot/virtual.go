@@ -17,7 +17,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/hotspot/attach"
 )
 
-// Releases whose JVM can be asked for virtual threads while it works. From JDK 25 on the JVM walks the stacks of threads that may be unmounted at the same
+// Releases whose JVM can be asked for virtual threads while it works. From JDK 25 on the JVM walks the stacks of threads that may be
+// unmounted at the same
 // time, and reads freed data: 25.0.3 ended with SIGSEGV after 3 to 20 dumps, as text or as JSON.
 // https://bugs.openjdk.org/browse/JDK-8357650 (since when), JDK-8364343 (one way it fails)
 const (
@@ -35,11 +36,12 @@ type virtuals struct {
 	writer  int    // number of the thread that writes dumps, 0 not known yet, -1 unknown
 }
 
-// virtualShare is like costShare, for a dump of virtual threads. Such a dump stops one virtual thread at a time, and one thread writes it, the attach
-// listener. So its cost is CPU time and no stop.
+// virtualShare is like costShare, for a dump of virtual threads. Such a dump stops one virtual thread at a time, and one thread writes
+// it, the attach listener. So its cost is CPU time and no stop.
 const virtualShare = 50
 
-// dumpVirtualThreads dumps all threads, including virtual ones, if a dump is due. It goes into a file in the JVM's own /tmp, because the JVM dumps virtual
+// dumpVirtualThreads dumps all threads, including virtual ones, if a dump is due. It goes into a file in the JVM's own /tmp, because
+// the JVM dumps virtual
 // threads only that way.
 // https://docs.oracle.com/en/java/javase/21/docs/specs/man/jcmd.html (Thread.dump_to_file)
 func (r *recording) dumpVirtualThreads(ctx context.Context, v *virtuals) error {
@@ -112,7 +114,8 @@ func threadOf(pid int, name string) int {
 	return -1
 }
 
-// lackVirtual says why a JVM is not asked for its virtual threads. Those on a CPU are in Thread.print (JDK 24 on); no safe dump has those that wait.
+// lackVirtual says why a JVM is not asked for its virtual threads. Those on a CPU are in Thread.print (JDK 24 on); no safe dump has
+// those that wait.
 func lackVirtual(release int) probe.Lack {
 	l := probe.Lack{What: "what waiting virtual threads wait for", Why: "only JVMs of JDK 21 to 24 are asked to dump them (Thread.dump_to_file)"}
 	if release >= dumpsNoMore {

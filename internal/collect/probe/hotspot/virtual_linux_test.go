@@ -61,7 +61,8 @@ func TestCrowdFindsVirtualThreads(t *testing.T) {
 	}
 }
 
-// TestVirtual records a JVM whose virtual threads wait. JDK 25 would crash if asked, so a flight recording is made instead, unless the user forbids it.
+// TestVirtual records a JVM whose virtual threads wait. JDK 25 would crash if asked, so a flight recording is made instead, unless the
+// user forbids it.
 func TestVirtual(t *testing.T) {
 	for _, test := range []struct {
 		release  int

@@ -51,8 +51,8 @@ func neededTypes() []tracepoint.Type {
 	return all
 }
 
-// switching is the tracepoint at each switch between threads, waking the one at which a waiting thread can run again. sched_waking comes before waking,
-// and possibly before the thread has left its CPU.
+// switching is the tracepoint at each switch between threads, waking the one at which a waiting thread can run again. sched_waking
+// comes before waking, and possibly before the thread has left its CPU.
 const (
 	switching = "sched_switch"
 	waking    = "sched_wakeup"
@@ -134,7 +134,8 @@ func (w *waiting) buildWokenProgram(l layout) asm.Instructions {
 	)
 }
 
-// buildSwitchProgram builds the program that runs at each switch between threads. It makes only two comparisons if neither thread is of the process.
+// buildSwitchProgram builds the program that runs at each switch between threads. It makes only two comparisons if neither thread is of
+// the process.
 func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 	const fetch = asm.Word
 	slotOf := func(task asm.Register) asm.Instructions { // R3, the thread in R1

@@ -47,8 +47,8 @@ type running struct {
 	offset int64 // from the kernel's monotonic clock to ns since the epoch
 }
 
-// perfAttributes returns the attributes for samples by the kernel's clock of CPU time. Every machine has that clock; virtual machines often lack hardware
-// counters.
+// perfAttributes returns the attributes for samples by the kernel's clock of CPU time. Every machine has that clock; virtual machines
+// often lack hardware counters.
 func perfAttributes(how sampling) *unix.PerfEventAttr {
 	a := &unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(sampleEvery),
 		Sample_type: unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CALLCHAIN,
@@ -193,8 +193,8 @@ func (r *running) readRings() {
 	r.out.buf = fmt.Appendf(r.out.buf, "until %d\n", time.Now().UnixNano())
 }
 
-// writeSample writes a sample. Its layout is PID and TID (4 bytes each), time, the number of addresses, and the addresses: those of the kernel and those of the
-// program, each after a mark.
+// writeSample writes a sample. Its layout is PID and TID (4 bytes each), time, the number of addresses, and the addresses: those of the
+// kernel and those of the program, each after a mark.
 func (r *running) writeSample(b []byte) {
 	if len(b) < 24 || int(binary.NativeEndian.Uint32(b)) != r.pid {
 		return

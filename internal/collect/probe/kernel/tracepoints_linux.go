@@ -21,7 +21,8 @@ type span struct {
 	host       bool   // any thread of the host; the key is the first field of both tracepoints. Else the process's threads
 }
 
-// spans are rare enough to be measured each time. Spans that the network or a program's calls cause (softirqs, page faults) are not: samples of running
+// spans are rare enough to be measured each time. Spans that the network or a program's calls cause (softirqs, page faults) are not:
+// samples of running
 // threads show them.
 var spans = []span{
 	{"compaction", "mm_compaction_begin", "mm_compaction_end", "direct compaction of memory, each time", false},
@@ -94,7 +95,8 @@ func (s *spanning) attachProgram(t *tracepoint.Types, at string, p asm.Instructi
 	return prog.On()
 }
 
-// buildKey builds the instructions that put the key of a span on the stack: the thread and the kind, or the first field of both tracepoints. They end
+// buildKey builds the instructions that put the key of a span on the stack: the thread and the kind, or the first field of both
+// tracepoints. They end
 // the program for threads of other processes.
 func (x span) buildKey(kind, pid int) asm.Instructions {
 	if x.host {

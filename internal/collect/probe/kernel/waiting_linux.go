@@ -35,8 +35,9 @@ const (
 var longWait = time.Millisecond // shorter in a test, where an fsync may be shorter
 
 // Costs to a thread of the programs at a switch and at the wake-up before it, together, measured with indirect calls guarded against
-// speculation; the share is that of one CPU they may take. If threads switch so often that they would take more, they are on for only a part of the time.
-// The share is well below the intended 1 %, because the switching threads may have only a part of a CPU, and of that it is more.
+// speculation; the share is that of one CPU they may take. If threads switch so often that they would take more, they are on for only a
+// part of the time. The share is well below the intended 1 %, because the switching threads may have only a part of a CPU, and of that
+// it is more.
 const (
 	costOfOther = 145 * time.Nanosecond
 	costOfOurs  = 300 * time.Nanosecond

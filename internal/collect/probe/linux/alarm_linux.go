@@ -9,9 +9,9 @@ import (
 	"unsafe"
 )
 
-// alarm wakes a goroutine dozens of times a second. Timers of the Go runtime wake two more of its threads each time, which took more CPU time than the
-// looks. A timer of the kernel (timerfd_create(2)) that is waited for like a socket wakes one. For the same reason the timer and the examined files are
-// read by raw system calls: they do not block, and the runtime's monitor does not see them.
+// alarm wakes a goroutine dozens of times a second. Timers of the Go runtime wake two more of its threads each time, which took more
+// CPU time than the looks. A timer of the kernel (timerfd_create(2)) that is waited for like a socket wakes one. For the same reason
+// the timer and the examined files are read by raw system calls: they do not block, and the runtime's monitor does not see them.
 type alarm struct {
 	f    *os.File // nil: the kernel has no such timer
 	conn syscall.RawConn

@@ -43,8 +43,8 @@ func newFile(path, name string) *file {
 	return &file{path: path, header: []byte(" " + name + " --\n"), fd: -1}
 }
 
-// newSparseFile returns a file that is written again only after a change, and then first once more with its old text. So a change between two readings is
-// not spread over all the time before.
+// newSparseFile returns a file that is written again only after a change, and then first once more with its old text. So a change
+// between two readings is not spread over all the time before.
 func newSparseFile(path, name string) *file {
 	f := newFile(path, name)
 	f.sparse = true

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// An unchanged file is written again only at the end, and before a change. So its counts after the change lie between those two, not since the first
-// writing.
+// An unchanged file is written again only at the end, and before a change. So its counts after the change lie between those two, not
+// since the first writing.
 func TestSparse(t *testing.T) {
 	path := t.TempDir() + "/events"
 	var out strings.Builder

@@ -10,8 +10,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
 )
 
-// callers writes by which of the program's functions a thread came to its wait, and the names of the words at which threads wait to be woken. It is not used
-// for runtimes whose own stacks are recorded.
+// callers writes by which of the program's functions a thread came to its wait, and the names of the words at which threads wait to be
+// woken. It is not used for runtimes whose own stacks are recorded.
 type callers struct {
 	process   *symbol.Process
 	addresses map[uint64]int // numbers of functions
@@ -34,7 +34,8 @@ func (c *callers) forgetKnown() {
 	c.addresses, c.functions, c.words = make(map[uint64]int), make(map[string]int), make(map[string]bool)
 }
 
-// describeCallers returns the line with the callers of a waiting thread, innermost first, and the text of its syscall file: "in 4712 3 4 5". It appends to out
+// describeCallers returns the line with the callers of a waiting thread, innermost first, and the text of its syscall file: "in 4712 3
+// 4 5". It appends to out
 // the lines for new callers: "f 3 libc.so.6 fsync", "word 0x55d0 journal_lock".
 func (c *callers) describeCallers(out []byte, tid int, call []byte) (told, line []byte) {
 	f := bytes.Fields(call)

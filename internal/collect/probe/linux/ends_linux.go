@@ -11,8 +11,8 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// ends finds the program at the other end of a pipe or a socket, because a thread that waits for it waits for that program. No table of the kernel shows it, so
-// all processes' files are searched, once for each pipe, and no more often than its share of one CPU allows.
+// ends finds the program at the other end of a pipe or a socket, because a thread that waits for it waits for that program. No table of
+// the kernel shows it, so all processes' files are searched, once for each pipe, and no more often than its share of one CPU allows.
 type ends struct {
 	process *process
 	known   map[string]string // by the text of links: "pipe:[4711]"
@@ -27,7 +27,8 @@ const (
 
 func newEnds(p *process) *ends { return &ends{process: p, known: make(map[string]string)} }
 
-// pipeHolder returns the program at the other end of a pipe, by the descriptor of this end; "" if there are several, none is visible, or it is the process itself.
+// pipeHolder returns the program at the other end of a pipe, by the descriptor of this end; "" if there are several, none is visible,
+// or it is the process itself.
 func (e *ends) pipeHolder(link string, fd int) string {
 	return e.cachedHolder(link, func() string { return e.findHolder(link, oppositeMode(accessMode(e.process.dir, strconv.Itoa(fd)))) })
 }

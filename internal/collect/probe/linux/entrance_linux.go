@@ -14,7 +14,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
-// entrance records where connections wait before a process sees them: the accept queues of the sockets that it and its workers listen with, and connections to
+// entrance records where connections wait before a process sees them: the accept queues of the sockets that it and its workers listen
+// with, and connections to
 // those sockets with unread bytes.
 type entrance struct {
 	process *process
@@ -169,7 +170,8 @@ func (e *entrance) writeUnread(a *archive) {
 	e.writeUnreadLines(a, lines)
 }
 
-// unreadUNIX counts what waits at the UNIX sockets that the process listens with. Accepted connections have the socket's name; for others only queues are known.
+// unreadUNIX counts what waits at the UNIX sockets that the process listens with. Accepted connections have the socket's name; for
+// others only queues are known.
 func (e *entrance) unreadUNIX() map[string]*waiting {
 	at := make(map[string]*waiting)
 	for _, x := range e.local {

@@ -18,7 +18,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 )
 
-// deaf is a service that listens with a short queue, at a path if one is given. For each line of its standard input it accepts one connection, which it never reads.
+// deaf is a service that listens with a short queue, at a path if one is given. For each line of its standard input it accepts one
+// connection, which it never reads.
 func deaf(args []string) {
 	family, address := unix.AF_INET, unix.Sockaddr(&unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
 	if len(args) > 0 {

@@ -120,8 +120,8 @@ func (l *logs) switchToSuccessor(x *log) {
 	}
 }
 
-// isSuccessor says whether a log continues in another file: under the same path or, as with JVMs before JDK 9 (-XX:+UseGCLogFileRotation), after gc.log.0.current
-// in gc.log.1.current.
+// isSuccessor says whether a log continues in another file: under the same path or, as with JVMs before JDK 9
+// (-XX:+UseGCLogFileRotation), after gc.log.0.current in gc.log.1.current.
 func isSuccessor(path, old string) bool {
 	numbered := func(path string) string {
 		rest, ok := strings.CutSuffix(path, ".current")
@@ -176,7 +176,8 @@ func (l *logs) readAppended(x *log) {
 // skipMark replaces the skipped beginning of a line in pending.
 const skipMark = 0
 
-// readPiece reads a piece and adds it to pending. It leaves out zero bytes, which fill the hole if a file was truncated and its writer continues at the old offset.
+// readPiece reads a piece and adds it to pending. It leaves out zero bytes, which fill the hole if a file was truncated and its writer
+// continues at the old offset.
 func (x *log) readPiece(size int64) int {
 	before := len(x.pending)
 	if cap(x.pending)-before < chunk {

@@ -25,8 +25,8 @@ const (
 	waitShare  = .001 // switches of their threads, and their sockets
 )
 
-// Limits of detailed reading: the processes that used so much CPU time since the recording began, at most so many, the first ones found. Less CPU time is below the
-// kernel's resolution, which is a tick.
+// Limits of detailed reading: the processes that used so much CPU time since the recording began, at most so many, the first ones
+// found. Less CPU time is below the kernel's resolution, which is a tick.
 const (
 	leastTicks     = 2
 	mostLooked     = 64
@@ -290,7 +290,8 @@ func (h *hostRecorder) readBusy() {
 	}
 }
 
-// readSwitchesAndSockets reads the most expensive data of busy processes: how often their threads were switched, and what their sockets sent and received.
+// readSwitchesAndSockets reads the most expensive data of busy processes: how often their threads were switched, and what their sockets
+// sent and received.
 func (h *hostRecorder) readSwitchesAndSockets() {
 	for pid, x := range h.looked {
 		if x.gone {

@@ -73,7 +73,8 @@ func groupLacks(groups string, mounts map[string]cgroupMount) (out []probe.Lack)
 	return out
 }
 
-// groupsHere says whether the files of any of a process's groups exist here. A later mount may hide a hierarchy, and a group may be invisible in a container.
+// groupsHere says whether the files of any of a process's groups exist here. A later mount may hide a hierarchy, and a group may be
+// invisible in a container.
 func groupsHere(groups string, mounts map[string]cgroupMount) bool {
 	any := false
 	for line := range strings.Lines(groups) {

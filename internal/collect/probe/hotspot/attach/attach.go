@@ -9,8 +9,9 @@
 //
 // JDK 24 added a second version of the protocol, and still answers the first.
 //
-// The package's opinion: a signal that may kill is sent last. A running listener is used as it is. SIGQUIT is sent only to a process that has libjvm.so
-// mapped, that catches the signal (with -Xrs it does not, and would die) and that does not run with -XX:+DisableAttachMechanism (it would print all
+// The package's opinion: a signal that may kill is sent last. A running listener is used as it is. SIGQUIT is sent only to a
+// process that has libjvm.so mapped, that catches the signal (with -Xrs it does not, and would die) and that does not run with
+// -XX:+DisableAttachMechanism (it would print all
 // threads into its log). The signal is sent once, and only to this process, even if its PID is reused.
 package attach
 
@@ -38,7 +39,8 @@ var (
 	ErrRefused  = errors.New("the JVM refused")
 )
 
-// Patience is how long an answer, or the start of the listener, may take. Both take milliseconds, but longer while a full collection stops all threads.
+// Patience is how long an answer, or the start of the listener, may take. Both take milliseconds, but longer while a full collection
+// stops all threads.
 const Patience = 10 * time.Second
 
 // longest is the longest argument of a request: AttachOperation::arg_length_max.
@@ -69,7 +71,8 @@ func (v *VM) Socket() string { return v.root + "/tmp/" + v.socketName() }
 
 func (v *VM) socketName() string { return fmt.Sprintf(".java_pid%d", v.inner) }
 
-// Ask runs a diagnostic command in the form of jcmd ("Thread.print -e"), and writes its answer. On an error, the part before it was written. A command that
+// Ask runs a diagnostic command in the form of jcmd ("Thread.print -e"), and writes its answer. On an error, the part before it was
+// written. A command that
 // this JVM does not know, or refuses, is an error of the kind [ErrRefused] with the JVM's text.
 func (v *VM) Ask(ctx context.Context, command string, to io.Writer) error {
 	if len(command) > longest || strings.ContainsRune(command, 0) {

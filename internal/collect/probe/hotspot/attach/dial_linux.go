@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// dial connects to the listener. A JVM reads the credentials of its clients and refuses root before JDK 11, or in another user namespace. So root connects
-// as the JVM's user.
+// dial connects to the listener. A JVM reads the credentials of its clients and refuses root before JDK 11, or in another user
+// namespace. So root connects as the JVM's user.
 func (v *VM) dial(ctx context.Context) (net.Conn, error) {
 	const oPath = 0x200000 // O_PATH
 	dir, err := os.OpenFile(v.root+"/tmp", oPath|syscall.O_DIRECTORY, 0)
@@ -91,8 +91,8 @@ func (v *VM) connectAs(name string) (int, error) {
 	return fd, nil
 }
 
-// verifyPeer returns an error unless the process itself listens on the socket: SO_PEERCRED of unix(7) is the process that called listen. A PID of 0 is
-// accepted; it means a process without a PID in this namespace.
+// verifyPeer returns an error unless the process itself listens on the socket: SO_PEERCRED of unix(7) is the process that called
+// listen. A PID of 0 is accepted; it means a process without a PID in this namespace.
 func (v *VM) verifyPeer(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {

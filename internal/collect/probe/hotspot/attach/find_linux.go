@@ -178,7 +178,8 @@ func checkHotspot(pid int) error {
 
 const disableFlag = "-XX:+DisableAttachMechanism"
 
-// disablingFlag returns the flag that switched attaching off, "" if none is visible. The counters show it for certain, however the JVM got the flag.
+// disablingFlag returns the flag that switched attaching off, "" if none is visible. The counters show it for certain, however the JVM
+// got the flag.
 func (v *VM) disablingFlag() string {
 	if d := v.readCounters(); d != nil {
 		if c := d.Text("sun.rt.jvmCapabilities"); c != "" {

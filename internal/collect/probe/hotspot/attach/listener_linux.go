@@ -81,8 +81,8 @@ func (v *VM) isListening(ctx context.Context) (bool, error) {
 	return true, conn.Close() // sends nothing: the JVM reads an empty request, and waits for the next
 }
 
-// requestAttach creates the file that tells a JVM that SIGQUIT means an attach, and returns a function that removes it. An existing file belongs to another
-// program that attaches at this moment, and also works.
+// requestAttach creates the file that tells a JVM that SIGQUIT means an attach, and returns a function that removes it. An existing
+// file belongs to another program that attaches at this moment, and also works.
 func (v *VM) requestAttach() (remove func(), err error) {
 	name := fmt.Sprintf(".attach_pid%d", v.inner)
 	var first error
