@@ -8,6 +8,8 @@
 //	go run ./dev/bench -large 500            what is asked: 500 MB read within 256 MiB, and GC logs of 1 GB
 //	go run ./dev/bench -only traces -page dev/bench/performance.md   one part, and its figures into the page
 //	go run ./dev/bench -only events A.nettrace …   streams of .NET only, these too
+//	go run ./dev/bench -profile dev/bench/reading.pgo   the profile that the compiler builds unstall with
+//	go run -pgo=dev/bench/reading.pgo ./dev/bench   what unstall built so takes
 //
 // Its opinion: a figure of one machine means little and a ratio measured in turn
 // on the same machine much. So what is compared is run in turn, every figure is
@@ -23,6 +25,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 )
 
 func main() {
@@ -34,7 +37,15 @@ func main() {
 	plan := flag.String("send", "", "make a load (JSON) and print what came of it (the program calls itself)")
 	before := flag.String("before", "", "another build of unstall, to diagnose the same with in turn")
 	doc := flag.String("page", "", "document to put the figures of each part into that is measured, such as dev/bench/performance.md")
+	compiler := flag.String("profile", "", "measure nothing: read files of each kind and write a CPU profile to build unstall with")
 	flag.Parse()
+	if *compiler != "" {
+		if err := writeProfile(*compiler); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *plan != "" {
 		if err := sendPlan(*plan); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
@@ -55,6 +66,27 @@ func main() {
 	}
 }
 
+// describeBuild says whether this program was built with a profile, as unstall is.
+func describeBuild() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "-pgo" {
+				return " with " + filepath.Base(s.Value)
+			}
+		}
+	}
+	return ""
+}
+
+func writeProfile(to string) error {
+	dir, err := os.MkdirTemp("", "unstall-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	return profileReading(dir, to)
+}
+
 func runBench(large, rounds int, peak, only, doc, before string, recorded []string) error {
 	if peak != "" {
 		return readPeak(peak)
@@ -64,7 +96,7 @@ func runBench(large, rounds int, peak, only, doc, before string, recorded []stri
 		return err
 	}
 	defer os.RemoveAll(dir)
-	conditions := fmt.Sprintf("%s, %d processors, %d rounds; median (least–most)", runtime.Version(), runtime.NumCPU(), rounds)
+	conditions := fmt.Sprintf("%s%s, %d processors, %d rounds; median (least–most)", runtime.Version(), describeBuild(), runtime.NumCPU(), rounds)
 	fmt.Println(conditions)
 	p := page{name: doc}
 	for _, part := range []struct {

@@ -3,6 +3,7 @@ package evidence
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // Segment is one state of a [Path].
@@ -140,30 +141,36 @@ func (p Path) Plain(kind Kind, dur int64, stack StackID, cause NameID) Path {
 	if cause != 0 {
 		head |= hasCause
 	}
-	p = appendUvarint(p, head)
-	p = appendUvarint(p, uint64(dur))
+	p = slices.Grow(p, 4*binary.MaxVarintLen64)
+	n := len(p)
+	room := p[n:cap(p)]
+	k := putUvarint(room, head)
+	k += putUvarint(room[k:], uint64(dur))
 	if stack != 0 {
-		p = appendUvarint(p, uint64(stack))
+		k += putUvarint(room[k:], uint64(stack))
 	}
 	if cause != 0 {
-		p = appendUvarint(p, uint64(cause))
+		k += putUvarint(room[k:], uint64(cause))
 	}
-	return p
+	return p[:n+k]
 }
 
-// Runnable adds a wait for a processor of which no more is known than who held them; the duration is positive.
-func (p Path) Runnable(dur int64, held *Shares) Path {
-	mask := held.holderMask()
+// Runnable adds a wait for a processor of which no more is known than who held them; the duration is
+// positive. Held is a bit for each holder that has a share, lowest first, and their shares; empty, it is not known.
+func (p Path) Runnable(dur int64, held []int64) Path {
 	head := uint64(Runnable) << flagBits
-	if mask != 0 {
+	if len(held) > 0 {
 		head |= hasHeld
 	}
-	p = appendUvarint(p, head)
-	p = appendUvarint(p, uint64(dur))
-	if mask != 0 {
-		p = held.appendShares(p, mask)
+	p = slices.Grow(p, (2+len(held))*binary.MaxVarintLen64)
+	n := len(p)
+	room := p[n:cap(p)]
+	k := putUvarint(room, head)
+	k += putUvarint(room[k:], uint64(dur))
+	for _, v := range held {
+		k += putUvarint(room[k:], uint64(v))
 	}
-	return p
+	return p[:n+k]
 }
 
 // holderMask has a bit for each holder that has a share.

@@ -415,6 +415,12 @@ func (c *Case) PredictSlow(less func(row int) int64) Prediction {
 	return Prediction{ID: "requests.slow_share", Metric: "slow requests", Unit: "1", Now: Number(now), Then: Number(then)}
 }
 
+// PredictFreed returns the p99 (ms) of all requests if each had been shorter within the service by what less returns for its row (ns), and
+// those that waited before it had waited less.
+func (c *Case) PredictFreed(less func(row int) int64) Prediction {
+	return c.PredictP99(c.Ledger.FreeServers(less))
+}
+
 // PredictP99 returns the p99 (ms) of all requests if each had been shorter by what less returns
 // for its row (ns).
 func (c *Case) PredictP99(less func(row int) int64) Prediction {

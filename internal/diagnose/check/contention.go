@@ -92,7 +92,7 @@ func (c *Case) judgeContention(k Contention) Verdict {
 			return v
 		}
 		v.Saves = c.SaveLocks(k.Locks)
-		v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+		v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 {
 			ch := l.Of(row)
 			return ch[ledger.Lock] + int64(k.Behind*float64(ch[ledger.PoolThread]))
 		}))

@@ -99,6 +99,11 @@ const (
 	ioAccept
 )
 
+// inOuts are those that a goroutine was seen in, a bit each.
+type inOuts uint8
+
+func (x inOuts) has(y inOut) bool { return x>>y&1 != 0 }
+
 func inOutOf(funcs []string) inOut {
 	for _, f := range funcs {
 		switch {

@@ -76,6 +76,7 @@ func (w *world) readBeside(ctx context.Context, in io.Reader) error {
 			return err
 		})
 	}()
+	w.out.startBeside()
 	err := catchPanic(func() error {
 		for b := range decoded {
 			w.interpretBatch(b)
@@ -89,6 +90,9 @@ func (w *world) readBeside(ctx context.Context, in io.Reader) error {
 	close(free)
 	for range decoded { // until the other one has ended
 	}
+	if unwritten := w.out.finish(); unwritten != nil {
+		return unwritten
+	}
 	if err != nil {
 		return err
 	}
@@ -99,6 +103,10 @@ func (w *world) interpretBatch(b *wire.Batch) {
 	w.batch = b
 	w.stacks.setGeneration(b.Generation)
 	w.reasons.setGeneration(b.Generation)
+	if w.events == 0 && len(b.Events) > 0 {
+		w.first = b.Events[0].Time
+		w.held.last = w.first
+	}
 	for i := range b.Events {
 		w.interpretEvent(&b.Events[i])
 	}

@@ -91,7 +91,7 @@ func (w *world) emitTables() {
 		row("span", num("%.3f s", span)),
 		row("events", num("%d", w.events)),
 		row("GOMAXPROCS", num("%d", w.held.total)),
-		row("goroutines at the end", num("%d", len(w.gs))),
+		row("goroutines at the end", num("%d", w.gs.Len())),
 		row("tasks begun, ended", num("%d, %d", w.tasks.count, w.tasks.ended)),
 		row("regions", num("%d", w.tasks.regions)),
 	}
@@ -134,7 +134,7 @@ func (w *world) goroutinesLeft() {
 	type group struct{ n, early int64 }
 	groups := make(map[string]group)
 	half := w.first + (w.now-w.first)/2
-	for _, g := range w.gs {
+	for g := range w.gs.All() {
 		if g.born == 0 || g.state != wire.GoWaiting || g.conn.server != nil || g.role == roleRuntime || g.role == roleWorker || g.where == nil {
 			continue
 		}

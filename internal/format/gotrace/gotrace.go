@@ -13,8 +13,9 @@
 // that was ready but not running waited for whoever held the processors.
 //
 // Where there are two processors, one decodes a part of the trace while the other interprets the part
-// before; a third, where there is one, reads the next generation. Interpretation itself goes on one after
-// the other: what a goroutine is, whom it serves and who held what it waits for follows from all before.
+// before, and packs what was found out of it when it is ahead; a third, where there is one, reads the next
+// generation. Interpretation itself goes on one after the other: what a goroutine is, whom it serves and
+// who held what it waits for follows from all before.
 //
 // Traces up to 1.21 are decoded as a whole by x/exp/trace and need memory in
 // proportion to their size; later ones are streamed a generation at a time.

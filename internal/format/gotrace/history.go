@@ -13,16 +13,16 @@ import (
 // forgotten. At most maxMemories goroutines have one, and all but the first of them a short
 // one: memory stays bounded with any number of them.
 type memory struct {
-	earlier, later       half
-	upto                 int64
-	mostStates, mostRest int // in a half
+	upto           int64
+	later, earlier half
 }
 
 // half is states in order.
 type half struct {
-	states  []state
-	rest    []int64
-	numbers int // that bound it: of a holder three, whether it takes them or not
+	states               []state
+	rest                 []int64
+	numbers              int32 // that bound it: of a holder three, whether it takes them or not
+	mostStates, mostRest int16
 }
 
 // state is a [evidence.Segment] as it is remembered: it ends where the next begins. What not
@@ -102,13 +102,26 @@ func (h *half) growRest() *[1 + evidence.NumHolders]int64 {
 	return (*[1 + evidence.NumHolders]int64)(h.rest[n : n+1+int(evidence.NumHolders)])
 }
 
-// addHeld adds to the last state the shares that are the difference of two snapshots.
-func (h *half) addHeld(x *state, now, before *integrals) {
+// addHeld adds to the last state the shares that are the difference of two snapshots. It returns the
+// numbers it wrote for them, none if nothing differs.
+func (h *half) addHeld(x *state, now, before *integrals) []int64 {
 	room := h.growRest()
+	n := writeDifference(room, now, before)
+	if n > 0 {
+		x.has |= hasHeld
+		h.rest = h.rest[:len(h.rest)+n]
+		h.numbers += int32(n)
+	}
+	return room[:n]
+}
+
+// writeDifference writes a bit for each holder of which two snapshots differ, lowest first, and by how much
+// they differ. It returns how many numbers these are, 0 if nothing differs.
+func writeDifference(to *[1 + evidence.NumHolders]int64, now, before *integrals) int {
 	mask, n := int64(0), 1
 	for i := range now { // which are 0 follows no pattern: without a branch
 		v := now[i] - before[i]
-		room[n] = v
+		to[n] = v
 		some := 0
 		if v != 0 {
 			some = 1
@@ -116,12 +129,11 @@ func (h *half) addHeld(x *state, now, before *integrals) {
 		mask |= int64(some) << i
 		n += some
 	}
-	if mask != 0 {
-		room[0] = mask
-		x.has |= hasHeld
-		h.rest = h.rest[:len(h.rest)+n]
-		h.numbers += n
+	if mask == 0 {
+		return 0
 	}
+	to[0] = mask
+	return n
 }
 
 // copyHeld adds the shares of a state to the last state of h.
@@ -131,7 +143,7 @@ func (h *half) copyHeld(to *state, from *half, x *state) {
 	*h.growRest() = *all
 	to.has |= hasHeld
 	h.rest = h.rest[:len(h.rest)+n]
-	h.numbers += n
+	h.numbers += int32(n)
 }
 
 // partShares returns the shares of a state of which only dur of its duration counts.
@@ -221,7 +233,7 @@ func (w *world) appendStates(h *half, from, to, upto int64, spells []spell, dept
 func (w *world) appendFollowed(x *state, from, to int64, spells []spell, depth int) []spell {
 	p := hop{wait: wait{x.kind, x.cause, x.stack}, at: x.holderStack}
 	at, n := from, len(spells)
-	if by := w.gs[int64(x.lane)]; by != nil {
+	if by := w.gs.Find(int64(x.lane)); by != nil {
 		spells = w.appendRecalled(by, from, to, spells, depth)
 	} else {
 		spells = w.appendRecorded(w.memories.ended[evidence.LaneID(x.lane)], from, to, spells, depth)
@@ -281,9 +293,14 @@ func (p *memories) takeMemory() *memory {
 	}
 	p.used++
 	if p.used > longMemories {
-		return &memory{mostStates: shortStates, mostRest: shortRest}
+		return newMemory(shortStates, shortRest)
 	}
-	return &memory{mostStates: longStates, mostRest: longRest}
+	return newMemory(longStates, longRest)
+}
+
+func newMemory(states, rest int16) *memory {
+	h := half{mostStates: states, mostRest: rest}
+	return &memory{later: h, earlier: h}
 }
 
 func (p *memories) releaseMemory(m *memory) {
@@ -304,7 +321,7 @@ func (w *world) prepareMemory(g *goroutine, at, upto int64) *half {
 		m.upto = at
 	}
 	h := &m.later
-	if len(h.states)+1 >= m.mostStates || h.numbers >= m.mostRest {
+	if len(h.states)+1 >= int(h.mostStates) || h.numbers >= int32(h.mostRest) {
 		m.earlier, m.later = m.later, m.earlier
 		h.clearStates()
 	}

@@ -15,10 +15,9 @@ type owner struct {
 	last  int64 // when it last gave somebody what that one waited for
 	began int64 // since when it can have worked for the one it serves now: it gave somebody else an answer then
 
-	reads, writes bool // it has read from the network, or written to it
-	started       bool // a request started it
-	helpers       int  // that it has started for its request and that have not ended
-	newest        *goroutine
+	started bool // a request started it
+	helpers int  // that it has started for its request and that have not ended
+	newest  *goroutine
 }
 
 // burst is how soon after another a goroutine is woken by the same one to be served
@@ -35,13 +34,13 @@ func (o *owner) noteHandover(t int64) {
 
 // isDistributor says whether a goroutine only hands out what comes in from the network, such as
 // the answers of a connection that many share. It serves no request itself.
-func (o *owner) isDistributor() bool { return o.reads && !o.writes }
+func (g *goroutine) isDistributor() bool { return g.io.has(ioRead) && !g.io.has(ioWrite) }
 
 // chargeQueue charges the part of a wait for another goroutine in which that one worked
 // for others: who waits for somebody who serves one after the other waits in a queue
 // first. What is left is what the owner did for this one.
 func (w *world) chargeQueue(g, by *goroutine, x wait, at *stack, t int64) {
-	if by.request != nil || by.owner.isDistributor() || g.where != nil && g.where.answer || !g.ofRequest() {
+	if by.request != nil || by.isDistributor() || g.where != nil && g.where.answer || !g.ofRequest() {
 		return
 	}
 	if by.startedFor(g.servedLane()) {

@@ -18,9 +18,8 @@ type processor struct {
 
 // occupancy is what the processors did, as it is told by the goroutines on them.
 type occupancy struct {
-	log  evidence.ProcessorLog
-	all  []*processor
-	span evidence.ProcessorSpan // the one being written
+	log evidence.ProcessorLog
+	all []*processor
 }
 
 func (w *world) ensureProcessor(id int32) *processor {
@@ -39,6 +38,7 @@ func (w *world) ensureProcessor(id int32) *processor {
 	if w.held.stop > 0 {
 		p.since, p.work = w.now, evidence.WorkStopped
 	}
+	w.out.flush() // the log is being written to
 	p.lane = w.use.log.Lane(int(id), w.first)
 	w.use.all = append(w.use.all, p)
 	return p
@@ -50,19 +50,18 @@ func (w *world) logWork(p *processor, t int64) {
 		return // clocks of other processors may be behind
 	}
 	if p.work != evidence.WorkIdle && p.lane != nil {
-		s := &w.use.span
-		s.From, s.To, s.Work = p.since, t, p.work
-		s.Lane, s.Name, s.Serves = 0, 0, 0
+		s := w.out.addSpan()
+		s.on, s.from, s.to, s.work = p.lane, p.since, t, p.work
+		s.lane, s.name, s.serves = 0, 0, 0
 		if g := p.g; g != nil {
-			s.Lane, s.Name = g.id, g.name
+			s.lane, s.name = g.id, g.name
 			if g.name == 0 || g.role == roleUnknown {
 				g.ranUnknown = true
 			}
 			if p.work == evidence.WorkRequest || p.work == evidence.WorkRequestAssist {
-				s.Serves = g.servedLane()
+				s.serves = g.servedLane()
 			}
 		}
-		p.lane.Add(s)
 	}
 	p.since = t
 }
@@ -180,5 +179,6 @@ func (w *world) processorsEnd() {
 		w.logWork(p, w.now)
 		until = max(until, p.since)
 	}
+	w.out.flush()
 	w.b.Processors(w.subject, &w.use.log, w.first, until)
 }

@@ -1,6 +1,7 @@
 package gotrace
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -165,7 +166,7 @@ func (w *world) noteCreated(g, by *goroutine, ev *wire.Event, t int64) {
 	if by == nil {
 		return
 	}
-	if by.acceptor {
+	if by.io.has(ioAccept) {
 		if w.noteAccepted(g); g.conn.server != nil {
 			w.beginRequest(g, t).fresh = true
 			return
@@ -365,7 +366,7 @@ func (w *world) emitRequest(g *goroutine, r *request, end int64, path evidence.P
 		}
 		w.serve.kinds[g.conn.server.name]++
 	}
-	w.b.Request(evidence.Request{Subject: w.subject, Lane: g.id, Start: r.start, End: end, Outcome: outcome, Path: path,
+	w.out.addRequest(&evidence.Request{Subject: w.subject, Lane: g.id, Start: r.start, End: end, Outcome: outcome, Path: path,
 		Handling: w.b.Handling(r.handling[:r.stacks]), Origin: w.b.Origin(w.events)})
 }
 
@@ -395,15 +396,14 @@ func (w *world) noteEnded(g *goroutine, t int64) {
 // leftOver emits what was still being served, or waiting to be, when the trace
 // ended. Their latency is a lower bound.
 func (w *world) leftOver() {
-	ids := make([]int64, 0, len(w.gs))
-	for id, g := range w.gs {
+	var all []*goroutine
+	for g := range w.gs.All() {
 		if g.request != nil && !g.request.unsure && g.conn.server != nil {
-			ids = append(ids, id)
+			all = append(all, g)
 		}
 	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		g := w.gs[id]
+	slices.SortFunc(all, func(a, b *goroutine) int { return cmp.Compare(a.id, b.id) })
+	for _, g := range all {
 		r := g.request
 		if r.end != 0 {
 			if !(g.state == wire.GoWaiting && g.where != nil && g.where.stage == stageHandler) { // else it streams, or goes on writing

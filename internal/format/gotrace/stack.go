@@ -9,36 +9,38 @@ import (
 )
 
 // stack is a call stack and what it says about its goroutine.
+//
+// What is asked of every stack comes first, to be in one line of the cache.
 type stack struct {
 	sid      evidence.StackID
-	server   *serverKind // not nil: its goroutine serves requests
-	stage    stage
-	client   bool // it reads from or writes to the client
-	wait     evidence.Kind
+	name     evidence.NameID // root, where the stack is not cut short
 	waiting  evidence.NameID // which lock or pool
 	needs    evidence.NameID // which dependency a network wait is for
 	call     evidence.NameID // which system call, unless on a connection: \"fsync in main.(*journal).append\"
-	getConn  bool            // waits for a connection of net/http's client: a dial, or one handed back
-	join     bool            // waits for others to finish, not for something they hold
-	answer   bool            // waits for a dependency's answer that another goroutine reads
-	runtime  bool            // a goroutine of the runtime
-	probe    bool            // makes a profile or trace for somebody who asked
-	pprof    bool            // a function on it is called after net/http/pprof
-	root     string
-	name     evidence.NameID // root, where the stack is not cut short
+	handed   evidence.NameID // reason and place, once asked for
+	server   *serverKind     // not nil: its goroutine serves requests
+	stage    stage
 	io       inOut
-	caller   evidence.StackID  // what is left of it above the packages that read and write
-	callers  []evidence.Caller // of the handler, and it itself
-	handling int32             // their number plus one, once asked for
-	place    string            // the innermost function that is not of the runtime or a lock's
-	own      string            // the innermost of those that is not of a library that limits goroutines, either
-	handed   evidence.NameID   // reason and place, once asked for
-	queue    evidence.NameID   // of who has root, once asked for
+	wait     evidence.Kind
+	client   bool              // it reads from or writes to the client
+	getConn  bool              // waits for a connection of net/http's client: a dial, or one handed back
+	join     bool              // waits for others to finish, not for something they hold
+	answer   bool              // waits for a dependency's answer that another goroutine reads
+	runtime  bool              // a goroutine of the runtime
+	probe    bool              // makes a profile or trace for somebody who asked
+	pprof    bool              // a function on it is called after net/http/pprof
 	receives bool              // takes from a channel
 	forces   bool              // asks for a GC cycle: runtime.GC, debug.FreeOSMemory
-	custom   *customServer     // whose function root is, as of when there were so many
+	flushes  bool              // hands what is written of an HTTP/2 response to the connection's goroutine
+	callers  []evidence.Caller // of the handler, and it itself
+	handling int32             // their number plus one, once asked for
+	root     string
+	place    string           // the innermost function that is not of the runtime or a lock's
+	own      string           // the innermost of those that is not of a library that limits goroutines, either
+	caller   evidence.StackID // what is left of it above the packages that read and write
+	queue    evidence.NameID  // of who has root, once asked for
+	custom   *customServer    // whose function root is, as of when there were so many
 	customs  int
-	flushes  bool // hands what is written of an HTTP/2 response to the connection's goroutine
 }
 
 // stackTable caches what stacks say. Indices are good for one generation of a

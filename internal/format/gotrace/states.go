@@ -7,25 +7,8 @@ import (
 	"github.com/unstall/unstall/internal/format/gotrace/wire"
 )
 
-// followGoroutine follows one goroutine's change of state: what it did until now is charged, and
-// what that means for the request it serves is left to server. The five events that are most of a
-// trace have functions of their own.
-func (w *world) followGoroutine(ev *wire.Event, t int64) {
-	switch ev.Type {
-	case wire.EvGoStart:
-		w.goStart(ev, t)
-	case wire.EvGoBlock, wire.EvGoStop:
-		w.goStop(ev, t)
-	case wire.EvGoUnblock:
-		w.goUnblock(ev, t)
-	case wire.EvGoSyscallBegin:
-		w.goSyscallBegin(ev, t)
-	case wire.EvGoSyscallEnd:
-		w.goSyscallEnd(ev, t)
-	default:
-		w.goChange(ev, t)
-	}
-}
+// A goroutine's change of state: what it did until now is charged, and what that means for the
+// request it serves is left to request.go. The five events that are most of a trace have functions of their own.
 
 // goStart is a goroutine that was runnable and gets a processor.
 func (w *world) goStart(ev *wire.Event, t int64) {
@@ -200,22 +183,28 @@ func (w *world) wasRunnable(g *goroutine, t int64) {
 	at, dur := g.since, t-g.since
 	known := at >= w.first && g.heldAll != 0
 	if dur > 0 && known && w.held.all-g.heldAll == dur { // as they are, nothing else is to be told of it
-		if g.isRemembered() {
-			if h := w.prepareMemory(g, at, t); h != nil {
-				x := h.addState()
-				x.at, x.kind, x.rest = at, evidence.Runnable, uint16(len(h.rest))
-				h.addHeld(x, &w.held.sum, &g.heldAt)
-			}
-		}
 		g.since = t
-		if r := g.request; r != nil {
-			held := w.held.sharesSince(&g.heldAt)
-			if at == r.upto && len(r.path) < maxPath {
-				r.path = r.path.Runnable(dur, &held)
-				r.upto = t
-			} else {
-				r.addState(&evidence.Segment{Kind: evidence.Runnable, Dur: dur, Held: held}, at)
+		var h *half
+		if g.isRemembered() {
+			h = w.prepareMemory(g, at, t)
+		}
+		var held []int64
+		if h != nil {
+			x := h.addState()
+			x.at, x.kind, x.rest = at, evidence.Runnable, uint16(len(h.rest))
+			held = h.addHeld(x, &w.held.sum, &g.heldAt)
+		}
+		switch r := g.request; {
+		case r == nil:
+		case at == r.upto && len(r.path) < maxPath:
+			if h == nil {
+				var room [1 + evidence.NumHolders]int64
+				held = room[:writeDifference(&room, &w.held.sum, &g.heldAt)]
 			}
+			r.path = r.path.Runnable(dur, held)
+			r.upto = t
+		default:
+			r.addState(&evidence.Segment{Kind: evidence.Runnable, Dur: dur, Held: w.held.sharesSince(&g.heldAt)}, at)
 		}
 		return
 	}
@@ -320,20 +309,13 @@ func (w *world) noteSegment(g *goroutine, s *evidence.Segment, at int64) {
 // noteStack is called with every stack of g.
 func (w *world) noteStack(g *goroutine, s *stack, t int64) {
 	g.where = s
+	g.io |= 1 << s.io
 	if g.name == 0 && s.name != 0 {
 		g.name = s.name
 		w.learnName(g)
 	}
-	if g.role == roleUnknown && s.runtime {
+	if s.runtime && g.role == roleUnknown {
 		w.revealRole(g, roleRuntime, t)
-	}
-	switch s.io {
-	case ioAccept:
-		g.acceptor = true
-	case ioRead:
-		g.owner.reads = true
-	case ioWrite:
-		g.owner.writes = true
 	}
 	if g.conn.server == nil {
 		switch {
@@ -348,10 +330,12 @@ func (w *world) noteStack(g *goroutine, s *stack, t int64) {
 	if s.probe {
 		w.dropProbe(g)
 	}
-	if r := g.request; r != nil && r.unsure && g.conn.server == nil {
+	r := g.request
+	if r != nil && r.unsure && g.conn.server == nil {
 		w.dropRequest(g) // it shows a stack, and that serves nothing: a ticker's, not a connection's
+		r = nil
 	}
-	if r := g.request; r != nil {
+	if r != nil {
 		r.pprof = r.pprof || s.pprof
 		if at := g.serverStage(); at == stageHandler || at == stageWrite {
 			w.noteHandling(r, s)

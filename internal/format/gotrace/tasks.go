@@ -58,5 +58,5 @@ func (w *world) taskEnds(k *task, t int64, outcome evidence.Outcome) {
 	if t > r.upto { // its goroutine went on to something else
 		r.addState(&evidence.Segment{Kind: evidence.Unobserved, Dur: t - r.upto}, r.upto)
 	}
-	w.b.Request(evidence.Request{Subject: w.subject, Route: k.kind, Lane: k.g.id, Start: r.start, End: t, Outcome: outcome, Path: r.path, Origin: w.b.Origin(w.events)})
+	w.out.addRequest(&evidence.Request{Subject: w.subject, Route: k.kind, Lane: k.g.id, Start: r.start, End: t, Outcome: outcome, Path: r.path, Origin: w.b.Origin(w.events)})
 }

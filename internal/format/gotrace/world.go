@@ -11,13 +11,14 @@ type world struct {
 	batch   *wire.Batch // that is being interpreted
 	subject evidence.SubjectID
 	minor   int
+	out     packer
 
 	events     int64
 	states     int64 // of events: changes of state
 	first, now int64 // ns of the trace's clock
 
-	gs       map[int64]*goroutine
-	lately   [256]*goroutine // of gs, by ID
+	gs       wire.ByID[goroutine]
+	lately   [256]*goroutine // of gs, by ID: a guess that the CPU goes on with while it is checked
 	spare    []*goroutine    // ended, to be used again
 	paths    []*request      // let go of, to be used again
 	first64  [64]processor   // Ps by ID; beyond, they are in ps
@@ -49,39 +50,41 @@ const (
 )
 
 // goroutine is a G.
+//
+// Its fields are in the order in which they are asked for: those of every event are in the first two
+// lines of the cache.
 type goroutine struct {
-	id     evidence.LaneID
-	state  wire.GoState
-	since  int64 // when the present state, or the present part of it, began
-	role   role
-	worker evidence.Holder
-	proc   *processor
-	name   evidence.NameID // its function, 0 not known yet
+	id      evidence.LaneID
+	since   int64 // when the present state, or the present part of it, began
+	ranFrom int64 // when it last began to run
+	memory  *memory
+	where   *stack // where it waits or was last seen
+	request *request
+	proc    *processor
 
-	fractional bool // of a worker that is not idle: it is not dedicated
-	ranUnknown bool // it ran when its role or name was not known
-
-	where  *stack  // where it waits or was last seen
-	reason *reason // of the present wait, nil not known
-
+	state                   wire.GoState
+	role                    role
+	worker                  evidence.Holder
+	fractional              bool // of a worker that is not idle: it is not dedicated
+	ranUnknown              bool // it ran when its role or name was not known
 	assist, sweep, stopping bool
 
-	heldAt   integrals // of the holders when it became runnable
-	heldAll  int64     // their sum
-	ranFrom  int64     // when it last began to run
-	born     int64     // when it was created, 0: before the trace
-	request  *request
-	helps    helps
-	acceptor bool // it accepts connections
-	task     bool // a task refers to it
-	memory   *memory
-	noted    bool // somebody remembers of a wait that it was for this one
-	conn     connState
-	owner    owner
+	name   evidence.NameID // its function, 0 not known yet
+	io     inOuts          // accepts connections, has read from the network or written to it
+	task   bool            // a task refers to it
+	noted  bool            // somebody remembers of a wait that it was for this one
+	reason *reason         // of the present wait, nil not known
+	conn   connState
+	born   int64 // when it was created, 0: before the trace
+
+	heldAll int64     // the sum of heldAt
+	heldAt  integrals // of the holders when it became runnable
+	owner   owner
+	helps   helps
 }
 
 func newWorld(b *evidence.Builder, minor int) *world {
-	w := &world{b: b, minor: minor, gs: make(map[int64]*goroutine), ps: make(map[int32]*processor)}
+	w := &world{b: b, minor: minor, out: packer{b: b, rows: newRows(spansHere, requestsHere)}, ps: make(map[int32]*processor)}
 	w.subject = b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
 	c := b.Clock()
 	c.Name, c.Error, c.Resolution = "trace", evidence.Unanchored, 1
@@ -93,18 +96,24 @@ func newWorld(b *evidence.Builder, minor int) *world {
 
 func (w *world) interpretEvent(ev *wire.Event) {
 	t := ev.Time
-	if w.events == 0 {
-		w.first = t
-		w.held.last = t
-	}
 	w.events++
 	w.now = t
-	if ev.Type.OfGoroutine() {
-		w.states++
-		w.followGoroutine(ev, t)
-		return
-	}
 	switch ev.Type {
+	case wire.EvGoStart:
+		w.states++
+		w.goStart(ev, t)
+	case wire.EvGoBlock, wire.EvGoStop:
+		w.states++
+		w.goStop(ev, t)
+	case wire.EvGoUnblock:
+		w.states++
+		w.goUnblock(ev, t)
+	case wire.EvGoSyscallBegin:
+		w.states++
+		w.goSyscallBegin(ev, t)
+	case wire.EvGoSyscallEnd:
+		w.states++
+		w.goSyscallEnd(ev, t)
 	case wire.EvHeapAlloc:
 		w.gc.noteHeap(t, ev.Value)
 	case wire.EvHeapGoal:
@@ -137,7 +146,11 @@ func (w *world) interpretEvent(ev *wire.Event) {
 	case wire.EvUserRegionBegin:
 		w.tasks.regions++
 	default:
-		if ev.Type.OfProc() {
+		switch {
+		case ev.Type.OfGoroutine():
+			w.states++
+			w.goChange(ev, t)
+		case ev.Type.OfProc():
 			w.states++
 			w.followProcessor(ev, t)
 		}
@@ -158,27 +171,32 @@ func (w *world) ensureGoroutine(id int64, t int64) *goroutine {
 	if g := *slot; g != nil && g.id == evidence.LaneID(id) {
 		return g
 	}
-	g := w.gs[id]
+	g := w.gs.Find(id)
 	if g == nil {
-		if n := len(w.spare); n > 0 {
-			g, w.spare = w.spare[n-1], w.spare[:n-1]
-		} else {
-			g = new(goroutine)
-		}
-		*g = goroutine{}
-		g.id, g.since = evidence.LaneID(id), t
-		w.gs[id] = g
+		g = w.addGoroutine(id, t)
 	}
 	*slot = g
 	return g
 }
 
+func (w *world) addGoroutine(id int64, t int64) *goroutine {
+	var g *goroutine
+	if n := len(w.spare); n > 0 {
+		g, w.spare = w.spare[n-1], w.spare[:n-1]
+	} else {
+		g = new(goroutine)
+	}
+	*g = goroutine{}
+	g.id, g.since = evidence.LaneID(id), t
+	w.gs.Add(id, g)
+	return g
+}
+
 func (w *world) forgetGoroutine(g *goroutine) {
-	id := int64(g.id)
-	if slot := &w.lately[uint(id)%uint(len(w.lately))]; *slot == g {
+	w.gs.Remove(int64(g.id))
+	if slot := &w.lately[uint(g.id)%uint(len(w.lately))]; *slot == g {
 		*slot = nil
 	}
-	delete(w.gs, id)
 	if !g.task {
 		w.spare = append(w.spare, g)
 	}

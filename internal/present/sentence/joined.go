@@ -48,6 +48,8 @@ func outsideOf(j diagnose.Joined) string {
 		return "of the proxy"
 	case "spans":
 		return "spans"
+	case "kernel":
+		return "that the kernel saw"
 	}
 	return "of the log"
 }

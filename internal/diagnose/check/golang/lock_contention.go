@@ -75,7 +75,7 @@ func judgeLock(c *check.Case) check.Verdict {
 		}
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: fix, Code: site})
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.Lock] }))
+	v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 { ch := l.Of(row); return ch[ledger.Lock] }))
 	return v
 }
 

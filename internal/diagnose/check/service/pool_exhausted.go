@@ -238,10 +238,14 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		fix.Text = formatPlaces(needed) + fix.Text
 		v.Fix = append(v.Fix, fix)
 	}
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) (ns int64) {
+	waits := func(row int) (ns int64) {
 		l.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) { _, w := wait(&s, ch); ns += w })
 		return ns
-	}))
+	}
+	if busy == nil { // they hold what serves them while they wait
+		waits = l.FreeServers(waits)
+	}
+	v.Prediction = append(v.Prediction, c.PredictP99(waits))
 	return v
 }
 

@@ -127,7 +127,7 @@ func judgeRowLock(c *check.Case) check.Verdict {
 	v.Saves = c.Save(per, -1, -1)
 	v.Fix = append(v.Fix, fix)
 	if locks.calling != "" {
-		v.Prediction = append(v.Prediction, c.PredictP99(less))
+		v.Prediction = append(v.Prediction, c.PredictFreed(less))
 	}
 	return v
 }

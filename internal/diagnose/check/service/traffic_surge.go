@@ -53,7 +53,7 @@ service if one request costs many queries.`,
 // hasSpareCPUs says whether the CPUs are known to have had room for what came, where it is also
 // known what requests waited for: then there are nearer reasons.
 func hasSpareCPUs(c *check.Case) bool {
-	if !c.HasRequestStates() {
+	if !c.HasRequestStates() || c.Ledger.Unread != nil { // while they waited to be read there was no room, whatever the mean says
 		return false
 	}
 	busy, known := ownUtilisation(c)

@@ -145,7 +145,6 @@ const (
 const maxTasks = 1 << 20
 
 func (o *order) init() {
-	o.gs.init()
 	o.ps = make(map[int32]*proc)
 	o.ms = make(map[int64]*thread)
 	o.tasks = make(map[uint64]task)
@@ -274,18 +273,16 @@ func (r *Reader) takeEvent(c *cursor, m *thread) (bool, error) {
 // goroutines finds goroutines by their IDs, mostly those asked for lately.
 type goroutines struct {
 	lately [1 << 10]*goroutine
-	all    map[int64]*goroutine
+	all    ByID[goroutine]
 	spare  []*goroutine
 }
-
-func (t *goroutines) init() { t.all = make(map[int64]*goroutine) }
 
 func (t *goroutines) find(id int64) *goroutine {
 	slot := &t.lately[uint(id)%uint(len(t.lately))]
 	if g := *slot; g != nil && g.id == id {
 		return g
 	}
-	g := t.all[id]
+	g := t.all.Find(id)
 	if g != nil {
 		*slot = g
 	}
@@ -300,13 +297,13 @@ func (t *goroutines) add(id int64, status uint8, generation uint64) *goroutine {
 		g = new(goroutine)
 	}
 	*g = goroutine{id: id, status: status, seq: seq{generation, 0}, ranges: ranges{g.ranges.in[:0]}, regions: g.regions[:0]}
-	t.all[id] = g
+	t.all.Add(id, g)
 	t.lately[uint(id)%uint(len(t.lately))] = g
 	return g
 }
 
 func (t *goroutines) remove(g *goroutine) {
-	delete(t.all, g.id)
+	t.all.Remove(g.id)
 	if slot := &t.lately[uint(g.id)%uint(len(t.lately))]; *slot == g {
 		*slot = nil
 	}
