@@ -6,7 +6,7 @@ import (
 )
 
 // A mail program breaks lines that are longer than 72 or so columns. Of lines of a JVM's unified log it shows where one was broken: the
-// line of a pause ends with its time, that of a safepoint with its total.
+// line of a pause ends with its time, that of a safepoint with its total. Those of PHP-FPM about a pool end with no comma.
 
 // longestBroken is how long a part of a line is at most that was broken, longestJoined what is joined again, and mostBroken how many parts there are.
 const (
@@ -15,8 +15,11 @@ const (
 	mostBroken    = 5
 )
 
-// isBroken says whether a line is one of a unified log that goes on in the next.
+// isBroken says whether a line is one of a unified log, or of PHP-FPM's about a pool, that goes on in the next.
 func isBroken(l []byte) bool {
+	if len(l) <= longestJoined && len(l) > 0 && l[0] == '[' && bytes.Contains(l, []byte("] WARNING: [pool ")) {
+		return bytes.HasSuffix(bytes.TrimRight(l, " "), []byte(","))
+	}
 	if len(l) < 20 || len(l) > longestJoined || l[0] != '[' || bytes.IndexByte(l, ']') < 0 || !bytes.Contains(l[:min(len(l), 60)], []byte("][")) {
 		return false
 	}
