@@ -80,6 +80,7 @@ const (
 	ServerTime                   // ns that a call took as whom it called saw it
 	YoungTime                    // ns that collecting the young generation took, of a pause that did more
 	WaitedWithin                 // ns before its end within which it was, at a time that is not known
+	MetaCapacity                 // bytes of the permanent generation, of full collections whose trigger the log does not tell
 
 	// What .NET tells of a collection, see collection.go.
 	Resuming         // ns of a pause in which threads were let run again: the runtime's own sum ends before
@@ -129,7 +130,7 @@ var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", 
 	"stw", "mark", "cpu fraction", "forced", "processors", "cycle", "generation", "pool threads",
 	"trigger", "failure", "pause of", "capacity", "young before", "young after", "young capacity", "old before", "old after", "old capacity",
 	"metaspace before", "metaspace after", "humongous before", "humongous after", "survivors", "tenuring threshold", "user cpu", "system cpu", "real",
-	"to safepoint", "region size", "operation", "server time", "young time", "waited within",
+	"to safepoint", "region size", "operation", "server time", "young time", "waited within", "perm capacity",
 	"resuming", "collection", "pause", "promoted", "free", "pinned", "handles", "finalizable", "condemned", "compacting", "memory load", "heaps", "budget",
 	"from stacks", "from finalizers", "from handles", "from older", "from others",
 	"arguments", "argument bytes", "client", "connection", "transaction", "sent", "status", "failed", "unread", "sent again", "unknown name",

@@ -154,7 +154,7 @@ func (r *wholeReader) generation(text []byte, i int, p *wholePause) int {
 	case oldFrame:
 		e.old, e.name, e.pause = change, combined(e.name, f.name), evidence.PauseFull
 	case metaFrame:
-		e.meta = change
+		e.meta, e.perm = change, f.name == perm
 	default:
 		return -1
 	}

@@ -137,6 +137,9 @@ func (w *rows) row(e *event, of evidence.SubjectID) {
 	w.sizes(e.old, evidence.OldBefore, evidence.OldAfter, evidence.OldCapacity)
 	w.figure(evidence.MetaBefore, e.meta.before)
 	w.figure(evidence.MetaAfter, e.meta.after)
+	if e.perm && e.pause == evidence.PauseFull && e.trigger == "" { // why is not told: the generation may have been full
+		w.figure(evidence.MetaCapacity, e.meta.capacity)
+	}
 	w.figure(evidence.CycleNumber, e.number)
 	w.figure(evidence.HumongousBefore, e.humongousBefore)
 	w.figure(evidence.HumongousAfter, e.humongousAfter)
