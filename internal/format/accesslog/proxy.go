@@ -133,6 +133,11 @@ func (h *haproxy) read(line []byte, e *entry) verdict {
 		e.peer = h.toks[1].of(head)
 	}
 	e.proxied = timersOf(timers)
+	if len(h.toks) > 7 {
+		if e.overdue = bytes.HasPrefix(h.toks[7].of(head), []byte("sQ")); e.overdue { // how it ended: by timeout queue
+			e.peer = h.toks[1].of(head)
+		}
+	}
 	if quote < 0 {
 		return garbled
 	}
