@@ -38,7 +38,7 @@ import (
 // Format is such a log.
 var Format = format.Format{
 	Name:  "databaselog",
-	About: "logs of PostgreSQL, MySQL and MariaDB with slow statements, waits for locks and checkpoints",
+	About: "logs of PostgreSQL, MySQL and MariaDB with slow statements, waits for locks and checkpoints; deadlocks as their clients and those of SQL Server log them",
 	Match: match,
 	Parse: parse,
 }
